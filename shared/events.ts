@@ -1,0 +1,197 @@
+import type { SessionState } from './fold.js';
+import type { Message, Usage } from './messages.js';
+
+/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place. */
+export type StopReason =
+  | 'end'
+  | 'max_tokens'
+  | 'tool_use'
+  | 'aborted'
+  | 'superseded'
+  | 'steered'
+  | 'timeout'
+  | 'error'
+  | 'lost';
+
+/** Why continuity with a cursor could not be proved. */
+export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed';
+
+/** What a send does when the session is running another message. */
+export type OnBusy = 'queue' | 'steer' | 'interrupt' | 'reject';
+
+export type SessionStatus = 'idle' | 'running' | 'waiting';
+
+/** Where a subscription starts and what the session is doing. `epoch` is null before the session's first message. */
+export interface SubscriptionInfo {
+  readonly epoch: string | null;
+  readonly first: number;
+  readonly head: number;
+  readonly resume: 'new' | 'exact' | 'gap';
+  /** Sequence number of the first event that will be sent. */
+  readonly next: number;
+  readonly status: SessionStatus;
+  readonly runId?: string;
+  readonly queued: number;
+}
+
+/** Fields of the events that a session logs, by type. */
+export interface LoggedEventData {
+  message_accepted: {
+    readonly message: Message;
+    /** Messages of the same send that come before `message`. */
+    readonly preceding?: readonly Message[];
+    readonly key?: string;
+    readonly onBusy: OnBusy;
+    /** Number of runs before this one, the active one included; 0 starts at once. */
+    readonly position: number;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  };
+  message_start: { readonly messageId: string; readonly app: string };
+  content_delta: { readonly delta: string; readonly index: number };
+  reasoning_delta: { readonly delta: string; readonly index: number };
+  tool_use: { readonly callId: string; readonly name: string; readonly input: unknown };
+  tool_confirmation_required: {
+    readonly callId: string;
+    readonly name: string;
+    readonly input: unknown;
+    readonly message?: string;
+  };
+  tool_confirmation_result: {
+    readonly callId: string;
+    readonly name: string;
+    readonly approved: boolean;
+    readonly reason?: string;
+    readonly input?: unknown;
+    /** Id of the user who answered. */
+    readonly by: string;
+  };
+  input_required: {
+    readonly callId: string;
+    readonly name: string;
+    readonly payload?: unknown;
+    readonly schema?: unknown;
+  };
+  input_result: { readonly callId: string; readonly name: string; readonly output: unknown; readonly by: string };
+  tool_progress: {
+    readonly callId: string;
+    readonly value: number;
+    readonly total?: number;
+    readonly message?: string;
+  };
+  tool_result: {
+    readonly callId: string;
+    readonly name: string;
+    readonly output: unknown;
+    readonly isError: boolean;
+  };
+  data: { readonly id: string; readonly name: string; readonly value: unknown };
+  steer: { readonly messageId: string; readonly consumed: boolean };
+  run_error: { readonly code: string; readonly message: string };
+  message_end: {
+    readonly stopReason: StopReason;
+    /** The run that consumed this message, with `steered`. */
+    readonly intoRunId?: string;
+    readonly usage?: Usage;
+    /** The whole answer. */
+    readonly message: Message;
+  };
+  channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
+  custom: { readonly name: string; readonly payload: unknown };
+  session_closed: { readonly reason: string };
+}
+
+/** Fields of the events that a connection carries and no log holds. */
+export interface TransientEventData {
+  connected: {
+    readonly protocol: number;
+    readonly gatewayId: string;
+    readonly connectionId: string;
+    readonly clientId: string;
+    readonly heartbeatMs: number;
+    readonly authExpiresAt?: number;
+    readonly sessions: Readonly<Record<string, SubscriptionInfo>>;
+  };
+  /** In-band answer to `subscribe`: what follows for this session starts at `next`. */
+  subscribed: SubscriptionInfo;
+  heartbeat: { readonly cursor?: string };
+  gap: {
+    readonly reason: GapReason;
+    readonly requested: string | null;
+    readonly epoch: string | null;
+    readonly first: number;
+    readonly head: number;
+  };
+  snapshot: { readonly state: SessionState };
+  /** The credentials of this connection ran out; the stream ends after it. */
+  auth_expired: { readonly message: string };
+}
+
+export type LoggedEventType = keyof LoggedEventData;
+export type TransientEventType = keyof TransientEventData;
+export type EventType = LoggedEventType | TransientEventType;
+
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+/** Fields every event of a log carries on the wire. */
+export interface Envelope {
+  readonly sessionId: string;
+  /** Opaque position: everything up to this event has been seen. */
+  readonly cursor: string;
+  /** Milliseconds since the epoch. */
+  readonly ts: number;
+  readonly runId?: string;
+}
+
+/** An event of a session's log, as clients receive it. */
+export type LoggedEvent = {
+  [T in LoggedEventType]: Flatten<{ readonly type: T } & Envelope & LoggedEventData[T]>;
+}[LoggedEventType];
+
+/** An event of one connection. `snapshot` and `gap` carry the cursor they lead to. */
+export type TransientEvent = {
+  [T in TransientEventType]: Flatten<
+    { readonly type: T; readonly sessionId?: string; readonly cursor?: string; readonly ts?: number } & TransientEventData[T]
+  >;
+}[TransientEventType];
+
+/** Everything a client can receive. The event types of the protocol are closed; unknown ones are passed on untouched. */
+export type GatewayEvent = LoggedEvent | TransientEvent;
+
+/** One type of event. */
+export type EventOf<T extends EventType> = Extract<GatewayEvent, { type: T }>;
+
+/** An event before a log has given it a place. */
+export type EventDraft = {
+  [T in LoggedEventType]: Flatten<{ readonly type: T; readonly runId?: string } & LoggedEventData[T]>;
+}[LoggedEventType];
+
+const LOGGED: Record<LoggedEventType, true> = {
+  message_accepted: true,
+  message_start: true,
+  content_delta: true,
+  reasoning_delta: true,
+  tool_use: true,
+  tool_confirmation_required: true,
+  tool_confirmation_result: true,
+  input_required: true,
+  input_result: true,
+  tool_progress: true,
+  tool_result: true,
+  data: true,
+  steer: true,
+  run_error: true,
+  message_end: true,
+  channel: true,
+  custom: true,
+  session_closed: true,
+};
+
+/** Whether events of this type are kept in a session's log and so have a cursor of their own. */
+export function isLoggedType(type: string): type is LoggedEventType {
+  return Object.hasOwn(LOGGED, type);
+}
+
+/** Whether an event ends its run. */
+export function isTerminal(event: { readonly type: string }): boolean {
+  return event.type === 'message_end';
+}

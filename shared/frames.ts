@@ -1,0 +1,65 @@
+import type { ErrorBody } from './errors.js';
+import type { ProtocolRange } from './version.js';
+
+/** Opens a connection over a WebSocket or Unix socket; must be the first frame. */
+export interface ConnectFrame {
+  readonly type: 'connect';
+  readonly protocol: ProtocolRange;
+  readonly token?: string | undefined;
+  readonly subscribe?: readonly { readonly sessionId: string; readonly cursor?: string | undefined }[] | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Asks for an operation; answered by one `res` of the same id. */
+export interface RequestFrame {
+  readonly type: 'req';
+  readonly id: string;
+  /** An operation, or the colon path of a method. */
+  readonly method: string;
+  readonly params?: unknown;
+}
+
+/** Refreshes the token of the same user. */
+export interface AuthFrame {
+  readonly type: 'auth';
+  readonly token: string;
+}
+
+/** Ends a streaming request. */
+export interface CancelFrame {
+  readonly type: 'cancel';
+  readonly id: string;
+}
+
+export interface PingFrame {
+  readonly type: 'ping' | 'pong';
+  readonly timestamp: number;
+}
+
+export type ClientFrame = ConnectFrame | RequestFrame | AuthFrame | CancelFrame | PingFrame;
+
+export type ResponseFrame =
+  | { readonly type: 'res'; readonly id: string; readonly ok: true; readonly payload?: unknown }
+  | { readonly type: 'res'; readonly id: string; readonly ok: false; readonly error: ErrorBody };
+
+/** One item of a streaming method. */
+export interface ChunkFrame {
+  readonly type: 'chunk';
+  readonly id: string;
+  readonly data: unknown;
+}
+
+export interface EventFrame {
+  readonly type: 'event';
+  /** The cursor, for events of a log. */
+  readonly id?: string;
+  readonly event: string;
+  readonly sessionId?: string;
+  readonly data: unknown;
+}
+
+export interface ErrorFrame extends ErrorBody {
+  readonly type: 'error';
+}
+
+export type ServerFrame = ResponseFrame | ChunkFrame | EventFrame | ErrorFrame | PingFrame;

@@ -1,0 +1,74 @@
+export type { BaseUser, Contract, Register, UserContext } from './contract.js';
+export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
+export {
+  ERROR_TABLE,
+  type ErrorBody,
+  type ErrorCode,
+  GatewayError,
+  type GatewayErrorInit,
+  GuardError,
+  type GuardType,
+  isGatewayError,
+  isGuardError,
+} from './errors.js';
+export {
+  type Envelope,
+  type EventDraft,
+  type EventOf,
+  type EventType,
+  type GapReason,
+  type GatewayEvent,
+  isLoggedType,
+  isTerminal,
+  type LoggedEvent,
+  type LoggedEventData,
+  type LoggedEventType,
+  type OnBusy,
+  type SessionStatus,
+  type StopReason,
+  type SubscriptionInfo,
+  type TransientEvent,
+  type TransientEventData,
+  type TransientEventType,
+} from './events.js';
+export {
+  type ActiveRun,
+  initialState,
+  type PendingQuestion,
+  type QueuedMessage,
+  reduce,
+  type SessionState,
+  type ToolProgress,
+} from './fold.js';
+export type * from './frames.js';
+export type * from './messages.js';
+export { textOf } from './messages.js';
+export type {
+  CallOptions,
+  ContextChannels,
+  Method,
+  MethodContext,
+  MethodLeaf,
+  MethodParams,
+  MethodPaths,
+  MethodResult,
+  MethodTree,
+  MethodTreeOf,
+  UseInstead,
+} from './method.js';
+export { encodeLine, LineDecoder } from './ndjson.js';
+export type * from './operation-types.js';
+export {
+  EVENTS_PATH,
+  HEALTH_PATHS,
+  isOperation,
+  OPERATIONS,
+  type OperationName,
+  type OperationRoute,
+} from './operations.js';
+export { messageInputSchema, messageSchema } from './schemas/messages.js';
+export { operationSchemas } from './schemas/operations.js';
+export { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from './session-key.js';
+export { encodeSse, SseDecoder } from './sse.js';
+export { negotiateProtocol, PROTOCOL_RANGE, PROTOCOL_VERSION, type ProtocolRange } from './version.js';
+export type { Json, Wire } from './wire.js';

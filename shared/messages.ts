@@ -1,0 +1,99 @@
+/** Bytes of an image, file or audio block: by reference or inline, base64. */
+interface Media {
+  readonly mediaType: string;
+  readonly name?: string;
+  readonly url?: string;
+  readonly data?: string;
+}
+
+export interface TextBlock {
+  readonly type: 'text';
+  readonly text: string;
+}
+export interface ReasoningBlock {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+export interface ImageBlock extends Media {
+  readonly type: 'image';
+}
+export interface FileBlock extends Media {
+  readonly type: 'file';
+}
+export interface AudioBlock extends Media {
+  readonly type: 'audio';
+}
+/** A resource of another system, as MCP tools return them. */
+export interface ResourceBlock {
+  readonly type: 'resource';
+  readonly uri: string;
+  readonly mediaType?: string;
+  readonly text?: string;
+  readonly data?: string;
+}
+export interface ToolUseBlock {
+  readonly type: 'tool_use';
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+export interface ToolResultBlock {
+  readonly type: 'tool_result';
+  readonly callId: string;
+  readonly name: string;
+  readonly output: unknown;
+  readonly isError: boolean;
+}
+/** Structured content of an answer; the same `id` replaces the value. */
+export interface DataBlock {
+  readonly type: 'data';
+  readonly id: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** One piece of a message's content. */
+export type ContentBlock =
+  | TextBlock
+  | ReasoningBlock
+  | ImageBlock
+  | FileBlock
+  | AudioBlock
+  | ResourceBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | DataBlock;
+
+export type Role = 'user' | 'assistant' | 'system' | 'tool';
+
+/** A message of a session. `createdAt` is milliseconds since the epoch. */
+export interface Message {
+  readonly id: string;
+  readonly role: Role;
+  readonly content: readonly ContentBlock[];
+  readonly createdAt: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A message as callers may write it: only `content` is required. */
+export interface MessageInput extends Partial<Omit<Message, 'content'>> {
+  readonly content: string | readonly ContentBlock[];
+}
+
+/** What `send` takes: text, content blocks or a message. */
+export type SendInput = string | readonly ContentBlock[] | MessageInput;
+
+/** Token counts of a run, as the app reports them. */
+export interface Usage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly [name: string]: unknown;
+}
+
+/** The text of a message: its text blocks, joined. */
+export function textOf(message: Pick<Message, 'content'>): string {
+  let text = '';
+  for (const block of message.content) if (block.type === 'text') text += block.text;
+  return text;
+}

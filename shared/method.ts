@@ -1,0 +1,141 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { UserContext } from './contract.js';
+import type { Wire } from './wire.js';
+
+/** Publishes on a channel of the call's session. */
+export interface ContextChannels {
+  publish(channel: string, payload: unknown, type?: string): Promise<void>;
+}
+
+/** What a handler knows about its call; also returned by `getContext()`. */
+export interface MethodContext {
+  /** Established by authentication alone; null on a gateway without users. */
+  readonly user: UserContext | null;
+  readonly metadata: {
+    readonly sessionId?: string;
+    readonly clientId: string;
+    readonly connectionId?: string;
+    readonly transport: string;
+    readonly method: string;
+  };
+  /** The trace of the caller's `traceparent` header (W3C Trace Context), or a new one. */
+  readonly traceId: string;
+  /** Present when the call names a session. */
+  readonly channels?: ContextChannels;
+  /** Emits a custom event: to `gateway.on('custom')`, and into the session's log when the call names one. */
+  emit(name: string, payload: unknown): void;
+  /** Aborted when the caller goes away or the method's time is up. */
+  readonly signal: AbortSignal;
+}
+
+/** A method as callers see it. `~types` exists for the type checker only. */
+export interface Method<Params, Result> {
+  readonly '~kind': 'method';
+  readonly '~types'?: { readonly params: Params; readonly result: Result };
+}
+
+// `params: never`: an unannotated handler parameter is then unusable instead of silently `any`.
+export type MethodLeaf = Method<any, any> | ((params: never, context: MethodContext) => unknown);
+
+/** Methods by name. Namespaces nest to any depth; a key may itself hold colons. */
+export interface MethodTree {
+  readonly [name: string]: MethodLeaf | MethodTree;
+}
+
+/** A client is typed by a gateway, an Express router of one, a method tree or a generated contract. */
+export type MethodTreeOf<Source> = Source extends { readonly '~contract': { readonly methods: infer Tree } } ? Tree : Source;
+
+type IsLeaf = { readonly '~kind': 'method' } | ((...args: any) => any);
+
+// An interface, not a type alias: errors then list the paths themselves instead of an alias around the whole tree.
+export interface PathsIn<Tree, Prefix extends string> {
+  readonly union: {
+    [Name in keyof Tree & string]: Tree[Name] extends IsLeaf
+      ? `${Prefix}${Name}`
+      : PathsIn<Tree[Name], `${Prefix}${Name}:`>['union'];
+  }[keyof Tree & string];
+}
+
+/** Union of every colon path of a gateway, tree or contract. */
+export type MethodPaths<Source> = PathsIn<MethodTreeOf<Source>, ''>['union'];
+
+/** The leaf at a colon path: the whole key, else by first segment, else by any key that holds colons. */
+export type MethodAt<Tree, Path extends string> = Path extends keyof Tree
+  ? Tree[Path]
+  : Path extends `${infer Head}:${infer Rest}`
+    ? Head extends keyof Tree
+      ? MethodAt<Tree[Head], Rest>
+      : {
+          [Name in keyof Tree & string]: Path extends `${Name}:${infer Tail}` ? MethodAt<Tree[Name], Tail> : never;
+        }[keyof Tree & string]
+    : never;
+
+type ParamsOf<Leaf> =
+  Leaf extends Method<infer Params, any>
+    ? Params
+    : Leaf extends (...args: infer Args) => any
+      ? Args extends []
+        ? void
+        : Args[0]
+      : never;
+
+type ReturnOf<Leaf> =
+  Leaf extends Method<any, infer Result> ? Result : Leaf extends (...args: any) => infer Result ? Result : never;
+
+type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<Item> : Wire<Awaited<Return>>;
+
+export type ResultAt<Tree, Path extends string> = ResultOf<ReturnOf<MethodAt<Tree, Path>>>;
+
+/** What a caller passes: the schema's input side, before defaults and transforms. */
+export type MethodParams<Source, Path extends string> = ParamsOf<MethodAt<MethodTreeOf<Source>, Path>>;
+
+/** What a caller gets after the wire: the value, or each item of a streaming method. */
+export type MethodResult<Source, Path extends string> = ResultAt<MethodTreeOf<Source>, Path>;
+
+/** Stands in for the parameters when `invoke` is used on a streaming method, or `stream` on any other. */
+export interface UseInstead<Call extends string> {
+  readonly '~use': Call;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The session whose channels and log the method may use. */
+  readonly sessionId?: string;
+}
+
+// biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional
+type Rest<Params> = {} extends Params
+  ? [params?: Params, options?: CallOptions]
+  : [params: Params, options?: CallOptions];
+
+// `extends infer Args extends unknown[]` defers the type. Without it the checker evaluates every method of the tree for each call signature.
+export type InvokeArgs<Tree, Path extends string> = (
+  ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
+    ? [use: UseInstead<'client.stream()'>]
+    : Rest<ParamsOf<MethodAt<Tree, Path>>>
+) extends infer Args extends unknown[]
+  ? Args
+  : never;
+
+export type StreamArgs<Tree, Path extends string> = (
+  ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
+    ? Rest<ParamsOf<MethodAt<Tree, Path>>>
+    : [use: UseInstead<'client.invoke()'>]
+) extends infer Args extends unknown[]
+  ? Args
+  : never;
+
+type Input<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
+type Output<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : never;
+
+export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Input<Schema> : Params;
+export type HandlerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Output<Schema> : Params;
+export type HandlerReturn<Schema> = Schema extends StandardSchemaV1
+  ? Input<Schema> | Promise<Input<Schema>> | AsyncIterable<Input<Schema>>
+  : unknown;
+export type CallerReturn<Schema, Return> = Schema extends StandardSchemaV1
+  ? Return extends AsyncIterable<any>
+    ? AsyncIterable<Output<Schema>>
+    : Output<Schema>
+  : Return;

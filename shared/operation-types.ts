@@ -1,0 +1,177 @@
+import type { OnBusy, SessionStatus, StopReason, SubscriptionInfo } from './events.js';
+import type { Message, SendInput, Usage } from './messages.js';
+import type { OperationName } from './operations.js';
+
+/** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
+export type From = 'now' | 'run' | 'earliest' | 'snapshot';
+
+/** A session to follow, from a cursor or another start. */
+export interface SubscribeTarget {
+  readonly sessionId: string;
+  readonly cursor?: string | undefined;
+  /** Ignored with a cursor. @default 'now' */
+  readonly from?: From | undefined;
+}
+
+export interface SendParams {
+  readonly sessionId: string;
+  readonly message?: SendInput | undefined;
+  /** Several messages at once: the last is answered, the others come before it in the history. */
+  readonly messages?: readonly SendInput[] | undefined;
+  /** Starts at most one run, for 24 hours at least. 1 to 256 printable ASCII characters. */
+  readonly idempotencyKey?: string | undefined;
+  /** @default 'queue' */
+  readonly onBusy?: OnBusy | undefined;
+  /** Reaches the app as `turn.metadata`; untrusted. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A message was accepted; its run is or will be in the session's events after `cursor`. */
+export interface Accepted {
+  readonly runId: string;
+  readonly message: Message;
+  readonly position: number;
+  /** The place just before `message_accepted`. */
+  readonly cursor: string;
+}
+
+/** The outcome of a run. */
+export interface RunResult {
+  readonly runId: string;
+  readonly message: Message;
+  readonly stopReason: StopReason;
+  readonly intoRunId?: string | undefined;
+  readonly usage?: Usage | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+  /** Place of `message_end`. */
+  readonly cursor: string;
+}
+
+/** A page of history, oldest first. */
+export interface HistoryPage {
+  readonly messages: readonly Message[];
+  /** Pass as `before` for the page of older messages; null at the beginning. */
+  readonly cursor: string | null;
+  readonly hasMore: boolean;
+}
+
+export interface SessionSummary {
+  readonly sessionId: string;
+  readonly app: string;
+  readonly status: SessionStatus;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface AppSummary {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly isDefault: boolean;
+  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+}
+
+export interface SessionStatusResult {
+  readonly sessionId: string;
+  readonly app: string;
+  readonly status: SessionStatus;
+  readonly runId?: string | undefined;
+  readonly queued: number;
+  readonly epoch: string;
+  readonly first: number;
+  readonly head: number;
+  readonly cursor: string;
+}
+
+/** What `status` says of the gateway itself. */
+export interface GatewayStatus {
+  readonly gatewayId: string;
+  readonly protocol: { readonly min: number; readonly max: number };
+  readonly draining: boolean;
+  readonly user: { readonly id: string } | null;
+}
+
+/** A method as the catalogue lists it. */
+export interface MethodSummary {
+  readonly path: string;
+  readonly description?: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+  readonly stream: boolean;
+  /** JSON Schema of the caller's side; null without a schema or where it cannot be converted (`problem` says why). */
+  readonly params: unknown;
+  readonly result: unknown;
+  readonly problem?: string | undefined;
+}
+
+/** Params and result of every operation. */
+export interface OperationTypes {
+  send: { params: SendParams; result: RunResult | Accepted };
+  invoke: {
+    params: {
+      readonly method: string;
+      readonly params?: unknown;
+      readonly sessionId?: string | undefined;
+    };
+    result: unknown;
+  };
+  subscribe: {
+    params: {
+      readonly connectionId: string;
+      readonly sessionId?: string | undefined;
+      readonly add?: readonly (string | SubscribeTarget)[] | undefined;
+      readonly remove?: readonly string[] | undefined;
+    };
+    result: { readonly subscriptions: readonly string[] };
+  };
+  abort: {
+    params: {
+      readonly sessionId: string;
+      readonly runId?: string | undefined;
+      readonly reason?: string | undefined;
+    };
+    result: { readonly aborted: boolean };
+  };
+  close: { params: { readonly sessionId: string }; result: { readonly ok: true } };
+  'tool-response': {
+    params: {
+      readonly sessionId: string;
+      readonly callId: string;
+      readonly approved?: boolean | undefined;
+      readonly reason?: string | undefined;
+      readonly input?: unknown;
+      readonly output?: unknown;
+    };
+    result: { readonly ok: true };
+  };
+  channel: {
+    params: {
+      readonly sessionId: string;
+      readonly channel: string;
+      readonly type?: string | undefined;
+      readonly payload?: unknown;
+    };
+    result: { readonly ok: true };
+  };
+  ticket: { params: Record<never, never>; result: { readonly ticket: string; readonly expiresAt: number } };
+  history: {
+    params: {
+      readonly sessionId: string;
+      readonly limit?: number | undefined;
+      readonly before?: string | undefined;
+    };
+    result: HistoryPage;
+  };
+  sessions: {
+    params: { readonly limit?: number | undefined; readonly before?: string | undefined };
+    result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
+  };
+  apps: { params: Record<never, never>; result: { readonly apps: readonly AppSummary[] } };
+  status: { params: { readonly sessionId?: string | undefined }; result: SessionStatusResult | GatewayStatus };
+  methods: {
+    params: Record<never, never>;
+    result: { readonly version: number; readonly methods: readonly MethodSummary[] };
+  };
+}
+
+export type ParamsOf<Name extends OperationName> = OperationTypes[Name]['params'];
+export type ResultOf<Name extends OperationName> = OperationTypes[Name]['result'];
+export type { SubscriptionInfo };

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { ContentBlock, Message, MessageInput, SendInput } from '../messages.js';
+
+const id = z.string().min(1).max(256);
+const metadata = z.record(z.string(), z.unknown());
+const media = {
+  mediaType: z.string().min(1),
+  name: z.string().exactOptional(),
+  url: z.string().exactOptional(),
+  data: z.string().exactOptional(),
+};
+
+/** One block of content. */
+export const contentBlockSchema: z.ZodType<ContentBlock> = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('reasoning'), text: z.string() }),
+  z.object({ type: z.literal('image'), ...media }),
+  z.object({ type: z.literal('file'), ...media }),
+  z.object({ type: z.literal('audio'), ...media }),
+  z.object({
+    type: z.literal('resource'),
+    uri: z.string(),
+    mediaType: z.string().exactOptional(),
+    text: z.string().exactOptional(),
+    data: z.string().exactOptional(),
+  }),
+  z.object({ type: z.literal('tool_use'), callId: id, name: z.string().min(1), input: z.unknown() }),
+  z.object({
+    type: z.literal('tool_result'),
+    callId: id,
+    name: z.string().min(1),
+    output: z.unknown(),
+    isError: z.boolean(),
+  }),
+  z.object({ type: z.literal('data'), id, name: z.string().min(1), value: z.unknown() }),
+]);
+
+const role = z.enum(['user', 'assistant', 'system', 'tool']);
+
+/** A message as sessions keep it. */
+export const messageSchema: z.ZodType<Message> = z.object({
+  id,
+  role,
+  content: z.array(contentBlockSchema),
+  createdAt: z.number(),
+  metadata: metadata.exactOptional(),
+});
+
+/** A message as callers write it. */
+export const messageInputSchema: z.ZodType<MessageInput> = z.object({
+  id: id.exactOptional(),
+  role: role.exactOptional(),
+  content: z.union([z.string(), z.array(contentBlockSchema).min(1)]),
+  createdAt: z.number().exactOptional(),
+  metadata: metadata.exactOptional(),
+});
+
+/** Text, content blocks or a message. */
+export const sendInputSchema: z.ZodType<SendInput> = z.union([
+  z.string(),
+  z.array(contentBlockSchema).min(1),
+  messageInputSchema,
+]);

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import type { OperationTypes } from '../operation-types.js';
+import type { OperationName } from '../operations.js';
+import { messageSchema, sendInputSchema } from './messages.js';
+
+const sessionId = z.string();
+const callId = z.string().min(1).max(256);
+const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
+const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
+const metadata = z.record(z.string(), z.unknown());
+const ok = z.object({ ok: z.literal(true) });
+const none = z.object({});
+const status = z.enum(['idle', 'running', 'waiting']);
+
+const send = z
+  .object({
+    sessionId,
+    message: sendInputSchema.optional(),
+    messages: z.array(sendInputSchema).min(1).max(1000).optional(),
+    idempotencyKey: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
+      .optional(),
+    onBusy: z.enum(['queue', 'steer', 'interrupt', 'reject']).optional(),
+    metadata: metadata.optional(),
+  })
+  .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
+    path: ['message'],
+    message: 'give either message or messages',
+  });
+
+const runResult = z.object({
+  runId: z.string(),
+  message: messageSchema,
+  stopReason: z.enum([
+    'end',
+    'max_tokens',
+    'tool_use',
+    'aborted',
+    'superseded',
+    'steered',
+    'timeout',
+    'error',
+    'lost',
+  ]),
+  intoRunId: z.string().optional(),
+  usage: metadata.optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  cursor: z.string(),
+});
+const accepted = z.object({
+  runId: z.string(),
+  message: messageSchema,
+  position: z.number().int(),
+  cursor: z.string(),
+});
+
+type Schemas = {
+  readonly [Name in OperationName]: {
+    readonly params: z.ZodType<OperationTypes[Name]['params']>;
+    readonly result: z.ZodType<OperationTypes[Name]['result']>;
+  };
+};
+
+/** Schemas of the params and results of every operation. */
+export const operationSchemas: Schemas = {
+  send: { params: send, result: z.union([runResult, accepted]) },
+  invoke: {
+    params: z.object({
+      method: z.string().min(1).max(1024),
+      params: z.unknown().optional(),
+      sessionId: sessionId.optional(),
+    }),
+    result: z.unknown(),
+  },
+  subscribe: {
+    params: z.object({
+      connectionId: z.string().min(1).max(128),
+      sessionId: sessionId.optional(),
+      add: z
+        .array(
+          z.union([
+            sessionId,
+            z.object({ sessionId, cursor: z.string().max(256).optional(), from: from.optional() }),
+          ]),
+        )
+        .max(1000)
+        .optional(),
+      remove: z.array(sessionId).max(1000).optional(),
+    }),
+    result: z.object({ subscriptions: z.array(z.string()) }),
+  },
+  abort: {
+    params: z.object({
+      sessionId,
+      runId: z.string().max(128).optional(),
+      reason: z.string().max(1024).optional(),
+    }),
+    result: z.object({ aborted: z.boolean() }),
+  },
+  close: { params: z.object({ sessionId }), result: ok },
+  'tool-response': {
+    params: z.object({
+      sessionId,
+      callId,
+      approved: z.boolean().optional(),
+      reason: z.string().max(4096).optional(),
+      input: z.unknown().optional(),
+      output: z.unknown().optional(),
+    }),
+    result: ok,
+  },
+  channel: {
+    params: z.object({
+      sessionId,
+      channel: z.string().regex(/^[A-Za-z0-9_.:@+-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : @ + -'),
+      type: z
+        .string()
+        .regex(/^[A-Za-z0-9_.:@+-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : @ + -')
+        .optional(),
+      payload: z.unknown(),
+    }),
+    result: ok,
+  },
+  ticket: { params: none, result: z.object({ ticket: z.string(), expiresAt: z.number() }) },
+  history: {
+    params: z.object({ sessionId, limit: pageLimit, before: z.string().max(256).optional() }),
+    result: z.object({
+      messages: z.array(messageSchema),
+      cursor: z.string().nullable(),
+      hasMore: z.boolean(),
+    }),
+  },
+  sessions: {
+    params: z.object({ limit: pageLimit, before: z.string().max(512).optional() }),
+    result: z.object({
+      sessions: z.array(
+        z.object({ sessionId, app: z.string(), status, createdAt: z.number(), updatedAt: z.number() }),
+      ),
+      cursor: z.string().nullable(),
+    }),
+  },
+  apps: {
+    params: none,
+    result: z.object({
+      apps: z.array(
+        z.object({
+          name: z.string(),
+          description: z.string().optional(),
+          isDefault: z.boolean(),
+          tools: z.array(z.object({ name: z.string(), description: z.string().optional() })),
+        }),
+      ),
+    }),
+  },
+  status: {
+    params: z.object({ sessionId: sessionId.optional() }),
+    result: z.union([
+      z.object({
+        sessionId,
+        app: z.string(),
+        status,
+        runId: z.string().optional(),
+        queued: z.number(),
+        epoch: z.string(),
+        first: z.number(),
+        head: z.number(),
+        cursor: z.string(),
+      }),
+      z.object({
+        gatewayId: z.string(),
+        protocol: z.object({ min: z.number(), max: z.number() }),
+        draining: z.boolean(),
+        user: z.object({ id: z.string() }).nullable(),
+      }),
+    ]),
+  },
+  methods: {
+    params: none,
+    result: z.object({
+      version: z.number(),
+      methods: z.array(
+        z.object({
+          path: z.string(),
+          description: z.string().optional(),
+          roles: z.array(z.string()).optional(),
+          stream: z.boolean(),
+          params: z.unknown(),
+          result: z.unknown(),
+          problem: z.string().optional(),
+        }),
+      ),
+    }),
+  },
+};
