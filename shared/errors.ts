@@ -19,6 +19,7 @@ export const ERROR_TABLE = {
   APP_NOT_FOUND: { status: 404, message: 'No such app' },
   SESSION_NOT_FOUND: { status: 404, message: 'No such session' },
   CONNECTION_NOT_FOUND: { status: 404, message: 'No such connection' },
+  CALL_NOT_FOUND: { status: 404, message: 'No such confirmation, question or client tool call' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'HTTP method not allowed on this route' },
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
@@ -31,6 +32,7 @@ export const ERROR_TABLE = {
   QUEUE_FULL: { status: 429, message: 'The session queue is full', retryable: true },
   TOO_MANY_CONNECTIONS: { status: 429, message: 'Too many open connections', retryable: true },
   INTERNAL: { status: 500, message: 'Internal error' },
+  ADDRESS_IN_USE: { status: 500, message: 'The address is in use' },
   SHUTTING_DOWN: { status: 503, message: 'The gateway is shutting down', retryable: true },
   OVERLOADED: { status: 503, message: 'The gateway cannot take this now', retryable: true },
   TIMEOUT: { status: 504, message: 'The call took too long' },
@@ -80,8 +82,13 @@ export class GatewayError extends Error {
   readonly requestId?: string;
 
   constructor(init: GatewayErrorInit) {
-    const row: ErrorRow | undefined = Object.hasOwn(ERROR_TABLE, init.code) ? ERROR_TABLE[init.code as ErrorCode] : undefined;
-    super(init.message ?? row?.message ?? init.code, init.cause === undefined ? undefined : { cause: init.cause });
+    const row: ErrorRow | undefined = Object.hasOwn(ERROR_TABLE, init.code)
+      ? ERROR_TABLE[init.code as ErrorCode]
+      : undefined;
+    super(
+      init.message ?? row?.message ?? init.code,
+      init.cause === undefined ? undefined : { cause: init.cause },
+    );
     this.name = 'GatewayError';
     this.code = init.code;
     this.status = init.status ?? row?.status ?? 500;

@@ -71,7 +71,12 @@ export interface LoggedEventData {
     readonly payload?: unknown;
     readonly schema?: unknown;
   };
-  input_result: { readonly callId: string; readonly name: string; readonly output: unknown; readonly by: string };
+  input_result: {
+    readonly callId: string;
+    readonly name: string;
+    readonly output: unknown;
+    readonly by: string;
+  };
   tool_progress: {
     readonly callId: string;
     readonly value: number;
@@ -150,7 +155,12 @@ export type LoggedEvent = {
 /** An event of one connection. `snapshot` and `gap` carry the cursor they lead to. */
 export type TransientEvent = {
   [T in TransientEventType]: Flatten<
-    { readonly type: T; readonly sessionId?: string; readonly cursor?: string; readonly ts?: number } & TransientEventData[T]
+    {
+      readonly type: T;
+      readonly sessionId?: string;
+      readonly cursor?: string;
+      readonly ts?: number;
+    } & TransientEventData[T]
   >;
 }[TransientEventType];
 
@@ -162,7 +172,9 @@ export type EventOf<T extends EventType> = Extract<GatewayEvent, { type: T }>;
 
 /** An event before a log has given it a place. */
 export type EventDraft = {
-  [T in LoggedEventType]: Flatten<{ readonly type: T; readonly runId?: string } & LoggedEventData[T]>;
+  [T in LoggedEventType]: Flatten<
+    { readonly type: T; readonly runId?: string | undefined; readonly ts: number } & LoggedEventData[T]
+  >;
 }[LoggedEventType];
 
 const LOGGED: Record<LoggedEventType, true> = {

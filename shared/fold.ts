@@ -102,19 +102,32 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'tool_result': {
       const { callId, name, output, isError } = event;
       const next = push(state, event.runId, { type: 'tool_result', callId, name, output, isError });
-      return next.run?.progress?.[callId] ? { ...next, run: { ...next.run, progress: without(next.run.progress, callId) } } : next;
+      return next.run?.progress?.[callId]
+        ? { ...next, run: { ...next.run, progress: without(next.run.progress, callId) } }
+        : next;
     }
     case 'data':
-      return putData(state, event.runId, { type: 'data', id: event.id, name: event.name, value: event.value });
+      return putData(state, event.runId, {
+        type: 'data',
+        id: event.id,
+        name: event.name,
+        value: event.value,
+      });
     case 'tool_confirmation_required': {
       const { callId, name, input, message, runId } = event;
       const question = { callId, runId: runId!, kind: 'confirmation', name, input } as const;
-      return { ...state, pending: [...state.pending, message === undefined ? question : { ...question, message }] };
+      return {
+        ...state,
+        pending: [...state.pending, message === undefined ? question : { ...question, message }],
+      };
     }
     case 'input_required': {
       const { callId, name, payload, schema, runId } = event;
       const question = { callId, runId: runId!, kind: 'input', name, input: payload } as const;
-      return { ...state, pending: [...state.pending, schema === undefined ? question : { ...question, schema }] };
+      return {
+        ...state,
+        pending: [...state.pending, schema === undefined ? question : { ...question, schema }],
+      };
     }
     case 'tool_confirmation_result':
     case 'input_result':
@@ -122,7 +135,11 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'tool_progress': {
       if (state.run?.runId !== event.runId || !state.run) return state;
       const { callId, value, total, message } = event;
-      const progress = { value, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+      const progress = {
+        value,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      };
       return { ...state, run: { ...state.run, progress: { ...state.run.progress, [callId]: progress } } };
     }
     case 'steer': {
@@ -138,7 +155,9 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'run_error': {
       const { code, message } = event;
-      return state.run?.runId === event.runId && state.run ? { ...state, run: { ...state.run, error: { code, message } } } : state;
+      return state.run?.runId === event.runId && state.run
+        ? { ...state, run: { ...state.run, error: { code, message } } }
+        : state;
     }
     case 'message_end':
       return endRun(state, event.runId, event.message);
@@ -191,7 +210,11 @@ function push(state: SessionState, runId: string | undefined, block: ContentBloc
   return run && run.runId === runId ? withContent(state, run, [...run.message.content, block]) : state;
 }
 
-function putData(state: SessionState, runId: string | undefined, block: ContentBlock & { type: 'data' }): SessionState {
+function putData(
+  state: SessionState,
+  runId: string | undefined,
+  block: ContentBlock & { type: 'data' },
+): SessionState {
   const { run } = state;
   if (!run || run.runId !== runId) return state;
   const at = run.message.content.findIndex((old) => old.type === 'data' && old.id === block.id);

@@ -6,7 +6,9 @@ export interface ConnectFrame {
   readonly type: 'connect';
   readonly protocol: ProtocolRange;
   readonly token?: string | undefined;
-  readonly subscribe?: readonly { readonly sessionId: string; readonly cursor?: string | undefined }[] | undefined;
+  readonly subscribe?:
+    | readonly { readonly sessionId: string; readonly cursor?: string | undefined }[]
+    | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -34,8 +34,13 @@ export interface Method<Params, Result> {
   readonly '~types'?: { readonly params: Params; readonly result: Result };
 }
 
-// `params: never`: an unannotated handler parameter is then unusable instead of silently `any`.
-export type MethodLeaf = Method<any, any> | ((params: never, context: MethodContext) => unknown);
+/**
+ * A method, or a bare function. It names no `~types`, since `method()` would infer its parameters from them as `any` inside a
+ * tree; `params: never` makes an unannotated parameter of a bare function unusable instead of silently `any`.
+ */
+export type MethodLeaf =
+  | { readonly '~kind': 'method' }
+  | ((params: never, context: MethodContext) => unknown);
 
 /** Methods by name. Namespaces nest to any depth; a key may itself hold colons. */
 export interface MethodTree {
@@ -43,7 +48,9 @@ export interface MethodTree {
 }
 
 /** A client is typed by a gateway, an Express router of one, a method tree or a generated contract. */
-export type MethodTreeOf<Source> = Source extends { readonly '~contract': { readonly methods: infer Tree } } ? Tree : Source;
+export type MethodTreeOf<Source> = Source extends { readonly '~contract': { readonly methods: infer Tree } }
+  ? Tree
+  : Source;
 
 type IsLeaf = { readonly '~kind': 'method' } | ((...args: any) => any);
 
@@ -59,16 +66,29 @@ export interface PathsIn<Tree, Prefix extends string> {
 /** Union of every colon path of a gateway, tree or contract. */
 export type MethodPaths<Source> = PathsIn<MethodTreeOf<Source>, ''>['union'];
 
-/** The leaf at a colon path: the whole key, else by first segment, else by any key that holds colons. */
+/**
+ * The leaf at a colon path: the whole key, else by first segment, else by any key that holds colons, so that `bulk` and
+ * `bulk:purge` can both be namespaces.
+ */
 export type MethodAt<Tree, Path extends string> = Path extends keyof Tree
   ? Tree[Path]
   : Path extends `${infer Head}:${infer Rest}`
     ? Head extends keyof Tree
-      ? MethodAt<Tree[Head], Rest>
-      : {
-          [Name in keyof Tree & string]: Path extends `${Name}:${infer Tail}` ? MethodAt<Tree[Name], Tail> : never;
-        }[keyof Tree & string]
+      ? MethodAt<Tree[Head], Rest> extends infer Leaf
+        ? [Leaf] extends [never]
+          ? MethodUnderColons<Tree, Path>
+          : Leaf
+        : never
+      : MethodUnderColons<Tree, Path>
     : never;
+
+type MethodUnderColons<Tree, Path extends string> = {
+  [Name in keyof Tree & string]: Name extends `${string}:${string}`
+    ? Path extends `${Name}:${infer Tail}`
+      ? MethodAt<Tree[Name], Tail>
+      : never
+    : never;
+}[keyof Tree & string];
 
 type ParamsOf<Leaf> =
   Leaf extends Method<infer Params, any>
@@ -80,7 +100,11 @@ type ParamsOf<Leaf> =
       : never;
 
 type ReturnOf<Leaf> =
-  Leaf extends Method<any, infer Result> ? Result : Leaf extends (...args: any) => infer Result ? Result : never;
+  Leaf extends Method<any, infer Result>
+    ? Result
+    : Leaf extends (...args: any) => infer Result
+      ? Result
+      : never;
 
 type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<Item> : Wire<Awaited<Return>>;
 
@@ -104,10 +128,12 @@ export interface CallOptions {
   readonly sessionId?: string;
 }
 
-// biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional
+// biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional, `undefined extends` whether the value itself is
 type Rest<Params> = {} extends Params
   ? [params?: Params, options?: CallOptions]
-  : [params: Params, options?: CallOptions];
+  : undefined extends Params
+    ? [params?: Params, options?: CallOptions]
+    : [params: Params, options?: CallOptions];
 
 // `extends infer Args extends unknown[]` defers the type. Without it the checker evaluates every method of the tree for each call signature.
 export type InvokeArgs<Tree, Path extends string> = (

@@ -34,7 +34,10 @@ export class LineDecoder {
       const part = chunk.subarray(start, end < 0 ? chunk.length : end);
       this.#length += part.length;
       if (this.#length > this.#maxBytes) {
-        throw new GatewayError({ code: 'PAYLOAD_TOO_LARGE', message: `A line is limited to ${this.#maxBytes} bytes` });
+        throw new GatewayError({
+          code: 'PAYLOAD_TOO_LARGE',
+          message: `A line is limited to ${this.#maxBytes} bytes`,
+        });
       }
       this.#parts.push(part);
       if (end < 0) return;

@@ -165,7 +165,10 @@ export interface OperationTypes {
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
   };
   apps: { params: Record<never, never>; result: { readonly apps: readonly AppSummary[] } };
-  status: { params: { readonly sessionId?: string | undefined }; result: SessionStatusResult | GatewayStatus };
+  status: {
+    params: { readonly sessionId?: string | undefined };
+    result: SessionStatusResult | GatewayStatus;
+  };
   methods: {
     params: Record<never, never>;
     result: { readonly version: number; readonly methods: readonly MethodSummary[] };

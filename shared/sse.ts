@@ -11,9 +11,14 @@ const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
  */
 export function encodeSse(event: string, data: string, id?: string): string {
   if (!EVENT_NAME.test(event)) {
-    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'Event names are 1 to 128 of A-Z a-z 0-9 _ . : -' });
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: 'Event names are 1 to 128 of A-Z a-z 0-9 _ . : -',
+    });
   }
-  return id === undefined ? `event: ${event}\ndata: ${data}\n\n` : `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
+  return id === undefined
+    ? `event: ${event}\ndata: ${data}\n\n`
+    : `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
 /** Reads a byte stream of events. Characters and lines may be cut anywhere; what is not yet complete is bounded. */

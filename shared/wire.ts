@@ -1,5 +1,12 @@
 /** What survives `JSON.parse(JSON.stringify(value))`. */
-export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 type Unserialisable = ((...args: never) => unknown) | symbol | bigint;
 

@@ -1,0 +1,53 @@
+import { GatewayError } from '../shared/errors.js';
+import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
+import { OPERATIONS, type OperationName } from '../shared/operations.js';
+import type { SignalOptions } from './options.js';
+import { backoff, delay, joinSignals, quietTimer } from './timing.js';
+import type { ClientTransport } from './transport/transport.js';
+
+const SEND_RETRIES = 6;
+const READ_RETRIES = 2;
+/** Longer timers would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
+export type Call = <Name extends OperationName>(
+  operation: Name,
+  params: ParamsOf<Name>,
+  options?: SignalOptions,
+) => Promise<ResultOf<Name>>;
+
+/** @param closing Aborts with the client. */
+export function createCall(transport: ClientTransport, timeoutMs: number, closing: () => AbortSignal): Call {
+  return async (operation, params, options) => {
+    const closed = closing();
+    for (let tried = 0; ; tried++) {
+      const { joined, signal, release } = joinSignals([options?.signal, closed]);
+      const expire = () => joined.abort(new GatewayError({ code: 'TIMEOUT' }));
+      const timer = quietTimer(Math.min(timeoutMs, LONGEST_TIMER_MS), expire);
+      try {
+        signal.throwIfAborted();
+        return (await transport.request(operation, params, { signal })) as never;
+      } catch (cause) {
+        clearTimeout(timer);
+        const error: GatewayError = signal.aborted ? signal.reason : cause;
+        if (tried >= retriesOf(operation) || !mayPass(error, operation)) throw error;
+        await delay(backoff(tried, error.retryAfterMs), [options?.signal, closed]);
+      } finally {
+        clearTimeout(timer);
+        release();
+      }
+    }
+  };
+}
+
+/** A send is safe to repeat because it carries an idempotency key. */
+function retriesOf(operation: OperationName): number {
+  if (operation === 'send') return SEND_RETRIES;
+  return OPERATIONS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
+}
+
+function mayPass({ code, status, retryable, retryAfterMs }: GatewayError, operation: OperationName): boolean {
+  if (status === 429) return retryAfterMs !== undefined;
+  return retryable || (code === 'TIMEOUT' && operation === 'send');
+}

@@ -1,0 +1,165 @@
+import { GatewayError } from '../shared/errors.js';
+import type { EventType } from '../shared/events.js';
+import type { SendInput } from '../shared/messages.js';
+import type {
+  CallOptions,
+  InvokeArgs,
+  MethodTreeOf,
+  PathsIn,
+  ResultAt,
+  StreamArgs,
+} from '../shared/method.js';
+import type {
+  GatewayStatus,
+  HistoryPage,
+  ParamsOf,
+  ResultOf,
+  SessionStatusResult,
+} from '../shared/operation-types.js';
+import { createCall } from './call.js';
+import { Connection, type ConnectionState, type ConnectionStatus } from './connection.js';
+import type { ClientOptions, SignalOptions } from './options.js';
+import { Outbox } from './outbox.js';
+import type { Run, SendOptions } from './run.js';
+import {
+  type AbortOptions,
+  type Answer,
+  bindSession,
+  type Channel,
+  type ClientSession,
+  type EventsOptions,
+  type HistoryOptions,
+} from './session.js';
+import { joinSignals } from './timing.js';
+import { sseTransport } from './transport/sse.js';
+import type { ClientTransport } from './transport/transport.js';
+import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_SESSION = 'main';
+
+/** Calls of a gateway's own methods. */
+export interface TypedCalls<Tree> {
+  /** Calls a method by its colon path and waits for its result. */
+  invoke<Path extends PathsIn<Tree, ''>['union']>(
+    path: Path,
+    ...args: InvokeArgs<Tree, Path>
+  ): Promise<ResultAt<Tree, Path>>;
+  /** Calls a streaming method, when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. */
+  stream<Path extends PathsIn<Tree, ''>['union']>(
+    path: Path,
+    ...args: StreamArgs<Tree, Path>
+  ): AsyncIterableIterator<ResultAt<Tree, Path>>;
+}
+
+/** The same for a gateway whose type is not known. */
+export interface UntypedCalls {
+  invoke(path: string, params?: unknown, options?: CallOptions): Promise<unknown>;
+  stream(path: string, params?: unknown, options?: CallOptions): AsyncIterableIterator<unknown>;
+}
+
+/** A gateway, as its callers see it. Everything rejects with `GatewayError`. */
+export type Client<Source = unknown> = ClientOperations<Source> &
+  (unknown extends Source ? UntypedCalls : TypedCalls<MethodTreeOf<Source>>);
+
+/** What every client can do. The words of a session are those of `session(id)`. */
+export interface ClientOperations<Source = unknown> {
+  /** The one connection of this client, for all its sessions. Opened when something listens, closed when nothing does. */
+  readonly connection: ConnectionStatus;
+  /** Calls the listener after each change of the connection. Returns what stops it. */
+  on(event: 'state', listener: (state: ConnectionState) => void): () => void;
+
+  session(sessionId: string): ClientSession<Source>;
+  send(sessionId: string, input: SendInput, options?: SendOptions): Run;
+  events<Type extends EventType = EventType>(
+    sessionId: string,
+    options?: EventsOptions<Type>,
+  ): AsyncIterableIterator<ClientEvent<Source, Type>>;
+  abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
+  end(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
+  respond(
+    sessionId: string,
+    callId: string,
+    answer: Answer,
+    options?: SignalOptions,
+  ): Promise<ResultOf<'tool-response'>>;
+  approve(sessionId: string, callId: string, input?: unknown): Promise<ResultOf<'tool-response'>>;
+  deny(sessionId: string, callId: string, reason?: string): Promise<ResultOf<'tool-response'>>;
+  /** A channel of a session. @default sessionId 'main' */
+  channel<Name extends ChannelNames<Source>>(
+    name: Name,
+    sessionId?: string,
+  ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
+  history(sessionId: string, options?: HistoryOptions): Promise<HistoryPage>;
+  /** The status of a session, or of the gateway itself. */
+  status(sessionId: string, options?: SignalOptions): Promise<SessionStatusResult>;
+  status(sessionId?: undefined, options?: SignalOptions): Promise<GatewayStatus>;
+
+  sessions(options?: SignalOptions & ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
+  apps(options?: SignalOptions): Promise<ResultOf<'apps'>>;
+  methods(options?: SignalOptions): Promise<ResultOf<'methods'>>;
+  /** Ends iterations, calls and the connection; no run. The client may be used again. */
+  disconnect(): void;
+}
+
+/**
+ * Creates a client; nothing is sent until it is used. Type it with the gateway: `createClient<typeof gateway>(…)`.
+ *
+ * @throws GatewayError `INVALID_REQUEST` without `baseUrl` or a transport object.
+ */
+export function createClient(options: ClientOptions): Client;
+export function createClient<Source extends object>(options: ClientOptions): Client<Source>;
+export function createClient(options: ClientOptions): Client {
+  const transport = transportOf(options);
+  let closing = new AbortController();
+  const call = createCall(transport, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, () => closing.signal);
+  const connection = new Connection(transport);
+  const core = { call, connection, outbox: new Outbox() };
+  const session = (id: string) => bindSession(core, id);
+
+  return {
+    connection,
+    on: (_event, listener) => connection.subscribe(listener),
+    invoke: (method, params, { signal, sessionId } = {}) =>
+      call('invoke', { method, params, sessionId }, { signal }),
+    stream: async function* (method, params, options) {
+      const { signal, release } = joinSignals([options?.signal, closing.signal]);
+      try {
+        signal.throwIfAborted();
+        yield* transport.stream({ method, params, sessionId: options?.sessionId }, { signal });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      } finally {
+        release();
+      }
+    },
+    session,
+    send: (id, ...args) => session(id).send(...args),
+    events: (id, ...args) => session(id).events(...args),
+    abort: (id, ...args) => session(id).abort(...args),
+    end: (id, ...args) => session(id).end(...args),
+    respond: (id, ...args) => session(id).respond(...args),
+    approve: (id, ...args) => session(id).approve(...args),
+    deny: (id, ...args) => session(id).deny(...args),
+    channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
+    history: (id, ...args) => session(id).history(...args),
+    status: (sessionId?: string, options?: SignalOptions) =>
+      call('status', { sessionId }, options) as Promise<never>,
+    sessions: ({ signal, ...params } = {}) => call('sessions', params, { signal }),
+    apps: (options) => call('apps', {}, options),
+    methods: (options) => call('methods', {}, options),
+    disconnect: () => {
+      closing.abort();
+      closing = new AbortController();
+      connection.stop();
+      transport.close();
+    },
+  };
+}
+
+function transportOf({ transport, baseUrl, ...http }: ClientOptions): ClientTransport {
+  if (typeof transport === 'object') return transport;
+  if (baseUrl === undefined)
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'createClient needs a baseUrl' });
+  return sseTransport({ ...http, baseUrl });
+}

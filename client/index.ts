@@ -1,0 +1,34 @@
+export type { ErrorBody, ErrorCode, GuardType } from '../shared/errors.js';
+export { GatewayError, GuardError, isGatewayError, isGuardError } from '../shared/errors.js';
+export type * from '../shared/events.js';
+export { isTerminal } from '../shared/events.js';
+export type * from '../shared/fold.js';
+export { initialState, reduce } from '../shared/fold.js';
+export type * from '../shared/messages.js';
+export type { CallOptions, Method, MethodParams, MethodPaths, MethodResult } from '../shared/method.js';
+export type * from '../shared/operation-types.js';
+export {
+  type Client,
+  type ClientOperations,
+  createClient,
+  type TypedCalls,
+  type UntypedCalls,
+} from './client.js';
+export type { ConnectionState, ConnectionStatus } from './connection.js';
+export type { ClientOptions, HttpOptions, SignalOptions, Source } from './options.js';
+export type { SendingMessage } from './outbox.js';
+export type { Start } from './reader.js';
+export type { Run, SendOptions } from './run.js';
+export type {
+  AbortOptions,
+  Answer,
+  Channel,
+  ChannelMessage,
+  ClientSession,
+  EventsOptions,
+  HistoryOptions,
+} from './session.js';
+export { sseTransport } from './transport/sse.js';
+export type * from './transport/transport.js';
+export type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+export type { Watch, WatchState } from './watch.js';

@@ -1,0 +1,146 @@
+import type { EventType, GatewayEvent } from '../shared/events.js';
+import type { SessionState } from '../shared/fold.js';
+import type { SendInput } from '../shared/messages.js';
+import type { HistoryPage, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
+import { EventIterator } from './event-iterator.js';
+import type { SignalOptions } from './options.js';
+import { Reader, type Start } from './reader.js';
+import { type Core, type Run, type SendOptions, startRun } from './run.js';
+import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+import { startWatch, type Watch } from './watch.js';
+
+/** Options of an iteration over events. A signal ends it without an error. */
+export interface EventsOptions<Type extends EventType = EventType> extends SignalOptions {
+  /** Where to start, also at a cursor: after the event that carried it. @default 'run' */
+  readonly from?: Start | undefined;
+  /** Yields these types only. `gap` and `snapshot` tell of missing events: fold only where they are among them. @default all */
+  readonly types?: readonly Type[] | undefined;
+}
+
+/** What was published on a channel. */
+export interface ChannelMessage<Payload> {
+  readonly type: string;
+  readonly payload: Payload;
+}
+
+/** A channel of a session. Iterating yields what is published from now on, also by this client. */
+export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Payload>> {
+  publish(
+    payload: Input,
+    options?: SignalOptions & { readonly type?: string | undefined },
+  ): Promise<ResultOf<'channel'>>;
+}
+
+/** An answer to a confirmation, a question or a client tool's call. */
+export type Answer = Omit<ParamsOf<'tool-response'>, 'sessionId' | 'callId'>;
+export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
+export type HistoryOptions = SignalOptions & Omit<ParamsOf<'history'>, 'sessionId'>;
+
+/** One session, as a client sees it. Everything rejects with `GatewayError`. */
+export interface ClientSession<Source = unknown> {
+  readonly id: string;
+  /** Sends a message, at once, and at most once whatever the network does. */
+  send(input: SendInput, options?: SendOptions): Run;
+  /**
+   * Everything that happens in the session, from every client, each event once; ends when left. It listens from this call on.
+   * Throws what the gateway refuses the session with.
+   */
+  events<Type extends EventType = EventType>(
+    options?: EventsOptions<Type>,
+  ): AsyncIterableIterator<ClientEvent<Source, Type>>;
+  /** Follows the session's state, from a server-rendered one if given. */
+  watch(options?: { readonly from?: SessionState | undefined }): Watch;
+  channel<Name extends ChannelNames<Source>>(
+    name: Name,
+  ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
+  /** Ends a run: the active one, if none is named. */
+  abort(options?: AbortOptions): Promise<ResultOf<'abort'>>;
+  /** Ends the conversation. The next send begins a new one under the same id. */
+  end(options?: SignalOptions): Promise<ResultOf<'close'>>;
+  respond(callId: string, answer: Answer, options?: SignalOptions): Promise<ResultOf<'tool-response'>>;
+  /** Allows a tool call, with `input` in place of its own if given. */
+  approve(callId: string, input?: unknown): Promise<ResultOf<'tool-response'>>;
+  deny(callId: string, reason?: string): Promise<ResultOf<'tool-response'>>;
+  history(options?: HistoryOptions): Promise<HistoryPage>;
+  status(options?: SignalOptions): Promise<SessionStatusResult>;
+  /** Ends the iterations and watches begun here. Runs go on, and so do their results. */
+  detach(): void;
+}
+
+/** Binds a client's operations to a session. */
+export function bindSession(core: Core, id: string): ClientSession {
+  const attached = new Set<() => void>();
+  const { call } = core;
+
+  const iterate = <T>(start: Start, pick: (event: GatewayEvent) => T | undefined, signal?: AbortSignal) => {
+    const left = () => {
+      attached.delete(leave);
+      stop();
+    };
+    const iterator = new EventIterator<T>({ left, drained: () => reader.drained() }, signal);
+    const leave = () => void iterator.return();
+    const reader = new Reader(id, start, {
+      take: (events) => {
+        if (iterator.isFull) return false;
+        for (const event of events) {
+          const item = pick(event);
+          if (item !== undefined) iterator.push(item);
+        }
+        return true;
+      },
+      end: (error) => {
+        attached.delete(leave);
+        iterator.end(error);
+      },
+    });
+    let stop = () => {};
+    if (!iterator.over) {
+      stop = core.connection.follow(reader);
+      attached.add(leave);
+    }
+    return iterator;
+  };
+  const respond: ClientSession['respond'] = (callId, answer, options) =>
+    call('tool-response', { ...answer, sessionId: id, callId }, options);
+
+  const session: ClientSession = {
+    id,
+    send: (input, options) => startRun(core, id, input, options),
+    events: ({ from = 'run', types, signal } = {}) => {
+      const wanted = types && new Set<string>(types);
+      return iterate(
+        from,
+        (event) => (wanted?.has(event.type) === false ? undefined : event),
+        signal,
+      ) as never;
+    },
+    watch: (options) => {
+      const watch = startWatch(core, id, options?.from);
+      const close = () => {
+        attached.delete(close);
+        watch.close();
+      };
+      attached.add(close);
+      return { ...watch, close };
+    },
+    channel: (channel) => ({
+      publish: (payload, { type, signal } = {}) =>
+        call('channel', { sessionId: id, channel, type, payload }, { signal }),
+      [Symbol.asyncIterator]: () =>
+        iterate('now', (event) =>
+          event.type === 'channel' && event.channel === channel ? event.event : undefined,
+        ) as never,
+    }),
+    abort: ({ signal, ...params } = {}) => call('abort', { ...params, sessionId: id }, { signal }),
+    end: (options) => call('close', { sessionId: id }, options),
+    respond,
+    approve: (callId, input) => respond(callId, { approved: true, input }),
+    deny: (callId, reason) => respond(callId, { approved: false, reason }),
+    history: ({ signal, ...params } = {}) => call('history', { ...params, sessionId: id }, { signal }),
+    status: (options) => call('status', { sessionId: id }, options) as Promise<SessionStatusResult>,
+    detach: () => {
+      for (const leave of [...attached]) leave();
+    },
+  };
+  return session;
+}

@@ -1,0 +1,121 @@
+import { formatVector } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
+import type { GatewayEvent } from '../../shared/events.js';
+import type { SubscribeTarget } from '../../shared/operation-types.js';
+import { EVENTS_PATH, OPERATIONS } from '../../shared/operations.js';
+import type { HttpOptions } from '../options.js';
+import { EventStreamDecoder } from './event-stream.js';
+import { asNetworkError, type HttpRequest, isType, request, requestOperation } from './http.js';
+import type { ClientTransport, Link, LinkHandlers, SubscriptionChange } from './transport.js';
+
+/** Sessions one GET may name; the others are added to the open stream. */
+const URL_SESSIONS = 8;
+
+/** Plain HTTP: a request an operation, one Server-Sent Events stream for all sessions. Works wherever `fetch` streams. */
+export function sseTransport(options: HttpOptions): ClientTransport {
+  return {
+    name: 'sse',
+    request: (operation, params, { signal }) => requestOperation(options, operation, params, signal),
+    stream: (params, { signal }) => streamMethod(options, params, signal),
+    open: (targets, handlers) => openLink(options, targets, handlers),
+    close: () => {},
+  };
+}
+
+/** Reads a stream of events; leaving the iteration cancels it. */
+async function* readEvents(options: HttpOptions, ask: HttpRequest, decoder: EventStreamDecoder) {
+  const response = await request(options, {
+    ...ask,
+    headers: { ...ask.headers, accept: 'text/event-stream' },
+  });
+  // No async iteration over the body: Safari has none.
+  const reader = response.body?.getReader();
+  if (!reader || !isType(response, 'text/event-stream')) {
+    await reader?.cancel().catch(() => {});
+    throw new GatewayError({
+      code: 'NETWORK',
+      message: `${ask.path} did not answer with a stream of events`,
+    });
+  }
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      yield* decoder.feed(part.value);
+  } catch (cause) {
+    throw asNetworkError(cause);
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function* streamMethod(
+  options: HttpOptions,
+  body: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<unknown> {
+  for await (const { event, data } of readEvents(
+    options,
+    { path: OPERATIONS.invoke.path, body, signal },
+    new EventStreamDecoder(),
+  )) {
+    if (event === 'end') return;
+    if (event === 'fail') throw GatewayError.fromJSON(JSON.parse(data));
+    if (event === 'chunk') yield JSON.parse(data);
+  }
+  throw new GatewayError({ code: 'NETWORK', message: 'The stream broke off' });
+}
+
+function openLink(options: HttpOptions, targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const decoder = new EventStreamDecoder();
+  const { ask, later } = planOpening(targets);
+  let connectionId = '';
+
+  const finish = (error?: GatewayError) => {
+    if (signal.aborted) return;
+    abort.abort();
+    handlers.onClose({ retryMs: decoder.retryMs, ...(error && { error }) });
+  };
+  const subscribe = async (change: SubscriptionChange) => {
+    await requestOperation(options, 'subscribe', { connectionId, ...change }, signal);
+  };
+  const run = async () => {
+    for await (const { event: type, data, id } of readEvents(options, { ...ask, signal }, decoder)) {
+      if (signal.aborted) return;
+      const event = { ...JSON.parse(data), type };
+      if (type === 'heartbeat') {
+        // The id of a stream that was opened for one session is that session's cursor; otherwise it names its sessions.
+        event.cursor ??= id;
+        event.sessionId ??= ask.query?.get('sessionId');
+      }
+      handlers.onEvent(event as GatewayEvent);
+      if (type === 'connected') {
+        connectionId = event.connectionId;
+        if (later.length > 0) subscribe({ add: later }).catch(finish);
+      }
+    }
+  };
+  run().then(
+    () => finish(),
+    (error) => finish(asNetworkError(error)),
+  );
+  return { subscribe, close: () => finish() };
+}
+
+/** What the GET itself can ask for, and what must be added once it is open: it has one `from` and room for a few sessions. */
+function planOpening(targets: readonly SubscribeTarget[]) {
+  const from = targets.find(({ cursor }) => cursor === undefined)?.from ?? 'now';
+  const fits = ({ cursor, from: own = 'now' }: SubscribeTarget) => cursor !== undefined || own === from;
+  const first = targets.filter(fits).slice(0, URL_SESSIONS);
+  const query = new URLSearchParams({ from });
+  for (const { sessionId } of first) query.append('sessionId', sessionId);
+  const cursors = first.flatMap(({ sessionId, cursor }) =>
+    cursor === undefined ? [] : [[sessionId, cursor] as const],
+  );
+  const alone = first.length === 1 ? first[0]!.cursor : undefined;
+  const headers = cursors.length > 0 ? { 'last-event-id': alone ?? formatVector(cursors) } : {};
+  return {
+    ask: { path: EVENTS_PATH, query, headers },
+    later: targets.filter((target) => !first.includes(target)),
+  };
+}

@@ -1,0 +1,47 @@
+import { type Request, Router } from 'express';
+import type { MethodTree } from '../../shared/method.js';
+import type { UserLike } from '../auth/types.js';
+import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
+import { Gateway } from '../gateway.js';
+
+/** Options of the middleware. */
+export interface MiddlewareOptions {
+  /** Names the user that the host's own middleware has authenticated; undefined leaves it to the gateway's `auth`. */
+  readonly user?: (request: Request) => UserLike | undefined;
+}
+
+/** An Express router that serves a gateway. */
+export interface GatewayRouter<G> extends Router {
+  readonly gateway: G;
+  readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
+}
+
+type AnyGateway = Gateway<any, any, any>;
+
+/**
+ * An Express router (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
+ * are not the gateway's go to `next()`.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
+ */
+export function gatewayMiddleware<G extends AnyGateway>(gateway: G, options?: MiddlewareOptions): GatewayRouter<G>;
+export function gatewayMiddleware<
+  const Methods extends MethodTree = Readonly<Record<never, never>>,
+  Channels extends PayloadSchemas = Readonly<Record<never, never>>,
+  Events extends PayloadSchemas = Readonly<Record<never, never>>,
+>(
+  config: GatewayConfig<Methods, Channels, Events>,
+  options?: MiddlewareOptions,
+): GatewayRouter<Gateway<Methods, Channels, Events>>;
+export function gatewayMiddleware(
+  source: AnyGateway | GatewayConfig<any, any, any>,
+  options: MiddlewareOptions = {},
+): GatewayRouter<AnyGateway> {
+  const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
+  const router = Router();
+  router.use((request, response, next) => {
+    const user = options.user?.(request);
+    if (!gateway.tryRequest(request, response, { user })) next();
+  });
+  return Object.assign(router, { gateway }) as unknown as GatewayRouter<AnyGateway>;
+}

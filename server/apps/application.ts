@@ -1,0 +1,119 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { UserContext } from '../../shared/contract.js';
+import type { LoggedEventData } from '../../shared/events.js';
+import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import type { Tool, ToolOutput, ToolSet } from './tool.js';
+
+/** What an app may yield besides strings. */
+export type AppEvent =
+  | { readonly type: 'content_delta'; readonly delta: string }
+  | { readonly type: 'reasoning_delta'; readonly delta: string }
+  | ({ readonly type: 'tool_use' } & LoggedEventData['tool_use'])
+  | ({ readonly type: 'tool_progress' } & LoggedEventData['tool_progress'])
+  | ({ readonly type: 'tool_result' } & LoggedEventData['tool_result'])
+  | ({ readonly type: 'data' } & LoggedEventData['data'])
+  | ({ readonly type: 'custom' } & LoggedEventData['custom']);
+
+/** What an app may return when its answer is complete. */
+export interface AppResult {
+  /** Appended to the answer. */
+  readonly text?: string;
+  /** @default 'end' */
+  readonly stopReason?: 'end' | 'max_tokens' | 'tool_use';
+  readonly usage?: Usage;
+}
+
+type AppReturn = string | AppResult | void;
+
+/** The answer of an app: a stream of text and events, or all at once. */
+export type AppOutput =
+  | AsyncIterable<string | AppEvent, AppReturn>
+  | MaybePromise<AppReturn>
+  | Promise<AsyncIterable<string | AppEvent, AppReturn>>;
+
+/** A tool that the caller of this run brought along and answers itself. */
+export interface ClientTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the input. */
+  readonly parameters?: unknown;
+}
+
+/** A question to the person: `turn.ask`. */
+export interface Question<Schema extends StandardSchemaV1 | undefined = undefined> {
+  readonly name: string;
+  readonly payload?: unknown;
+  /** The answer is validated against it; one that does not fit is refused and the question stays open. */
+  readonly schema?: Schema;
+}
+
+/** The session a turn belongs to. */
+export interface TurnSession {
+  /** Canonical key. */
+  readonly id: string;
+  readonly app: string;
+}
+
+/** One turn of an app: the message to answer and everything it may do meanwhile. */
+export interface Turn<Tools extends ToolSet = ToolSet> {
+  readonly runId: string;
+  /** The text of the message. */
+  readonly text: string;
+  readonly message: Message;
+  /** The messages before `message`, oldest first; the last 1,000 at most. */
+  readonly history: readonly Message[];
+  /** Aborted when the run ends for any reason but its own. */
+  readonly signal: AbortSignal;
+  readonly user: UserContext | null;
+  readonly session: TurnSession;
+  /** What the sender attached to `send`; untrusted. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly clientTools: readonly ClientTool[];
+  /** Sampling parameters of a chat-completions caller. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /**
+   * Calls one of the app's tools: asks for confirmation where it needs one, logs the call and its result.
+   *
+   * @throws ToolCallError when it was denied or failed.
+   */
+  callTool<Name extends keyof Tools & string>(
+    name: Name,
+    input: InputOf<Tools[Name]>,
+  ): Promise<OutputOf<Tools[Name]>>;
+  /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
+  steered(): readonly Message[];
+  /** Asks the person; resolves with the answer. Time spent waiting does not count towards the run's time-out. */
+  ask<Schema extends StandardSchemaV1 | undefined = undefined>(
+    question: Question<Schema>,
+  ): Promise<Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown>;
+  /** Creates or, with the id of an earlier one, replaces a data block of the answer. Returns its id. */
+  data(name: string, value: unknown, options?: { readonly id?: string }): string;
+  /** Merges metadata into the answer's. */
+  annotate(metadata: Readonly<Record<string, unknown>>): void;
+  /** Logs a custom event: delivered and replayed, but not part of the answer. */
+  emit(name: string, payload: unknown): void;
+  /** Publishes on a channel of the session. */
+  publish(channel: string, payload: unknown, type?: string): void;
+  /** Adds token counts to the run's usage. */
+  usage(counts: Usage): void;
+}
+
+type InputOf<T> = T extends Tool<infer Input, any> ? Input : never;
+type OutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
+
+/** What happens to a run when the last client that watched its session leaves. */
+export type OnDisconnect = 'continue' | 'abort';
+
+/** A conversational application. Any object with a compatible `run` is one. */
+export interface Application<Tools extends ToolSet = any> {
+  readonly description?: string;
+  readonly tools?: Tools;
+  /** Whether runs are started again after a restart of the gateway instead of ending as `lost`. @default false */
+  readonly resumable?: boolean;
+  /** @default 'continue' */
+  readonly onDisconnect?: OnDisconnect;
+  run(turn: Turn<Tools>): AppOutput;
+}
+
+export type { ContentBlock, ToolOutput };

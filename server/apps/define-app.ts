@@ -1,0 +1,42 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { SessionHandle, SessionOptions } from '../host/session-handle.js';
+import type { Application } from './application.js';
+import type { ToolSet } from './tool.js';
+
+/** An app that knows its gateway once it is registered. */
+export interface App<Tools extends ToolSet = any> extends Application<Tools> {
+  /**
+   * A session of this app, for host code.
+   *
+   * @throws GatewayError `APP_NOT_FOUND` before the app is registered with a gateway.
+   */
+  session(name: string, options?: SessionOptions): SessionHandle;
+}
+
+/** How a gateway opens sessions of an app that it registered. */
+export type OpenSession = (name: string, options?: SessionOptions) => SessionHandle;
+
+const registrations = new WeakMap<object, OpenSession>();
+
+/** Connects an app with the gateway that registered it; the last one wins. */
+export function registerApp(app: object, open: OpenSession): void {
+  registrations.set(app, open);
+}
+
+/** Defines an app: its description, its tools, and the `run` that answers a message. */
+export function defineApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
+  definition: Application<Tools>,
+): App<Tools> {
+  const app: App<Tools> = {
+    ...definition,
+    session(name, options) {
+      const open = registrations.get(app);
+      if (open) return open(name, options);
+      throw new GatewayError({
+        code: 'APP_NOT_FOUND',
+        message: 'Register the app with a gateway before using session()',
+      });
+    },
+  };
+  return app;
+}

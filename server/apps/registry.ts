@@ -1,0 +1,62 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { AppSummary } from '../../shared/operation-types.js';
+import { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from '../../shared/session-key.js';
+import type { Application } from './application.js';
+
+/** The name under which the single form registers its app. */
+export const SINGLE_APP = 'default';
+
+/** The apps of a gateway, by name. */
+export class AppRegistry {
+  readonly defaultApp: string;
+  readonly #apps: ReadonlyMap<string, Application>;
+
+  /** @throws GatewayError `INVALID_REQUEST` naming the field that is wrong. */
+  constructor(apps: Readonly<Record<string, Application>>, defaultApp: string) {
+    for (const [name, app] of Object.entries(apps)) {
+      if (!isAppName(name)) throw invalid(`apps.${name}`, 'app names are 1 to 128 of A-Z a-z 0-9 _ . @ + -');
+      if (typeof app?.run !== 'function') throw invalid(`apps.${name}.run`, 'an app needs a run function');
+    }
+    if (!Object.hasOwn(apps, defaultApp)) throw invalid('defaultApp', `there is no app named ${defaultApp}`);
+    this.#apps = new Map(Object.entries(apps));
+    this.defaultApp = defaultApp;
+  }
+
+  /** @throws GatewayError `APP_NOT_FOUND` */
+  get(name: string): Application {
+    const app = this.#apps.get(name);
+    if (app) return app;
+    throw new GatewayError({ code: 'APP_NOT_FOUND', message: `There is no app named ${name}` });
+  }
+
+  entries(): Iterable<[string, Application]> {
+    return this.#apps.entries();
+  }
+
+  format(app: string, name: string): string {
+    return formatSessionKey({ app, name }, this.defaultApp);
+  }
+
+  /** @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND` for an unknown app. */
+  parse(sessionId: string): SessionKey {
+    const key = parseSessionKey(sessionId, this.defaultApp);
+    this.get(key.app);
+    return key;
+  }
+
+  summaries(): AppSummary[] {
+    return [...this.#apps].map(([name, app]) => ({
+      name,
+      ...(app.description !== undefined && { description: app.description }),
+      isDefault: name === this.defaultApp,
+      tools: Object.entries((app.tools ?? {}) as Record<string, { description?: string }>).map(([tool, { description }]) => ({
+        name: tool,
+        ...(description !== undefined && { description }),
+      })),
+    }));
+  }
+}
+
+function invalid(path: string, message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message: `${path}: ${message}`, details: [{ path, message }] });
+}

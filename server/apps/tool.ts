@@ -1,0 +1,82 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { UserContext } from '../../shared/contract.js';
+import type { ContentBlock } from '../../shared/messages.js';
+import type { TurnSession } from './application.js';
+
+/** A JSON Schema document, for tools whose schema comes from elsewhere. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a tool knows about its call. */
+export interface ToolContext {
+  readonly signal: AbortSignal;
+  readonly user: UserContext | null;
+  readonly session: TurnSession;
+  readonly callId: string;
+  /** Reports progress. Reports of one event-loop turn are coalesced into the last. */
+  progress(value: number, total?: number, message?: string): void;
+}
+
+const RESULT = Symbol.for('agent-session-gateway.tool-result');
+
+/** A tool's result with content of its own. */
+export interface ToolOutput<Structured = unknown> {
+  readonly content: readonly ContentBlock[];
+  readonly structured?: Structured;
+  readonly isError?: boolean;
+}
+
+/** Wraps a result that is more than text or JSON: images, resources, an error that is not thrown. */
+export function toolResult<Structured = unknown>(output: ToolOutput<Structured>): ToolOutput<Structured> {
+  return Object.defineProperty({ ...output }, RESULT, { value: true });
+}
+
+/** Whether a value was made by `toolResult`, also by another copy of this package. */
+export function isToolResult(value: unknown): value is ToolOutput {
+  return typeof value === 'object' && value !== null && RESULT in value;
+}
+
+/** A tool of an app. `~types` exists for the type checker only. */
+export interface Tool<Input, Output> {
+  readonly '~types'?: { readonly input: Input; readonly output: Output };
+  readonly description?: string;
+  readonly schema?: StandardSchemaV1 | JsonSchema;
+  readonly runsOn: 'server' | 'client';
+  readonly confirm: boolean | ((input: any, context: ToolContext) => boolean | Promise<boolean>);
+  /** Shown to the person with the request for confirmation. */
+  readonly confirmMessage?: string | ((input: any) => string);
+  readonly handler?: (input: any, context: ToolContext) => unknown;
+}
+
+export type ToolSet = Readonly<Record<string, Tool<any, any>>>;
+
+type CallerInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : unknown;
+type HandlerInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : any;
+
+interface ToolBase<Schema> {
+  readonly description?: string;
+  /** Validates the input: a Standard Schema or a plain JSON Schema object. */
+  readonly schema?: Schema;
+  /** Asks the person before the handler runs. @default false */
+  readonly confirm?:
+    | boolean
+    | ((input: HandlerInput<Schema>, context: ToolContext) => boolean | Promise<boolean>);
+  readonly confirmMessage?: string | ((input: HandlerInput<Schema>) => string);
+}
+
+interface ServerTool<Schema, Output> extends ToolBase<Schema> {
+  readonly runsOn?: 'server';
+  readonly handler: (input: HandlerInput<Schema>, context: ToolContext) => Output;
+}
+
+interface ClientSideTool<Schema> extends ToolBase<Schema> {
+  /** The user's client answers the call with `respond`. */
+  readonly runsOn: 'client';
+  readonly handler?: never;
+}
+
+/** Declares a tool. A handler returns text, any JSON or `toolResult(...)`; a throw is an error result with a safe message. */
+export function tool<Schema extends StandardSchemaV1 | JsonSchema | undefined = undefined, Output = unknown>(
+  definition: ServerTool<Schema, Output> | ClientSideTool<Schema>,
+): Tool<CallerInput<Schema>, Awaited<Output>> {
+  return { runsOn: 'server', confirm: false, ...definition } as Tool<CallerInput<Schema>, Awaited<Output>>;
+}

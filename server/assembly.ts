@@ -1,0 +1,142 @@
+import type { Application } from './apps/application.js';
+import { AppRegistry } from './apps/registry.js';
+import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
+import { Tickets } from './auth/tickets.js';
+import type { ParsedConfig } from './config/parse.js';
+import { Connections } from './delivery/connections.js';
+import { Lifecycle } from './lifecycle.js';
+import { RateLimiter } from './limits/token-bucket.js';
+import { flattenMethods } from './methods/flatten.js';
+import { Operations } from './operations/operations.js';
+import { PluginHost } from './plugins/plugin-host.js';
+import { validate } from './schema/validate.js';
+import { isPromise } from './maybe-promise.js';
+import { SessionDirectory } from './sessions/directory.js';
+import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
+import { HttpHandler } from './transports/http/handler.js';
+import { defaultHosts, type OriginPolicy } from './transports/origin.js';
+
+/** What changes while a gateway runs. */
+export interface GatewayState {
+  /** New work is turned away. */
+  draining: boolean;
+}
+
+/** The parts of a gateway. */
+export interface Assembly {
+  readonly config: ParsedConfig;
+  readonly state: GatewayState;
+  readonly apps: AppRegistry;
+  readonly authenticator: Authenticator;
+  readonly connections: Connections;
+  readonly sessions: SessionDirectory;
+  readonly operations: Operations;
+  readonly plugins: PluginHost;
+  readonly http: HttpHandler;
+  readonly lifecycle: Lifecycle;
+  report(error: unknown, what: string): void;
+}
+
+/**
+ * Makes the parts of a gateway and connects them.
+ *
+ * @param ready Resolves once the store is open; null when it is.
+ * @throws GatewayError `INVALID_REQUEST` naming the field that is wrong
+ */
+export function assemble(config: ParsedConfig, ready: () => Promise<void> | null): Assembly {
+  const { auth, sessionScope, limits, store, id, logger } = config;
+  const state: GatewayState = { draining: false };
+  const log = (error: unknown, what: string): void => logger.error({ error, gateway: id }, what);
+  const lifecycle = new Lifecycle(log);
+  const report = (error: unknown, what: string): void => {
+    log(error, what);
+    lifecycle.emit('error', { error, message: what });
+  };
+  for (const warning of config.warnings) logger.warn({ gateway: id }, warning);
+
+  const apps = new AppRegistry(config.apps, config.defaultApp);
+  const authenticator = createAuthenticator({ auth, sessionScope, onError: (error) => report(error, 'authentication failed') });
+  const connections = new Connections(limits, ({ type, connection }) => {
+    const { id: connectionId, identity, options } = connection;
+    const { transport } = options;
+    lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
+  });
+  const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
+  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report }));
+  const tickets = new Tickets();
+  const operations = new Operations({
+    gatewayId: id,
+    store,
+    apps,
+    methods: flattenMethods(config.methods),
+    sessions,
+    connections,
+    tickets,
+    sends: new RateLimiter({ perSecond: limits.sendsPerSecond }),
+    invokes: new RateLimiter({ perSecond: limits.invokesPerSecond }),
+    methodMs: limits.methodMs,
+    sessionAccess: config.sessionAccess,
+    state,
+    notify,
+    report,
+  });
+  const plugins = new PluginHost(id, report);
+  const http = new HttpHandler({
+    operations,
+    authenticator,
+    tickets,
+    connections,
+    apps,
+    plugins,
+    origin: originPolicy(config),
+    cookies: auth.type === 'custom' && auth.cookies !== false,
+    limits,
+    extraRoutes: config.extraRoutes,
+    state,
+    ready,
+    report,
+  });
+  return { config, state, apps, authenticator, connections, sessions, operations, plugins, http, lifecycle, report };
+}
+
+function sessionEnvironment(
+  config: ParsedConfig,
+  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report'>,
+): SessionEnvironment {
+  const { limits, store, id, onDisconnect } = config;
+  const { queueLength, sessionsPerUser, runMs, waitMs, disconnectGraceMs, retention } = limits;
+  return {
+    store,
+    holder: id,
+    retention,
+    queueLength,
+    sessionsPerUser,
+    runMs,
+    waitMs,
+    disconnectGraceMs,
+    onDisconnect,
+    app: (name): Application => parts.apps.get(name),
+    format: (app, name) => parts.apps.format(app, name),
+    checkPayload(kind, name, payload) {
+      const schema = Object.hasOwn(config[kind], name) ? config[kind][name] : undefined;
+      const outcome = schema && validate(schema, payload, `payload of ${name}`);
+      // What is published is logged in order, so there is no waiting for an asynchronous schema; it only reports.
+      if (isPromise(outcome)) outcome.catch((error: unknown) => parts.report(error, `payload of ${kind} ${name}`));
+    },
+    notify: parts.notify,
+    report: parts.report,
+  };
+}
+
+function originPolicy({ host, embedded, allowedHosts, origins }: ParsedConfig): OriginPolicy {
+  const own = embedded ? null : defaultHosts(host);
+  return { origins, hosts: own && [...own, ...allowedHosts.map((name) => name.toLowerCase())] };
+}
+
+function announce(lifecycle: Lifecycle, notice: SessionNotice): void {
+  const { type, ...payload } = notice;
+  if (notice.type === 'session:created') {
+    const { sessionId, app, userId } = notice;
+    lifecycle.emit('session:created', { sessionId, app, ...(userId !== undefined && { user: { id: userId } }) });
+  } else lifecycle.emit(type, payload as never);
+}

@@ -1,0 +1,26 @@
+import { unauthenticated } from './refusal.js';
+import type { AuthRequest } from './types.js';
+
+/** Longest credential that is looked at, in characters (ASCII: bytes). */
+export const MAX_TOKEN_LENGTH = 8192;
+
+const SCHEME = 'bearer';
+
+/**
+ * The token of an `Authorization: Bearer` header; undefined without one or with another scheme.
+ *
+ * @throws GatewayError `UNAUTHENTICATED` when the header is repeated, malformed or longer than 8 KiB.
+ */
+export function bearerToken(headers: AuthRequest['headers']): string | undefined {
+  const header = headers.authorization;
+  if (header === undefined) return undefined;
+  if (typeof header !== 'string') throw unauthenticated('several Authorization headers');
+  if (header.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
+  const rest = header.slice(SCHEME.length);
+  if (rest.length > MAX_TOKEN_LENGTH + 2) throw unauthenticated('the Authorization header is too long');
+  if (rest !== '' && !rest.startsWith(' ')) return undefined;
+  const token = rest.trim();
+  if (token === '') return undefined;
+  if (!/^[\x21-\x7e]+$/.test(token)) throw unauthenticated('the bearer token holds other characters');
+  return token;
+}

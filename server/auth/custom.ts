@@ -1,0 +1,39 @@
+import type { HostCode, HostOutcome } from './host-call.js';
+import { userProblem } from './identity.js';
+import { andThen } from '../maybe-promise.js';
+import type { AuthResult, CustomAuth, Verification, Verifier } from './types.js';
+
+/** Asks the host's `validate`; whatever it does other than saying yes in due form refuses the caller. */
+export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () => number): Verifier {
+  return {
+    takesAnyone: true,
+    strongTokens: false,
+    verify: (token, request) => {
+      const run = () => auth.validate(token, request);
+      return andThen(host.call({ name: 'auth.validate', token, run }), (outcome) => judge(outcome, host, now));
+    },
+  };
+}
+
+function judge(outcome: HostOutcome<AuthResult>, host: HostCode, now: () => number): Verification {
+  if (!outcome.ok) {
+    const { error, timedOut } = outcome;
+    // Libraries throw on a bad token, so a throw counts as one unless the host says that it is something else.
+    const guess = !timedOut && (error === undefined || error.code === 'UNAUTHENTICATED');
+    return { ok: false, reason: 'validate failed', guess, error };
+  }
+  const result: Partial<AuthResult> | null | undefined = outcome.value;
+  if (result?.valid !== true) return { ok: false, reason: 'validate said no', guess: true };
+  const problem = userProblem(result.user) ?? expiryProblem(result.expiresAt, now());
+  if (problem === undefined && result.user) {
+    return { ok: true, user: result.user, expiresAt: result.expiresAt ?? undefined };
+  }
+  host.report(`auth.validate: ${problem}`);
+  return { ok: false, reason: `validate: ${problem}`, guess: false };
+}
+
+function expiryProblem(expiresAt: unknown, now: number): string | undefined {
+  if (expiresAt == null) return undefined;
+  if (typeof expiresAt !== 'number' || Number.isNaN(expiresAt)) return 'expiresAt is not a number';
+  return expiresAt > now ? undefined : 'expiresAt is past (it is in milliseconds)';
+}

@@ -1,0 +1,71 @@
+import { inspect } from 'node:util';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+
+/** How a call of host code ended. `error` is set when the host threw a `GatewayError` for the caller to see. */
+export type HostOutcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly timedOut: boolean; readonly error?: GatewayError };
+
+/** One call of host code: its name for the log, and the credential that must not get there. */
+export interface HostCall<T> {
+  readonly name: string;
+  readonly token: string | undefined;
+  readonly run: () => MaybePromise<T>;
+}
+
+/** Runs `validate`, `hydrateUser` and token functions: bounded in time, and never trusted to return. */
+export class HostCode {
+  readonly #timeoutMs: number;
+  readonly #onError: (error: unknown) => void;
+
+  constructor(timeoutMs: number, onError: (error: unknown) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#onError = onError;
+  }
+
+  /** Calls; stays synchronous where the host does. Never throws. */
+  call<T>(call: HostCall<T>): MaybePromise<HostOutcome<T>> {
+    try {
+      const value = call.run();
+      return isPromise(value) ? this.#settle(value, call) : { ok: true, value };
+    } catch (error) {
+      return this.#failed(error, call);
+    }
+  }
+
+  /** Tells the log about a mistake in host code. */
+  report(message: string): void {
+    this.#onError(new GatewayError({ code: 'INTERNAL', message }));
+  }
+
+  #settle<T>(promise: Promise<T>, call: HostCall<T>): Promise<HostOutcome<T>> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.report(`${call.name} did not answer within ${this.#timeoutMs} ms`);
+        resolve({ ok: false, timedOut: true });
+      }, this.#timeoutMs);
+      timer.unref();
+      promise.then(
+        (value) => {
+          clearTimeout(timer);
+          resolve({ ok: true, value });
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          resolve(this.#failed(error, call));
+        },
+      );
+    });
+  }
+
+  #failed<T>(error: unknown, { name, token }: HostCall<T>): HostOutcome<T> {
+    const text = token === undefined || token.length < 8 ? '' : inspect(error, { depth: 4 });
+    const leaked = token !== undefined && text.includes(token);
+    if (isGatewayError(error) && !leaked) return { ok: false, timedOut: false, error };
+    // Messages like "bad token eyJ…" are common in host code.
+    if (leaked) this.report(`${name} threw ${text.replaceAll(token, '[token]')}`);
+    else this.#onError(error);
+    return { ok: false, timedOut: false };
+  }
+}

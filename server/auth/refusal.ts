@@ -1,0 +1,18 @@
+import { GatewayError } from '../../shared/errors.js';
+
+/**
+ * The refusal of a caller. `reason` is for the log alone: it becomes `cause`, which is not part of the wire form, and
+ * never holds a part of the credential.
+ */
+export function unauthenticated(reason: string, message = 'The credentials are not valid'): GatewayError {
+  return new GatewayError({ code: 'UNAUTHENTICATED', message, cause: reason });
+}
+
+/** A configuration error of one field of `auth`. */
+export function invalidAuth(path: string, message: string): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import {
+  type AuthConfig,
+  type CustomAuth,
+  type HydrateUser,
+  JWT_ALGORITHMS,
+  type TokenSource,
+  type UserLike,
+} from './types.js';
+
+const fn = <T>(message: string) => z.custom<T>((value) => typeof value === 'function', message);
+const text = (message: string) => z.string(message).min(1, message);
+
+const hydrateUser = fn<HydrateUser>('must be a function that returns a user').optional();
+
+const user = z
+  .looseObject({
+    id: text('must be a non-empty string'),
+    roles: z.array(z.string(), 'must be an array of strings').optional(),
+    tenantId: z.string('must be a string').optional(),
+    email: z.string('must be a string').optional(),
+  })
+  .transform((value) => value as UserLike);
+
+const tokenMessage =
+  'must be a non-empty string, an array of them, or a function that returns either (is it set?)';
+const token = z.custom<TokenSource>((value) => {
+  if (typeof value === 'function') return true;
+  const tokens: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return tokens.length > 0 && tokens.every((one) => typeof one === 'string' && one !== '');
+}, tokenMessage);
+
+const secret = z.custom<string | Uint8Array>(
+  (value) => (typeof value === 'string' || value instanceof Uint8Array) && value.length > 0,
+  'must be a non-empty string or Buffer (is it set?)',
+);
+
+const textOrTexts = (message: string) =>
+  z.union([text(message), z.array(text(message)).min(1, message)], message).optional();
+
+const toleranceMessage = 'must be a number of seconds from 0 to 300';
+
+/** Checks `auth`; issue paths are relative to it. A field it does not know is refused: it may be a misspelt check. */
+export const authConfigSchema: z.ZodType<AuthConfig> = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('none'), hydrateUser }),
+    z.strictObject({ type: z.literal('token'), token, user: user.optional(), hydrateUser }),
+    z.strictObject({
+      type: z.literal('jwt'),
+      secret,
+      issuer: textOrTexts('must be a non-empty string or an array of them'),
+      audience: textOrTexts('must be a non-empty string or an array of them'),
+      algorithms: z
+        .array(
+          z.enum(JWT_ALGORITHMS, `must be one of ${JWT_ALGORITHMS.join(', ')}`),
+          'must be an array of algorithms',
+        )
+        .min(1, 'must name at least one algorithm')
+        .optional(),
+      requireExp: z.boolean('must be true or false').optional(),
+      clockToleranceSeconds: z
+        .number(toleranceMessage)
+        .min(0, toleranceMessage)
+        .max(300, toleranceMessage)
+        .optional(),
+      hydrateUser,
+    }),
+    z.strictObject({
+      type: z.literal('custom'),
+      validate: fn<CustomAuth['validate']>('must be a function that returns { valid, user }'),
+      cookies: z.boolean('must be true or false').optional(),
+      hydrateUser,
+    }),
+  ],
+  { error: "type must be 'none', 'token', 'jwt' or 'custom'" },
+);

@@ -1,0 +1,42 @@
+import type { UserContext } from '../../shared/contract.js';
+import { isGatewayError } from '../../shared/errors.js';
+import { unauthenticated } from './refusal.js';
+
+/**
+ * Whose sessions a key names: each user's own, shared by a tenant, shared by all, or what a function of the user says.
+ */
+export type SessionScope = 'user' | 'tenant' | 'global' | ((user: UserContext) => string);
+
+/**
+ * A function from users to scopes. Scopes are stored with the sessions, so their form is stable.
+ *
+ * The returned function throws `UNAUTHENTICATED` for a user whose scope is empty (no tenant with `'tenant'`).
+ */
+export function createScope(sessionScope: SessionScope = 'user'): (user: UserContext) => string {
+  if (sessionScope === 'user') return userScope;
+  if (sessionScope === 'tenant') return tenantScope;
+  if (sessionScope === 'global') return () => 'global';
+  return (user) => functionScope(sessionScope, user);
+}
+
+/** The scope of one user: tenant and id, unambiguous whatever characters they hold. */
+export function userScope(user: UserContext): string {
+  return JSON.stringify([user.tenantId ?? null, user.id]);
+}
+
+function tenantScope(user: UserContext): string {
+  if (user.tenantId === undefined)
+    throw unauthenticated('sessionScope is tenant and the user has no tenantId');
+  return JSON.stringify([user.tenantId]);
+}
+
+function functionScope(scopeOf: (user: UserContext) => string, user: UserContext): string {
+  let scope: unknown;
+  try {
+    scope = scopeOf(user);
+  } catch (error) {
+    throw isGatewayError(error) ? error : unauthenticated(`sessionScope threw: ${String(error)}`);
+  }
+  if (typeof scope === 'string' && scope !== '') return scope;
+  throw unauthenticated('sessionScope returned no text');
+}

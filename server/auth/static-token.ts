@@ -1,0 +1,47 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { HostCode } from './host-call.js';
+import { andThen } from '../maybe-promise.js';
+import type { TokenAuth, Verification, Verifier } from './types.js';
+
+/** Verifies shared secret tokens in a time that does not depend on how much of one was right. */
+export function createTokenVerifier(auth: TokenAuth, host: HostCode): Verifier {
+  const good: Verification = { ok: true, user: auth.user ?? { id: 'token' } };
+  const bad: Verification = { ok: false, reason: 'another token', guess: true };
+  const unknown: Verification = { ok: false, reason: 'auth.token gave no token', guess: false };
+  const judge = (token: string | undefined, digests: readonly Buffer[]): Verification =>
+    token !== undefined && isAmong(token, digests) ? good : bad;
+  const source = auth.token;
+  if (typeof source !== 'function') {
+    const digests = digestsOf(source);
+    return { takesAnyone: false, strongTokens: true, verify: (token) => judge(token, digests) };
+  }
+  return {
+    takesAnyone: false,
+    strongTokens: true,
+    verify: (token) =>
+      andThen(host.call({ name: 'auth.token', token, run: source }), (outcome): Verification => {
+        if (!outcome.ok) return { ...unknown, error: outcome.error };
+        const digests = digestsOf(outcome.value);
+        if (digests.length > 0) return judge(token, digests);
+        host.report('auth.token returned no token');
+        return unknown;
+      }),
+  };
+}
+
+// Values come from host code: an unset environment variable must not turn into a token.
+function digestsOf(tokens: unknown): Buffer[] {
+  const list: readonly unknown[] = Array.isArray(tokens) ? tokens : [tokens];
+  return list.filter((token): token is string => typeof token === 'string' && token !== '').map(digest);
+}
+
+function isAmong(token: string, digests: readonly Buffer[]): boolean {
+  const presented = digest(token);
+  let found = false;
+  for (const candidate of digests) if (timingSafeEqual(candidate, presented)) found = true;
+  return found;
+}
+
+function digest(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}

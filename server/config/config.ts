@@ -1,0 +1,72 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { MethodTree } from '../../shared/method.js';
+import type { Application, OnDisconnect } from '../apps/application.js';
+import type { SessionScope } from '../auth/scope.js';
+import type { AuthConfig } from '../auth/types.js';
+import type { SessionAccess } from '../operations/environment.js';
+import type { Store } from '../stores/store.js';
+import type { ExtraRoutes } from '../transports/http/routes.js';
+import type { Limits } from './limits.js';
+
+/** Schemas of payloads, by channel or event name. */
+export type PayloadSchemas = Readonly<Record<string, StandardSchemaV1>>;
+
+/** Where the gateway's own log lines go; pino, console and the like fit. */
+export interface Logger {
+  warn(details: Readonly<Record<string, unknown>>, message: string): void;
+  error(details: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+/** Limits as a host writes them: what is left out has its default. */
+export type LimitsInput = {
+  readonly [Name in keyof Limits]?:
+    | (Limits[Name] extends number ? number : Partial<Limits[Name]>)
+    | undefined;
+};
+
+/** Configuration of a gateway. Give either `app`, or `apps` and `defaultApp`. */
+export interface GatewayConfig<
+  Methods extends MethodTree = MethodTree,
+  Channels extends PayloadSchemas = PayloadSchemas,
+  Events extends PayloadSchemas = PayloadSchemas,
+> {
+  /** Standalone mode: the port to listen on, 0 for any free one. @default 18789 */
+  readonly port?: number | undefined;
+  /** Standalone mode: the address to listen on. @default '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** Names this gateway in `connected` and logs. @default generated */
+  readonly id?: string | undefined;
+  /** The single form: the only app, registered as `default`. */
+  readonly app?: Application | undefined;
+  readonly apps?: Readonly<Record<string, Application>> | undefined;
+  /** Name of the app that a key without a colon means. */
+  readonly defaultApp?: string | undefined;
+  /** Opens no port: the host passes requests to `handleRequest`. @default false */
+  readonly embedded?: boolean | undefined;
+  /** Path of a Unix socket to listen on as well. */
+  readonly socketPath?: string | undefined;
+  /** @default { type: 'none' } on loopback and embedded; required on other hosts */
+  readonly auth?: AuthConfig | undefined;
+  readonly methods?: Methods | undefined;
+  /** Schemas of channel payloads; channels that are not listed take anything. */
+  readonly channels?: Channels | undefined;
+  /** Schemas of custom events' payloads; events that are not listed take anything. */
+  readonly events?: Events | undefined;
+  /** Whose sessions a key names. @default 'user' */
+  readonly sessionScope?: SessionScope | undefined;
+  /** Narrows access within a scope. Refused sessions answer like ones that do not exist. */
+  readonly sessionAccess?: SessionAccess | undefined;
+  /** @default memoryStore() */
+  readonly store?: Store | undefined;
+  readonly limits?: LimitsInput | undefined;
+  /** What happens to a run when its session's last viewer leaves, unless its app says. @default 'continue' */
+  readonly onDisconnect?: OnDisconnect | undefined;
+  /** Origins of other sites whose pages may call, as browsers write them. @default [] */
+  readonly origins?: readonly string[] | undefined;
+  /** Host names the gateway answers to besides its own; on loopback others are refused. @default [] */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Prefix of the routes beyond the specification's, or false to serve none of them. @default '' */
+  readonly extraRoutes?: ExtraRoutes | undefined;
+  /** @default warnings and errors as JSON lines on stderr */
+  readonly logger?: Logger | undefined;
+}

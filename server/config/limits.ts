@@ -1,0 +1,57 @@
+/** Bounds of a gateway; every one has a default. Times in milliseconds, `Infinity` for none. */
+export interface Limits {
+  /** Size of a request body, frame or line, in bytes. @default 1 MiB */
+  readonly bodyBytes: number;
+  /** Nesting of JSON from outside. @default 64 */
+  readonly jsonDepth: number;
+  /** Open event streams of one user. @default 32 */
+  readonly connectionsPerUser: number;
+  /** Open sessions of one user. @default 1000 */
+  readonly sessionsPerUser: number;
+  /** Messages and channel events a user may send, sustained; bursts may be twice as many. @default 20 */
+  readonly sendsPerSecond: number;
+  /** Method calls of one user, sustained; bursts may be twice as many. @default 200 */
+  readonly invokesPerSecond: number;
+  /** Messages that wait behind the active run of a session. @default 32 */
+  readonly queueLength: number;
+  /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
+  readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
+  /** Time for a request's head and for a socket's first frame. @default 10 s */
+  readonly handshakeMs: number;
+  /** Interval of heartbeats on event streams. @default 15 s */
+  readonly heartbeatMs: number;
+  /** How long a reader may make no progress before its stream is closed. @default 30 s */
+  readonly slowClientMs: number;
+  /** Age at which an event stream is ended, give or take a fifth, to be resumed elsewhere. @default 9 min */
+  readonly streamMs: number;
+  /** Time of a method's handler. @default 30 s */
+  readonly methodMs: number;
+  /** Time of a run, without the time it waits for a person. @default 10 min */
+  readonly runMs: number;
+  /** Time a run waits for a person. @default Infinity */
+  readonly waitMs: number;
+  /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
+  readonly disconnectGraceMs: number;
+  /** Time that `close()` gives runs to finish. @default 25 s */
+  readonly drainMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 1024 * 1024,
+  jsonDepth: 64,
+  connectionsPerUser: 32,
+  sessionsPerUser: 1000,
+  sendsPerSecond: 20,
+  invokesPerSecond: 200,
+  queueLength: 32,
+  retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
+  handshakeMs: 10_000,
+  heartbeatMs: 15_000,
+  slowClientMs: 30_000,
+  streamMs: 9 * 60_000,
+  methodMs: 30_000,
+  runMs: 10 * 60_000,
+  waitMs: Number.POSITIVE_INFINITY,
+  disconnectGraceMs: 10_000,
+  drainMs: 25_000,
+};

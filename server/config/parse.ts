@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { GatewayError } from '../../shared/errors.js';
+import type { MethodTree } from '../../shared/method.js';
+import type { Application } from '../apps/application.js';
+import { SINGLE_APP } from '../apps/registry.js';
+import { authConfigSchema } from '../auth/schema.js';
+import { checkSecrets } from '../auth/secrets.js';
+import type { AuthConfig } from '../auth/types.js';
+import { newGatewayId } from '../ids.js';
+import { memoryStore } from '../stores/memory.js';
+import { isLoopback } from '../transports/origin.js';
+import { isStandardSchema } from '../schema/schema.js';
+import type { GatewayConfig, PayloadSchemas } from './config.js';
+import { DEFAULT_LIMITS, type Limits } from './limits.js';
+import { stderrLogger } from './logger.js';
+
+/** A configuration with its defaults. */
+export interface ParsedConfig
+  extends Required<
+    Omit<
+      { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
+      'app' | 'limits' | 'sessionAccess' | 'methods' | 'socketPath'
+    >
+  > {
+  readonly limits: Limits;
+  readonly methods: MethodTree;
+  readonly sessionAccess: GatewayConfig['sessionAccess'];
+  readonly socketPath: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+// Zod's own number type refuses Infinity, which is how a limit is switched off.
+const amount = z.custom<number>((value) => typeof value === 'number' && value > 0, 'must be a number above 0');
+const count = z.custom<number>((value) => typeof value === 'number' && value >= 0, 'must be a number, 0 or more');
+const func = z.custom((value) => typeof value === 'function', 'must be a function');
+const app = z.custom<Application>((value) => typeof (value as Application | null)?.run === 'function', 'must have a run function');
+const schemas = z.record(z.string(), z.custom(isStandardSchema, 'must be a Standard Schema'));
+
+const limits = z.strictObject({
+  ...Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount.optional()])),
+  queueLength: count.optional(),
+  disconnectGraceMs: count.optional(),
+  drainMs: count.optional(),
+  retention: z.strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() }).optional(),
+});
+
+const schema = z.strictObject({
+  port: z.number().int().min(0).max(65_535).optional(),
+  host: z.string().min(1).optional(),
+  id: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : -').optional(),
+  app: app.optional(),
+  apps: z.record(z.string(), app).optional(),
+  defaultApp: z.string().optional(),
+  embedded: z.boolean().optional(),
+  socketPath: z.string().min(1).optional(),
+  auth: authConfigSchema.optional(),
+  methods: z.custom((value) => typeof value === 'object' && value !== null, 'must be a tree of methods').optional(),
+  channels: schemas.optional(),
+  events: schemas.optional(),
+  sessionScope: z.union([z.enum(['user', 'tenant', 'global']), func]).optional(),
+  sessionAccess: func.optional(),
+  store: z.custom((value) => typeof (value as { append?: unknown } | null)?.append === 'function', 'must be a store').optional(),
+  limits: limits.optional(),
+  onDisconnect: z.enum(['continue', 'abort']).optional(),
+  origins: z.array(z.string()).optional(),
+  allowedHosts: z.array(z.string()).optional(),
+  extraRoutes: z.union([z.literal(false), z.string().regex(/^(?:\/[A-Za-z0-9_.-]+)*$/, 'must be a path prefix or false')]).optional(),
+  logger: z.custom((value) => typeof (value as { error?: unknown } | null)?.error === 'function', 'must be a logger').optional(),
+});
+
+/**
+ * Checks a configuration and fills in its defaults.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming each wrong field.
+ */
+export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig {
+  const outcome = schema.safeParse(config);
+  if (!outcome.success) {
+    throw invalid(outcome.error.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })));
+  }
+  const { host = '127.0.0.1', embedded = false } = config;
+  const auth: AuthConfig = config.auth ?? { type: 'none' };
+  const warnings = checkSecrets(config.auth, { loopback: isLoopback(host), embedded });
+  return {
+    port: config.port ?? 18_789,
+    host,
+    id: config.id ?? newGatewayId(),
+    ...appsOf(config),
+    embedded,
+    socketPath: config.socketPath,
+    auth,
+    methods: config.methods ?? {},
+    channels: (config.channels ?? {}) as PayloadSchemas,
+    events: (config.events ?? {}) as PayloadSchemas,
+    sessionScope: config.sessionScope ?? 'user',
+    sessionAccess: config.sessionAccess,
+    store: config.store ?? memoryStore(),
+    limits: limitsOf(config.limits),
+    onDisconnect: config.onDisconnect ?? 'continue',
+    origins: config.origins ?? [],
+    allowedHosts: config.allowedHosts ?? [],
+    extraRoutes: config.extraRoutes ?? '',
+    logger: config.logger ?? stderrLogger,
+    warnings,
+  };
+}
+
+function appsOf({ app: single, apps, defaultApp }: GatewayConfig): { apps: Readonly<Record<string, Application>>; defaultApp: string } {
+  if (single) {
+    if (apps || defaultApp) throw invalid([{ path: 'app', message: 'give either app, or apps and defaultApp' }]);
+    return { apps: { [SINGLE_APP]: single }, defaultApp: SINGLE_APP };
+  }
+  if (!apps || Object.keys(apps).length === 0) throw invalid([{ path: 'apps', message: 'at least one app is required' }]);
+  if (defaultApp === undefined) throw invalid([{ path: 'defaultApp', message: 'name the app that a bare session key means' }]);
+  return { apps, defaultApp };
+}
+
+function limitsOf(given: GatewayConfig['limits']): Limits {
+  const defined = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  const merged = { ...DEFAULT_LIMITS, ...Object.fromEntries(defined) };
+  return { ...merged, retention: { ...DEFAULT_LIMITS.retention, ...given?.retention } };
+}
+
+function pathOf(issue: z.core.$ZodIssue): string {
+  const keys = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
+  return keys.map(String).join('.');
+}
+
+function invalid(details: readonly { readonly path: string; readonly message: string }[]): GatewayError {
+  const message = `Invalid configuration: ${details.map((detail) => `${detail.path}: ${detail.message}`).join('; ')}`;
+  return new GatewayError({ code: 'INVALID_REQUEST', message, details });
+}

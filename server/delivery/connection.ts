@@ -1,0 +1,199 @@
+import { formatVector } from '../../shared/cursor.js';
+import type { SubscriptionInfo, TransientEventType } from '../../shared/events.js';
+import type { SubscribeTarget } from '../../shared/operation-types.js';
+import type { Identity } from '../auth/types.js';
+import { isPromise } from '../maybe-promise.js';
+import { type Outlet, type RunFilter, type Subscribable, Subscription } from './subscription.js';
+import type { TransientPayload, WireForm } from './wire-form.js';
+
+/** Why the gateway ends a connection. All but `expired` ask the client to come back. */
+export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
+
+/** The transport's side of a connection. */
+export interface Sink {
+  /** False when the receiver does not keep up: nothing more is written until `EventConnection.drained()`. */
+  write(payload: unknown): boolean;
+  end(reason: EndReason): void;
+}
+
+/** How a connection behaves. */
+export interface ConnectionOptions {
+  readonly id: string;
+  readonly transport: string;
+  readonly identity: Identity;
+  readonly form: WireForm<unknown>;
+  readonly sink: Sink;
+  readonly heartbeatMs: number;
+  readonly slowClientMs: number;
+  /** Ends the connection after about this long, so that load can move. Never by default. */
+  readonly maxAgeMs?: number;
+  /** Whether ids are vectors of several sessions' cursors instead of one session's. */
+  readonly vector?: boolean;
+  /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
+  readonly client: boolean;
+}
+
+/** Above this a vector would not fit a header; only the SDK resumes so many sessions, through `subscribe`. */
+const VECTOR_SESSIONS = 8;
+const CHECKPOINT_MS = 250;
+/** Heals a lost wake. */
+const PUMP_MS = 5000;
+
+/** One client's stream of events: its subscriptions, heartbeats and limits. What is written where is the transport's business. */
+export class EventConnection implements Outlet {
+  readonly options: ConnectionOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #onClose: (connection: EventConnection) => void;
+  readonly #diesAt: number;
+  identity: Identity;
+  #blockedAt: number | null = null;
+  #heartbeatAt = performance.now();
+  #checkpointAt = performance.now();
+  #pumpedAt = performance.now();
+  #dirty = false;
+  #closed = false;
+
+  constructor(options: ConnectionOptions, onClose: (connection: EventConnection) => void) {
+    this.options = options;
+    this.identity = options.identity;
+    this.#onClose = onClose;
+    const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
+    this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
+  }
+
+  get id(): string {
+    return this.options.id;
+  }
+
+  get form(): WireForm<unknown> {
+    return this.options.form;
+  }
+
+  get writable(): boolean {
+    return this.#blockedAt === null && !this.#closed;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Canonical keys of the sessions it follows. */
+  get sessionIds(): readonly string[] {
+    return [...this.#subscriptions.keys()];
+  }
+
+  write(payload: unknown): void {
+    if (this.#closed) return;
+    if (!this.options.sink.write(payload)) this.#blockedAt ??= performance.now();
+    if (!this.options.vector) return;
+    this.#dirty = true;
+    if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
+  }
+
+  /** Sends an event of this connection alone. */
+  send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
+    if (this.#closed) return;
+    if (!this.options.sink.write(this.form.transient(type, data, id))) this.#blockedAt ??= performance.now();
+  }
+
+  /** Follows a session. What it returns is to be told to the client before `begin` is called. */
+  async follow(
+    session: Subscribable,
+    target: Omit<SubscribeTarget, 'sessionId'>,
+  ): Promise<{ readonly info: SubscriptionInfo; begin(): void }> {
+    this.#subscriptions.get(session.id)?.close();
+    const subscription = new Subscription(session, this);
+    this.#subscriptions.set(session.id, subscription);
+    const opened = subscription.open(target);
+    const info = isPromise(opened) ? await opened : opened;
+    if (this.#closed) subscription.close();
+    const begin = (): void => {
+      // Another request may have repositioned the session meanwhile.
+      if (this.#subscriptions.get(session.id) === subscription) subscription.begin();
+    };
+    return { info, begin };
+  }
+
+  /** Follows one run to its end. */
+  async followRun(session: Subscribable, cursor: string, filter: RunFilter): Promise<void> {
+    const subscription = new Subscription(session, this, filter);
+    this.#subscriptions.set(session.id, subscription);
+    await subscription.open({ cursor });
+    if (this.#closed) subscription.close();
+    else subscription.begin();
+  }
+
+  unfollow(sessionId: string): void {
+    this.#subscriptions.get(sessionId)?.close();
+    this.#subscriptions.delete(sessionId);
+  }
+
+  /** The receiver has caught up. */
+  drained(): void {
+    if (this.#closed || this.#blockedAt === null) return;
+    this.#blockedAt = null;
+    this.#pump();
+  }
+
+  #pump(): void {
+    this.#pumpedAt = performance.now();
+    for (const subscription of this.#subscriptions.values()) subscription.pump();
+  }
+
+  interrupt(): void {
+    this.end('interrupted');
+  }
+
+  end(reason: EndReason): void {
+    if (this.#closed) return;
+    const { sink } = this.options;
+    if (reason === 'expired' && this.writable) this.send('auth_expired', { message: 'The token has expired' });
+    this.gone();
+    sink.end(reason);
+  }
+
+  /** The transport is closed. */
+  gone(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const subscription of this.#subscriptions.values()) subscription.close();
+    this.#subscriptions.clear();
+    this.#onClose(this);
+  }
+
+  /** Does what is due. Called about once a second. */
+  tick(now: number): void {
+    const { expiresAt } = this.identity;
+    if (expiresAt !== undefined && Date.now() >= expiresAt) return this.end('expired');
+    if (this.#blockedAt !== null) {
+      if (now - this.#blockedAt > this.options.slowClientMs) this.end('slow');
+      return;
+    }
+    if (now >= this.#diesAt) return this.end('rotate');
+    if (now - this.#pumpedAt >= PUMP_MS) this.#pump();
+    if (now - this.#heartbeatAt >= this.options.heartbeatMs) this.heartbeat();
+    else if (this.#dirty && now - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
+  }
+
+  /** A bookmark: everything up to its cursor has been accounted for, so that quiet streams can resume too. */
+  heartbeat(): void {
+    this.#heartbeatAt = performance.now();
+    if (this.options.vector) return this.#checkpoint();
+    const [only] = this.#subscriptions;
+    const cursor = only?.[1].cursor ?? null;
+    if (cursor === null) this.send('heartbeat', {});
+    else this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
+  }
+
+  #checkpoint(): void {
+    this.#dirty = false;
+    this.#checkpointAt = performance.now();
+    const cursors: [string, string][] = [];
+    if (this.#subscriptions.size <= VECTOR_SESSIONS) {
+      for (const [id, subscription] of this.#subscriptions) {
+        if (subscription.cursor !== null) cursors.push([id, subscription.cursor]);
+      }
+    }
+    this.send('heartbeat', {}, cursors.length > 0 ? formatVector(cursors) : undefined);
+  }
+}

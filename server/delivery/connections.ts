@@ -1,0 +1,90 @@
+import { GatewayError } from '../../shared/errors.js';
+import { type ConnectionOptions, EventConnection } from './connection.js';
+
+/** Limits of a gateway's connections. */
+export interface ConnectionLimits {
+  readonly connectionsPerUser: number;
+  readonly heartbeatMs: number;
+}
+
+/** What connections tell the gateway's listeners. */
+export interface ConnectionNotice {
+  readonly type: 'client:connected' | 'client:disconnected';
+  readonly connection: EventConnection;
+}
+
+/** Every open connection of a gateway, and the one timer that serves them all. */
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #notify: (notice: ConnectionNotice) => void;
+  readonly #open = new Map<string, EventConnection>();
+  readonly #perUser = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: ConnectionLimits, notify: (notice: ConnectionNotice) => void) {
+    this.#limits = limits;
+    this.#notify = notify;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** @throws GatewayError `TOO_MANY_CONNECTIONS` when the user has as many as are allowed. */
+  add(options: ConnectionOptions): EventConnection {
+    const { userKey } = options.identity;
+    if (options.client) {
+      const count = this.#perUser.get(userKey) ?? 0;
+      const { connectionsPerUser } = this.#limits;
+      if (count >= connectionsPerUser) {
+        throw new GatewayError({
+          code: 'TOO_MANY_CONNECTIONS',
+          message: `A user can have ${connectionsPerUser} open connections`,
+          retryAfterMs: 5000,
+        });
+      }
+      this.#perUser.set(userKey, count + 1);
+    }
+    const connection = new EventConnection(options, (closed) => this.#remove(closed, userKey));
+    this.#open.set(options.id, connection);
+    this.#timer ??= this.#start();
+    if (options.client) this.#notify({ type: 'client:connected', connection });
+    return connection;
+  }
+
+  get(id: string): EventConnection | undefined {
+    return this.#open.get(id);
+  }
+
+  /** Asks every client to go elsewhere. Streams of single runs end with their run. */
+  drain(): void {
+    for (const connection of [...this.#open.values()]) if (connection.options.client) connection.end('drain');
+  }
+
+  /** Ends what is still open. */
+  endAll(): void {
+    for (const connection of [...this.#open.values()]) connection.end('drain');
+  }
+
+  #remove(connection: EventConnection, userKey: string): void {
+    this.#open.delete(connection.id);
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    if (!connection.options.client) return;
+    const count = this.#perUser.get(userKey)! - 1;
+    if (count > 0) this.#perUser.set(userKey, count);
+    else this.#perUser.delete(userKey);
+    this.#notify({ type: 'client:disconnected', connection });
+  }
+
+  #start(): NodeJS.Timeout {
+    const everyMs = Math.min(1000, Math.max(5, this.#limits.heartbeatMs / 2));
+    const timer = setInterval(() => {
+      const now = performance.now();
+      for (const connection of this.#open.values()) connection.tick(now);
+    }, everyMs);
+    return timer.unref();
+  }
+}

@@ -1,0 +1,126 @@
+import { formatCursor, parseCursor } from '../../shared/cursor.js';
+import type { GapReason } from '../../shared/events.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
+import type { From } from '../../shared/operation-types.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { ReadableLog, SessionLog } from '../sessions/log.js';
+import { stateAt } from '../sessions/snapshot.js';
+
+/** Where a subscriber asks to start. A cursor wins over `from`. */
+export interface StartRequest {
+  readonly cursor?: string | undefined;
+  readonly from?: From | undefined;
+}
+
+/** Where it starts: after `after` in `log`; with a gap or on request the folded state comes first. */
+export interface Start {
+  readonly log: ReadableLog | null;
+  readonly after: number;
+  readonly resume: 'new' | 'exact' | 'gap';
+  readonly gap?: { readonly reason: GapReason; readonly requested: string | null };
+  readonly snapshot?: SessionState;
+}
+
+/** What the start is resolved against. */
+export interface StartSource {
+  readonly log: SessionLog | null;
+  /** Place just before the active run's first event; null when nothing runs. */
+  readonly runStart: number | null;
+  /** A closed log of this session that is still kept. */
+  pastLog(epoch: string): MaybePromise<ReadableLog | null>;
+}
+
+/** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
+export function resolveStart(source: StartSource, request: StartRequest): MaybePromise<Start> {
+  if (request.cursor !== undefined) return fromCursor(source, request.cursor);
+  const { log } = source;
+  if (!log) return { log: null, after: 0, resume: 'new' };
+  switch (request.from ?? 'now') {
+    case 'snapshot':
+      return andThen(stateAt(log, log.head), (snapshot) => ({
+        log,
+        after: log.head,
+        resume: 'new',
+        snapshot,
+      }));
+    case 'earliest':
+      return log.first === 1 ? { log, after: 0, resume: 'new' } : gap(log, 'evicted', null, log.first - 1);
+    case 'run': {
+      const { runStart } = source;
+      if (runStart === null) return { log, after: log.head, resume: 'new' };
+      return runStart >= log.first - 1
+        ? { log, after: runStart, resume: 'new' }
+        : gap(log, 'evicted', null, log.first - 1);
+    }
+    default:
+      return { log, after: log.head, resume: 'new' };
+  }
+}
+
+function fromCursor(source: StartSource, requested: string): MaybePromise<Start> {
+  const { log } = source;
+  const cursor = parseCursor(requested);
+  if (!cursor)
+    return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog('malformed', requested);
+  if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
+  return andThen(source.pastLog(cursor.epoch), (past): MaybePromise<Start> => {
+    // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
+    if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
+    return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog('epoch', requested);
+  });
+}
+
+function inLog(
+  log: SessionLog,
+  cursor: { term: number; seq: number },
+  requested: string,
+): MaybePromise<Start> {
+  const place = placeOf(log, cursor);
+  if (place === 'exact') return { log, after: cursor.seq, resume: 'exact' };
+  if (place === 'evicted') return gap(log, place, requested, log.first - 1);
+  if (place === 'truncated')
+    return gap(log, place, requested, Math.max(log.first - 1, endOfTerm(log, cursor.term)));
+  return gap(log, place, requested, log.head);
+}
+
+function placeOf(
+  log: ReadableLog,
+  cursor: { term: number; seq: number },
+): 'exact' | Exclude<GapReason, 'epoch'> {
+  const { term, seq } = cursor;
+  if (seq > log.head) return term >= log.termAt(log.head) ? 'ahead' : 'truncated';
+  if (seq < log.first - 1) return 'evicted';
+  if (seq === 0 || term === log.termAt(seq)) return 'exact';
+  // Its number exists again, written in another term: what the cursor saw was lost.
+  return term < log.termAt(seq) ? 'truncated' : 'malformed';
+}
+
+function endOfTerm(log: ReadableLog, term: number): number {
+  let seq = log.head;
+  while (seq > 0 && seq >= log.first && log.termAt(seq) > term) seq -= 1;
+  return seq;
+}
+
+function gap(
+  log: SessionLog,
+  reason: GapReason,
+  requested: string | null,
+  after: number,
+): MaybePromise<Start> {
+  return andThen(stateAt(log, after), (snapshot) => ({
+    log,
+    after,
+    resume: 'gap',
+    gap: { reason, requested },
+    snapshot,
+  }));
+}
+
+function gapWithoutLog(reason: GapReason, requested: string): Start {
+  return { log: null, after: 0, resume: 'gap', gap: { reason, requested }, snapshot: initialState };
+}
+
+/** The cursor of a place in a log; null before there is one. */
+export function cursorAt(log: ReadableLog | null, seq: number): string | null {
+  return log && formatCursor(log.ref.epoch, log.termAt(seq), seq);
+}

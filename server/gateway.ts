@@ -1,0 +1,196 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { MethodTree } from '../shared/method.js';
+import type { Application } from './apps/application.js';
+import { registerApp } from './apps/define-app.js';
+import { type Assembly, assemble } from './assembly.js';
+import type { GatewayConfig, PayloadSchemas } from './config/config.js';
+import { parseConfig } from './config/parse.js';
+import { hostIdentity } from './host/host-identity.js';
+import { openSession } from './host/open-session.js';
+import type { SessionHandle, SessionOptions } from './host/session-handle.js';
+import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
+import { isPromise } from './maybe-promise.js';
+import type { GatewayPlugin } from './plugins/plugin.js';
+import { drainSessions } from './sessions/drain.js';
+import type { HandleOptions } from './transports/http/handler.js';
+import { listen, stopListening } from './transports/http/listen.js';
+
+/** Payload types of schemas, as clients receive them. */
+type Payloads<Schemas> = {
+  readonly [Name in keyof Schemas]: Schemas[Name] extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schemas[Name]> : never;
+};
+
+/** Where a gateway listens; an embedded one listens nowhere itself. */
+export interface StartedGateway {
+  readonly url?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+const SWEEP_MS = 30_000;
+const KEY_AGE_MS = 24 * 3_600_000;
+/** What finishing responses may take once all runs have ended. */
+const CLOSE_GRACE_MS = 1000;
+
+/** Puts apps and methods behind one door. */
+export class Gateway<
+  Methods extends MethodTree = Readonly<Record<never, never>>,
+  Channels extends PayloadSchemas = Readonly<Record<never, never>>,
+  Events extends PayloadSchemas = Readonly<Record<never, never>>,
+> {
+  /** What the gateway's type carries to its clients; it has no value. */
+  declare readonly '~contract': {
+    readonly methods: Methods;
+    readonly channels: Payloads<Channels>;
+    readonly events: Payloads<Events>;
+  };
+  readonly #parts: Assembly;
+  #opening: Promise<void> | null = null;
+  #open = false;
+  #started: Promise<StartedGateway> | null = null;
+  #server: Server | null = null;
+  #sweeper: NodeJS.Timeout | undefined;
+  #closed: Promise<void> | null = null;
+
+  /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
+  constructor(config: GatewayConfig<Methods, Channels, Events>) {
+    this.#parts = assemble(parseConfig(config), () => this.#ready());
+    for (const [name, app] of this.#parts.apps.entries()) {
+      registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
+    }
+  }
+
+  get id(): string {
+    return this.#parts.config.id;
+  }
+
+  /**
+   * Opens the store and starts the plugins; standalone it also listens. Calling it again changes nothing.
+   *
+   * @throws GatewayError `ADDRESS_IN_USE` naming the port and the option
+   */
+  start(): Promise<StartedGateway> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = null;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<StartedGateway> {
+    const { config, lifecycle, plugins } = this.#parts;
+    await this.#ready();
+    await plugins.start();
+    const started = config.embedded ? {} : await this.#listen();
+    lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
+    return started;
+  }
+
+  async #listen(): Promise<StartedGateway> {
+    const { host, port: wanted, limits } = this.#parts.config;
+    const { server, port } = await listen({ host, port: wanted, handshakeMs: limits.handshakeMs }, (request, response) =>
+      this.handleRequest(request, response),
+    );
+    this.#server = server;
+    const name = host.includes(':') ? `[${host}]` : host;
+    return { url: `http://${name}:${port}`, host, port };
+  }
+
+  /** Opens the store on first use; null once it is open. */
+  #ready(): Promise<void> | null {
+    if (this.#open) return null;
+    this.#opening ??= this.#openStore();
+    return this.#opening;
+  }
+
+  async #openStore(): Promise<void> {
+    const { config, sessions, report } = this.#parts;
+    try {
+      const opened = config.store.open();
+      if (isPromise(opened)) await opened;
+      this.#open = true;
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+    this.#sweeper = setInterval(() => {
+      const { ageMs } = config.limits.retention;
+      const now = Date.now();
+      sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
+      Promise.resolve(config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs })).catch(
+        (error: unknown) => report(error, 'expiring records'),
+      );
+    }, SWEEP_MS).unref();
+  }
+
+  /** Serves one request; a path that is not the gateway's is answered with 404. */
+  handleRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void {
+    const { http } = this.#parts;
+    if (!http.handle(request, response, options)) http.notFound(response);
+  }
+
+  /** Serves a request if its path is the gateway's; otherwise touches nothing and returns false. */
+  tryRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): boolean {
+    return this.#parts.http.handle(request, response, options);
+  }
+
+  /** Attaches a plugin. @throws GatewayError `INVALID_REQUEST` when it is there already or wants a path that is taken */
+  use(plugin: GatewayPlugin): this {
+    this.#parts.plugins.use(plugin);
+    return this;
+  }
+
+  /** Listens to what happens; call what it returns to stop. */
+  on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
+    return this.#parts.lifecycle.on(event, listener);
+  }
+
+  /** A registered app. @throws GatewayError `APP_NOT_FOUND` */
+  app(name: string): Application {
+    return this.#parts.apps.get(name);
+  }
+
+  /**
+   * A session for host code. Inside a method call the key is in the caller's scope.
+   *
+   * @throws GatewayError `INVALID_REQUEST` for a malformed key, or outside a call when users have sessions of their own and
+   * neither `user` nor `anonymous` is given; `APP_NOT_FOUND`.
+   */
+  session(key: string, options: SessionOptions = {}): SessionHandle {
+    const { config, authenticator, apps, operations, connections } = this.#parts;
+    const { auth, sessionScope, limits } = config;
+    const { app, name } = apps.parse(key);
+    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
+    return openSession({ operations, connections, heartbeatMs: limits.heartbeatMs }, apps.format(app, name), identity);
+  }
+
+  /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
+    state.draining = true;
+    await this.#started?.catch(() => {});
+    connections.drain();
+    await drainSessions(sessions, config.limits.drainMs);
+    connections.endAll();
+    await plugins.destroy();
+    if (this.#server) await stopListening(this.#server, CLOSE_GRACE_MS);
+    clearInterval(this.#sweeper);
+    if (this.#open) await config.store.close();
+    lifecycle.emit('stopped', {});
+  }
+}
+
+/** Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
+export function createGateway<
+  const Methods extends MethodTree = Readonly<Record<never, never>>,
+  Channels extends PayloadSchemas = Readonly<Record<never, never>>,
+  Events extends PayloadSchemas = Readonly<Record<never, never>>,
+>(config: GatewayConfig<Methods, Channels, Events>): Gateway<Methods, Channels, Events> {
+  return new Gateway(config);
+}

@@ -1,0 +1,34 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { Authenticator } from '../auth/authenticate.js';
+import type { AuthConfig, Identity } from '../auth/types.js';
+import type { SessionScope } from '../auth/scope.js';
+import { currentContext } from '../methods/context.js';
+import type { SessionOptions } from './session-handle.js';
+
+/** What decides whose sessions host code's keys name. */
+export interface HostIdentityOptions {
+  readonly authenticator: Authenticator;
+  readonly auth: AuthConfig;
+  readonly sessionScope: SessionScope;
+}
+
+/**
+ * In whose scope host code opens a session: the user it names, inside a call the caller, else the only user there is.
+ *
+ * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named: a silent other
+ * session would be worse.
+ */
+export function hostIdentity(options: HostIdentityOptions, session: SessionOptions): Identity {
+  const { authenticator, auth, sessionScope } = options;
+  if (session.user) return authenticator.identify(session.user);
+  if (session.anonymous) return authenticator.identify({ id: 'anonymous' });
+  const caller = currentContext()?.user;
+  if (caller) return authenticator.identify(caller);
+  if (sessionScope === 'global') return authenticator.identify({ id: 'host' });
+  if (!auth.hydrateUser && auth.type === 'none') return authenticator.identify({ id: 'anonymous' });
+  if (!auth.hydrateUser && auth.type === 'token') return authenticator.identify(auth.user ?? { id: 'token' });
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: 'Users have sessions of their own: name one with session(key, { user }) or { anonymous: true }',
+  });
+}

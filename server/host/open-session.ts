@@ -1,0 +1,98 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import type { Identity } from '../auth/types.js';
+import type { Connections } from '../delivery/connections.js';
+import { isGatewayError } from '../../shared/errors.js';
+import { newConnectionId, newTraceId } from '../ids.js';
+import type { Caller } from '../operations/caller.js';
+import type { Operations, Sent } from '../operations/operations.js';
+import { readEvents } from './event-reader.js';
+import type { HostChannel, HostEventsOptions, HostRun, SessionHandle } from './session-handle.js';
+
+/** What host code's sessions work with. */
+export interface HostEnvironment {
+  readonly operations: Operations;
+  readonly connections: Connections;
+  readonly heartbeatMs: number;
+}
+
+/** A session for host code, in the scope of one identity: the operations of the table, called in process. */
+export function openSession(env: HostEnvironment, id: string, identity: Identity): SessionHandle {
+  const { operations } = env;
+  const caller: Caller = {
+    identity,
+    transport: 'host',
+    clientId: newConnectionId(),
+    traceId: newTraceId(),
+    signal: new AbortController().signal,
+  };
+  const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
+    const { cursor, from, signal } = options;
+    return readEvents(env, identity, { signal }, (connection) => operations.open(connection, [{ sessionId: id, cursor, from }]));
+  };
+  return {
+    id,
+    send: (input, options) => startRun(env, caller, operations.send({ ...options, sessionId: id, message: input }, caller)),
+    events,
+    async history(options) {
+      try {
+        return await operations.execute('history', { ...options, sessionId: id }, caller);
+      } catch (error) {
+        if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return { messages: [], cursor: null, hasMore: false };
+        throw error;
+      }
+    },
+    status: async () => {
+      const status = await operations.execute('status', { sessionId: id }, caller);
+      return status as Awaited<ReturnType<SessionHandle['status']>>;
+    },
+    abort: async (options) => (await operations.execute('abort', { ...options, sessionId: id }, caller)).aborted,
+    async respond(callId, answer) {
+      await operations.execute('tool-response', { ...answer, sessionId: id, callId }, caller);
+    },
+    async close() {
+      await operations.execute('close', { sessionId: id }, caller);
+    },
+    channel: (name) => channel(name, events, async (payload, type) => {
+      await operations.execute('channel', { sessionId: id, channel: name, type, payload }, caller);
+    }),
+  };
+}
+
+function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>): HostRun {
+  const accepted = sending.then((sent) => sent.accepted);
+  const result = sending.then((sent): Promise<RunResult> => sent.result);
+  // Whoever starts a run without looking at it must not find an unhandled rejection.
+  accepted.catch(() => {});
+  result.catch(() => {});
+  return {
+    accepted,
+    result,
+    async abort(reason) {
+      const { runId, session } = await sending;
+      const aborted = await env.operations.execute('abort', { sessionId: session.id, runId, reason }, caller);
+      return aborted.aborted;
+    },
+    async *[Symbol.asyncIterator]() {
+      const { session, runId, accepted: place } = await sending;
+      yield* readEvents(env, caller.identity, {}, (connection, ended) =>
+        connection.followRun(session, place.cursor, { runId, ended }),
+      );
+    },
+  };
+}
+
+function channel(
+  name: string,
+  events: (options: HostEventsOptions) => AsyncIterable<GatewayEvent>,
+  publish: HostChannel['publish'],
+): HostChannel {
+  return {
+    publish: (payload, type = 'message') => publish(payload, type),
+    async *[Symbol.asyncIterator]() {
+      for await (const event of events({ from: 'now' })) {
+        if (event.type === 'channel' && event.channel === name) yield event.event;
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { SendInput } from '../../shared/messages.js';
+import type {
+  Accepted,
+  From,
+  HistoryPage,
+  RunResult,
+  SendParams,
+  SessionStatusResult,
+} from '../../shared/operation-types.js';
+import type { UserLike } from '../auth/types.js';
+
+/** Whose session host code means, where the key alone does not say it. */
+export interface SessionOptions {
+  /** The session in this user's scope. */
+  readonly user?: UserLike;
+  /** The session of the user `anonymous`. */
+  readonly anonymous?: true;
+}
+
+/** Options of a send from host code. */
+export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'>;
+
+/** A run that host code started. It runs whether or not it is looked at. */
+export interface HostRun extends AsyncIterable<GatewayEvent> {
+  /** Rejects when the message is refused. */
+  readonly accepted: Promise<Accepted>;
+  /** Resolves for every way a run can end; rejects only when the message was refused. */
+  readonly result: Promise<RunResult>;
+  abort(reason?: string): Promise<boolean>;
+}
+
+/** Options of reading a session's events. */
+export interface HostEventsOptions {
+  readonly cursor?: string;
+  /** @default 'now' */
+  readonly from?: From;
+  readonly signal?: AbortSignal;
+}
+
+/** A channel of a session, for host code. */
+export interface HostChannel extends AsyncIterable<{ readonly type: string; readonly payload: unknown }> {
+  publish(payload: unknown, type?: string): Promise<void>;
+}
+
+/** A session as host code sees it: the same operations as on every transport, in one user's scope. */
+export interface SessionHandle {
+  /** Canonical key. */
+  readonly id: string;
+  send(input: SendInput, options?: HostSendOptions): HostRun;
+  /** The session's events until the loop is left or the signal aborts. */
+  events(options?: HostEventsOptions): AsyncIterable<GatewayEvent>;
+  /** A page of messages, oldest first; empty for a session that has not begun. */
+  history(options?: { readonly limit?: number; readonly before?: string }): Promise<HistoryPage>;
+  status(): Promise<SessionStatusResult>;
+  abort(options?: { readonly runId?: string; readonly reason?: string }): Promise<boolean>;
+  /** Answers a confirmation, a question or a client tool's call. */
+  respond(
+    callId: string,
+    answer: {
+      readonly approved?: boolean;
+      readonly reason?: string;
+      readonly input?: unknown;
+      readonly output?: unknown;
+    },
+  ): Promise<void>;
+  close(): Promise<void>;
+  channel(name: string): HostChannel;
+}

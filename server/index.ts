@@ -1,0 +1,89 @@
+export type { BaseUser, Register, UserContext } from '../shared/contract.js';
+export {
+  type ErrorBody,
+  type ErrorCode,
+  GatewayError,
+  type GatewayErrorInit,
+  GuardError,
+  type GuardType,
+  isGatewayError,
+  isGuardError,
+} from '../shared/errors.js';
+export type {
+  EventOf,
+  EventType,
+  GapReason,
+  GatewayEvent,
+  OnBusy,
+  SessionStatus,
+  StopReason,
+  SubscriptionInfo,
+} from '../shared/events.js';
+export type { SessionState } from '../shared/fold.js';
+export type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../shared/messages.js';
+export type { Method, MethodContext, MethodLeaf, MethodTree } from '../shared/method.js';
+export type {
+  Accepted,
+  AppSummary,
+  From,
+  HistoryPage,
+  MethodSummary,
+  RunResult,
+  SessionSummary,
+} from '../shared/operation-types.js';
+export type { OperationName } from '../shared/operations.js';
+export type { SessionKey } from '../shared/session-key.js';
+export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
+export { PROTOCOL_VERSION } from '../shared/version.js';
+export { type GatewayRouter, gatewayMiddleware, type MiddlewareOptions } from './adapters/express.js';
+export type {
+  AppEvent,
+  Application,
+  AppOutput,
+  AppResult,
+  ClientTool,
+  OnDisconnect,
+  Question,
+  Turn,
+  TurnSession,
+} from './apps/application.js';
+export { type App, defineApp } from './apps/define-app.js';
+export {
+  type JsonSchema,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+  type ToolSet,
+  tool,
+  toolResult,
+} from './apps/tool.js';
+export type { SessionScope } from './auth/scope.js';
+export type {
+  AuthConfig,
+  AuthRequest,
+  AuthResult,
+  HydrateUser,
+  Identity,
+  UserLike,
+} from './auth/types.js';
+export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
+export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
+export { createGateway, Gateway, type StartedGateway } from './gateway.js';
+export type {
+  HostChannel,
+  HostEventsOptions,
+  HostRun,
+  HostSendOptions,
+  SessionHandle,
+  SessionOptions,
+} from './host/session-handle.js';
+export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
+export { getContext } from './methods/context.js';
+export { type MethodDefinition, method } from './methods/method.js';
+export type { SessionAccess } from './operations/environment.js';
+export type { GatewayPlugin, PluginContext, PluginRequest } from './plugins/plugin.js';
+export { ToolCallError } from './runs/tool-error.js';
+export { memoryStore } from './stores/memory.js';
+export type * from './stores/store.js';
+export { StoreError } from './stores/store.js';
+export type { HandleOptions } from './transports/http/handler.js';

@@ -1,0 +1,56 @@
+import { EventEmitter } from 'node:events';
+import type { UserContext } from '../shared/contract.js';
+
+interface ClientNotice {
+  /** The same as `connectionId`. */
+  readonly clientId: string;
+  readonly connectionId: string;
+  readonly transport: string;
+  readonly user?: UserContext;
+}
+
+/** What `gateway.on` tells, by event. */
+export interface LifecycleEvents {
+  'session:created': { readonly sessionId: string; readonly app: string; readonly user?: { readonly id: string } };
+  'session:closed': { readonly sessionId: string; readonly app: string };
+  'client:connected': ClientNotice;
+  'client:disconnected': ClientNotice;
+  'run:started': { readonly sessionId: string; readonly runId: string; readonly user: UserContext | null };
+  'run:ended': { readonly sessionId: string; readonly runId: string; readonly stopReason: string };
+  custom: { readonly sessionId?: string; readonly name: string; readonly payload: unknown };
+  started: { readonly url?: string };
+  stopped: Readonly<Record<never, never>>;
+  error: { readonly error: unknown; readonly message: string };
+}
+
+export type LifecycleEvent = keyof LifecycleEvents;
+export type LifecycleListener<E extends LifecycleEvent> = (payload: LifecycleEvents[E]) => void;
+
+/** Tells a gateway's listeners what happens. A listener that throws harms nothing. */
+export class Lifecycle {
+  readonly #emitter = new EventEmitter().setMaxListeners(0);
+  readonly #failed: (error: unknown, what: string) => void;
+
+  constructor(failed: (error: unknown, what: string) => void) {
+    this.#failed = failed;
+  }
+
+  /** Listens; call what it returns to stop. */
+  on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
+    const safe = (payload: LifecycleEvents[E]): void => {
+      try {
+        // An async listener's rejection is as harmless as a throw.
+        Promise.resolve(listener(payload)).catch((error: unknown) => this.#failed(error, `a listener of ${event} failed`));
+      } catch (error) {
+        this.#failed(error, `a listener of ${event} failed`);
+      }
+    };
+    this.#emitter.on(event, safe);
+    return () => this.#emitter.off(event, safe);
+  }
+
+  emit<E extends LifecycleEvent>(event: E, payload: LifecycleEvents[E]): void {
+    // EventEmitter throws for an `error` that nobody listens to.
+    if (this.#emitter.listenerCount(event) > 0) this.#emitter.emit(event, payload);
+  }
+}

@@ -1,0 +1,91 @@
+import { GatewayError } from '../../shared/errors.js';
+
+export interface RateLimiterOptions {
+  /** Sustained rate of one key. A million and more, or Infinity, switches the limit off. */
+  readonly perSecond: number;
+  /** Tokens of a key that was idle. @default twice the rate, at least 1 */
+  readonly burst?: number | undefined;
+  /** Keys remembered at most; beyond it the ones idle for longest are forgotten, and start full again. @default 20_000 */
+  readonly maxKeys?: number | undefined;
+  /** Monotonic milliseconds. */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+const OFF = 1_000_000;
+// Sums of fractions fall short by rounding: a caller who waited as told must find its token.
+const EPSILON = 1e-6;
+
+/** Token buckets by key. */
+export class RateLimiter {
+  readonly #perMs: number;
+  readonly #burst: number;
+  readonly #maxKeys: number;
+  readonly #now: () => number;
+  readonly #off: boolean;
+  // Two generations: whoever was not seen for the time a bucket takes to fill is forgotten without a loss, and without a scan.
+  #recent = new Map<string, Bucket>();
+  #older = new Map<string, Bucket>();
+  #turnedAt: number;
+
+  /** @throws GatewayError `INVALID_REQUEST` for a rate that is not above 0 or a burst below 1. */
+  constructor(options: RateLimiterOptions) {
+    this.#perMs = options.perSecond / 1000;
+    this.#burst = options.burst ?? Math.max(1, options.perSecond * 2);
+    this.#maxKeys = options.maxKeys ?? 20_000;
+    this.#now = options.now ?? (() => performance.now());
+    this.#off = options.perSecond >= OFF;
+    if (!(options.perSecond > 0)) throw invalid('a rate limit must be above 0 per second');
+    if (!(this.#burst >= 1)) throw invalid('the burst of a rate limit must be at least 1');
+    this.#turnedAt = this.#now();
+  }
+
+  /** Keys that are remembered. */
+  get size(): number {
+    return this.#recent.size + this.#older.size;
+  }
+
+  /**
+   * Takes one token of a key.
+   *
+   * @throws GatewayError `RATE_LIMITED` with the `retryAfterMs` after which there is a token again.
+   */
+  take(key: string): void {
+    if (this.#off) return;
+    const now = this.#now();
+    const bucket = this.#bucket(key, now);
+    bucket.tokens = Math.min(this.#burst, bucket.tokens + (now - bucket.filledAt) * this.#perMs);
+    bucket.filledAt = now;
+    if (bucket.tokens < 1 - EPSILON) {
+      const retryAfterMs = Math.max(1, Math.ceil((1 - EPSILON - bucket.tokens) / this.#perMs));
+      throw new GatewayError({ code: 'RATE_LIMITED', retryAfterMs });
+    }
+    bucket.tokens -= 1;
+  }
+
+  #bucket(key: string, now: number): Bucket {
+    const fillMs = this.#burst / this.#perMs;
+    if (now - this.#turnedAt >= fillMs) this.#turn(now);
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent;
+    if (this.#recent.size >= this.#maxKeys / 2) this.#turn(now);
+    const bucket = this.#older.get(key) ?? { tokens: this.#burst, filledAt: now };
+    this.#older.delete(key);
+    this.#recent.set(key, bucket);
+    return bucket;
+  }
+
+  #turn(now: number): void {
+    this.#older = this.#recent;
+    this.#recent = new Map();
+    this.#turnedAt = now;
+  }
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
+}

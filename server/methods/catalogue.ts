@@ -1,0 +1,49 @@
+import type { MethodContext } from '../../shared/method.js';
+import type { MethodSummary } from '../../shared/operation-types.js';
+import { type JsonSchemaConversion, toJsonSchema } from '../schema/json-schema.js';
+import { holdsAnyRole } from './admit.js';
+import type { MethodEntry } from './flatten.js';
+
+const summaries = new WeakMap<MethodEntry, MethodSummary>();
+
+/** The methods whose roles the user holds, sorted by path. Guards are not asked: they judge calls, not lists. */
+export function listMethods(
+  entries: ReadonlyMap<string, MethodEntry>,
+  user: MethodContext['user'],
+): readonly MethodSummary[] {
+  return [...entries.values()]
+    .filter(({ definition }) => !definition.roles || holdsAnyRole(user, definition.roles))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map(summaryOf);
+}
+
+/** Converted once: a catalogue of a thousand schemas is too much work for every request. */
+function summaryOf(entry: MethodEntry): MethodSummary {
+  let summary = summaries.get(entry);
+  if (!summary) {
+    summary = summarize(entry);
+    summaries.set(entry, summary);
+  }
+  return summary;
+}
+
+function summarize({ path, stream, definition }: MethodEntry): MethodSummary {
+  const { description, roles, schema, result } = definition;
+  const none: JsonSchemaConversion = { schema: null };
+  const params = schema ? toJsonSchema(schema, 'input') : none;
+  const output = result ? toJsonSchema(result, 'output') : none;
+  const problems = Object.entries({ params: params.problem, result: output.problem }).filter(
+    ([, problem]) => problem,
+  );
+  return {
+    path,
+    ...(description !== undefined && { description }),
+    ...(roles && { roles }),
+    stream,
+    params: params.schema,
+    result: output.schema,
+    ...(problems.length > 0 && {
+      problem: problems.map(([side, problem]) => `${side}: ${problem}`).join('; '),
+    }),
+  };
+}

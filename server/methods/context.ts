@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { GatewayError } from '../../shared/errors.js';
+import type { MethodContext } from '../../shared/method.js';
+
+const storage = new AsyncLocalStorage<MethodContext>();
+
+/**
+ * What the running method knows about its call: who calls, the session, the signal. The same object as the handler's second
+ * argument, within reach of everything the handler calls or awaits.
+ *
+ * @throws GatewayError `INTERNAL` outside a call.
+ */
+export function getContext(): MethodContext {
+  const context = currentContext();
+  if (context) return context;
+  throw new GatewayError({
+    code: 'INTERNAL',
+    message:
+      'getContext() was called outside a method call; call it in a handler or guard, or in code that one of them awaits',
+  });
+}
+
+/** The context of the running call; undefined outside one. */
+export function currentContext(): MethodContext | undefined {
+  return storage.getStore();
+}
+
+/** Runs a function, and all that it starts, with `context` as the answer of `getContext()`. */
+export function runInContext<Result>(context: MethodContext, fn: () => Result): Result {
+  return storage.run(context, fn);
+}

@@ -1,0 +1,34 @@
+/** The longest delay of a Node timer; a longer one would fire at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** Calls back after `ms` milliseconds, unless cancelled. Never, where `ms` is undefined or infinite. */
+export function startDeadline(ms: number | undefined, onTimeout: () => void): () => void {
+  if (ms === undefined || ms === Number.POSITIVE_INFINITY) return () => {};
+  const timer = setTimeout(onTimeout, Math.min(ms, MAX_DELAY_MS));
+  return () => clearTimeout(timer);
+}
+
+/** Settles as `work` does, or rejects with what `onTimeout` returns, whichever comes first. A later outcome is dropped. */
+export function settleWithin<Value>(
+  work: PromiseLike<Value>,
+  ms: number | undefined,
+  onTimeout: () => { readonly error: unknown; readonly after?: () => void },
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const cancel = startDeadline(ms, () => {
+      const { error, after } = onTimeout();
+      reject(error);
+      after?.();
+    });
+    work.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
+}

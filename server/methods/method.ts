@@ -1,0 +1,45 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type {
+  CallerParams,
+  CallerReturn,
+  HandlerParams,
+  HandlerReturn,
+  Method,
+  MethodContext,
+} from '../../shared/method.js';
+
+/** How a method is declared. All but the handler is optional. */
+export interface MethodDefinition<Schema, ResultSchema, Params, Return> {
+  readonly description?: string;
+  /** Validates parameters: callers send its input side, the handler receives its output side. */
+  readonly schema?: Schema;
+  /** Validates the result, or each item of a streaming method. Generated clients type results from it. */
+  readonly result?: ResultSchema;
+  /** Roles that may call; holding any one suffices. Checked before `schema` and `guard`. */
+  readonly roles?: readonly string[];
+  /** Only `true` lets the call through; any other answer, a throw, and no answer within 5 s deny it. */
+  readonly guard?: (
+    params: HandlerParams<Schema, Params>,
+    context: MethodContext,
+  ) => boolean | Promise<boolean>;
+  /**
+   * Milliseconds. For a method: how long its handler may take, instead of the gateway's `limits.methodMs`. For a streaming method:
+   * how long the whole stream may last, which is unlimited without it.
+   */
+  readonly timeoutMs?: number;
+  /** States that the handler returns an async iterable. Async generator functions are recognized without it. */
+  readonly stream?: boolean;
+  readonly handler: (params: HandlerParams<Schema, Params>, context: MethodContext) => Return;
+}
+
+/** Declares a method with a schema, roles, a guard or a description. A bare async function needs no wrapper. */
+export function method<
+  Schema extends StandardSchemaV1 | undefined = undefined,
+  ResultSchema extends StandardSchemaV1 | undefined = undefined,
+  Params = void,
+  Return extends HandlerReturn<ResultSchema> = HandlerReturn<ResultSchema>,
+>(
+  definition: MethodDefinition<Schema, ResultSchema, Params, Return>,
+): Method<CallerParams<Schema, Params>, CallerReturn<ResultSchema, Return>> {
+  return { ...definition, '~kind': 'method' } as Method<never, never>;
+}

@@ -1,0 +1,207 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { MethodContext } from '../../shared/method.js';
+import { admit } from './admit.js';
+import { CallContext } from './call-context.js';
+import { runInContext } from './context.js';
+import { startDeadline } from './deadline.js';
+import type { MethodEntry } from './flatten.js';
+import { validResult } from './result.js';
+
+/** How long `return()` waits for the method's own clean-up before it abandons the generator. */
+export const RETURN_GRACE_MS = 1_000;
+
+interface Waiter {
+  readonly resolve: (step: IteratorResult<unknown, void>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const DONE: IteratorReturnResult<void> = { done: true, value: undefined };
+
+/**
+ * One call of a streaming method, pulled item by item: the handler runs ahead of nobody.
+ *
+ * `return()` ends it at once, also while an item is awaited: it aborts the context's signal, calls the handler's `return()` and
+ * gives its clean-up a second. The caller's signal and the method's `timeoutMs` end it with `ABORTED` and `TIMEOUT`. A native
+ * async generator around the handler could do none of this, since its `return()` waits for the pending `next()`.
+ */
+export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
+  readonly #entry: MethodEntry;
+  readonly #params: unknown;
+  readonly #caller: AbortSignal;
+  readonly #call: CallContext;
+  readonly #onCallerGone = () =>
+    this.#stop(new GatewayError({ code: 'ABORTED', cause: this.#caller.reason }));
+  readonly #waiting: Waiter[] = [];
+  #opening: Promise<void> | undefined;
+  #opener: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+  #iterator: AsyncIterator<unknown> | undefined;
+  #pulling = false;
+  #closed = false;
+  #failure: { readonly error: unknown } | undefined;
+  #cancelDeadline: (() => void) | undefined;
+
+  constructor(entry: MethodEntry, params: unknown, context: MethodContext) {
+    this.#entry = entry;
+    this.#params = params;
+    this.#caller = context.signal;
+    this.#call = new CallContext(context);
+  }
+
+  /**
+   * Runs the checks and the handler up to its first item, which it does not wait for. Calling it again changes nothing.
+   *
+   * @throws GatewayError `GUARD_DENIED`, `INVALID_PARAMS`; `INTERNAL` when the handler returns no async iterable; and whatever
+   *   the handler throws.
+   */
+  open(): Promise<void> {
+    if (!this.#opening) {
+      this.#opening = new Promise((resolve, reject) => {
+        this.#opener = { resolve, reject };
+      });
+      // Callers that only iterate learn of a failure from `next()`.
+      this.#opening.catch(() => {});
+      void this.#start();
+    }
+    return this.#opening;
+  }
+
+  next(): Promise<IteratorResult<unknown, void>> {
+    if (this.#closed) {
+      const failure = this.#failure;
+      this.#failure = undefined;
+      return failure ? Promise.reject(failure.error) : Promise.resolve(DONE);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      void this.#pull();
+    });
+  }
+
+  async return(): Promise<IteratorResult<unknown, void>> {
+    if (!this.#closed) {
+      this.#call.abort(new GatewayError({ code: 'ABORTED' }));
+      this.#close();
+      await this.#cleanUp();
+    }
+    return DONE;
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<unknown, void>> {
+    await this.return();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  async #start(): Promise<void> {
+    if (this.#closed) {
+      this.#opener?.resolve();
+      return;
+    }
+    try {
+      if (this.#caller.aborted) throw new GatewayError({ code: 'ABORTED', cause: this.#caller.reason });
+      this.#caller.addEventListener('abort', this.#onCallerGone, { once: true });
+      const { timeoutMs } = this.#entry.definition;
+      const late = `${this.#entry.path} took longer than ${timeoutMs} ms`;
+      this.#cancelDeadline = startDeadline(timeoutMs, () =>
+        this.#stop(new GatewayError({ code: 'TIMEOUT', message: late })),
+      );
+      this.#iterator = await runInContext(this.#call, () => this.#run());
+      this.#opener?.resolve();
+    } catch (error) {
+      this.#close({ error });
+    }
+    // It was ended while a check or the handler was awaited, when there was nothing to clean up yet.
+    if (this.#closed) this.#cleanUp().catch(() => {});
+  }
+
+  async #run(): Promise<AsyncIterator<unknown> | undefined> {
+    const input = await admit(this.#entry, this.#params, this.#call);
+    if (this.#closed) return undefined;
+    const returned: unknown = await this.#entry.definition.handler(input, this.#call);
+    if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
+      return (returned as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    }
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: `${this.#entry.path} is a streaming method, but its handler returned no async iterable`,
+    });
+  }
+
+  /** Serves the waiting `next()` calls one after the other. */
+  async #pull(): Promise<void> {
+    if (this.#pulling) return;
+    this.#pulling = true;
+    try {
+      await this.open();
+      const iterator = this.#iterator;
+      while (iterator && !this.#closed && this.#waiting.length > 0) await this.#step(iterator);
+    } catch {
+      // `#close` gave the failure to whoever waits.
+    } finally {
+      this.#pulling = false;
+    }
+  }
+
+  async #step(iterator: AsyncIterator<unknown>): Promise<void> {
+    let step: IteratorResult<unknown>;
+    try {
+      step = await runInContext(this.#call, () => iterator.next());
+    } catch (error) {
+      this.#close({ error });
+      return;
+    }
+    if (this.#closed) return;
+    if (step.done) {
+      this.#close();
+      return;
+    }
+    try {
+      const value = await validResult(this.#entry, step.value);
+      this.#waiting.shift()?.resolve({ done: false, value });
+    } catch (error) {
+      this.#stop(error);
+    }
+  }
+
+  /** Ends the stream with a failure that is not the handler's, and the handler with it. */
+  #stop(error: unknown): void {
+    if (this.#closed) return;
+    this.#close({ error });
+    this.#call.abort(error);
+    // Its clean-up has no one left to report to.
+    this.#cleanUp().catch(() => {});
+  }
+
+  #close(failure?: { readonly error: unknown }): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#cancelDeadline?.();
+    this.#caller.removeEventListener('abort', this.#onCallerGone);
+    this.#call.release();
+    if (failure) this.#opener?.reject(failure.error);
+    else this.#opener?.resolve();
+    const waiting = this.#waiting.splice(0);
+    if (failure && waiting.length === 0) this.#failure = failure;
+    if (failure) waiting.shift()?.reject(failure.error);
+    for (const waiter of waiting) waiter.resolve(DONE);
+  }
+
+  async #cleanUp(): Promise<void> {
+    const iterator = this.#iterator;
+    if (!iterator?.return) return;
+    const returning = runInContext(this.#call, async () => {
+      await iterator.return?.();
+    });
+    await new Promise<void>((resolve, reject) => {
+      const cancel = startDeadline(RETURN_GRACE_MS, resolve);
+      returning.then(resolve, reject).finally(cancel);
+    });
+  }
+}

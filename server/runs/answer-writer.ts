@@ -1,0 +1,126 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
+import type { AppEvent } from '../apps/application.js';
+import { newCallId } from '../ids.js';
+
+/** Turns what an app yields into events, and keeps count of the answer's blocks so that each delta names its own. */
+export class AnswerWriter {
+  readonly #runId: string;
+  readonly #append: (draft: EventDraft) => void;
+  #blocks = 0;
+  #open: 'text' | 'reasoning' | null = null;
+  readonly #data = new Set<string>();
+
+  constructor(runId: string, append: (draft: EventDraft) => void) {
+    this.#runId = runId;
+    this.#append = append;
+  }
+
+  /** Number of blocks so far. */
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  text(delta: string): void {
+    if (delta === '') return;
+    const index = this.#index('text');
+    this.#append({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
+  }
+
+  reasoning(delta: string): void {
+    if (delta === '') return;
+    const index = this.#index('reasoning');
+    this.#append({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
+  }
+
+  #index(type: 'text' | 'reasoning'): number {
+    if (this.#open !== type) {
+      this.#open = type;
+      this.#blocks += 1;
+    }
+    return this.#blocks - 1;
+  }
+
+  /** Logs an event that may add a block. */
+  event(draft: EventDraft): void {
+    if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
+    else if (draft.type === 'data' && !this.#data.has(draft.id)) {
+      this.#data.add(draft.id);
+      this.#block();
+    }
+    this.#append(draft);
+  }
+
+  #block(): void {
+    this.#open = null;
+    this.#blocks += 1;
+  }
+
+  /** Takes one item of an app's output. @throws GatewayError `INTERNAL` when it is none. */
+  item(item: string | AppEvent): void {
+    if (typeof item === 'string') this.text(item);
+    else if (typeof item !== 'object' || item === null) throw unknownItem(item);
+    else if (item.type === 'content_delta') this.text(string(item.delta, 'delta'));
+    else if (item.type === 'reasoning_delta') this.reasoning(string(item.delta, 'delta'));
+    else this.#typed(item);
+  }
+
+  #typed(item: Exclude<AppEvent, { type: 'content_delta' | 'reasoning_delta' }>): void {
+    const base = { runId: this.#runId, ts: Date.now() };
+    switch (item.type) {
+      case 'tool_use': {
+        const { callId = newCallId(), name, input } = item;
+        return this.event({ type: 'tool_use', ...base, callId, name: string(name, 'name'), input });
+      }
+      case 'tool_result': {
+        const { callId, name, output = null, isError = false } = item;
+        const named = { callId: string(callId, 'callId'), name: string(name, 'name') };
+        return this.event({ type: 'tool_result', ...base, ...named, output, isError });
+      }
+      case 'tool_progress': {
+        const { callId, value, total, message } = item;
+        const optional = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+        return this.event({
+          type: 'tool_progress',
+          ...base,
+          callId: string(callId, 'callId'),
+          value,
+          ...optional,
+        });
+      }
+      case 'data':
+        return this.event({
+          type: 'data',
+          ...base,
+          id: string(item.id, 'id'),
+          name: string(item.name, 'name'),
+          value: item.value,
+        });
+      case 'custom':
+        return this.event({
+          type: 'custom',
+          ...base,
+          name: string(item.name, 'name'),
+          payload: item.payload,
+        });
+      default:
+        throw unknownItem(item);
+    }
+  }
+}
+
+function string(value: unknown, field: string): string {
+  if (typeof value === 'string') return value;
+  throw new GatewayError({
+    code: 'INTERNAL',
+    message: `The app yielded an event whose ${field} is not a string`,
+  });
+}
+
+function unknownItem(item: unknown): GatewayError {
+  const what =
+    typeof item === 'object' && item !== null
+      ? `an event of type ${String((item as AppEvent).type)}`
+      : typeof item;
+  return new GatewayError({ code: 'INTERNAL', message: `The app yielded ${what}; yield strings or events` });
+}

@@ -1,0 +1,293 @@
+import type { UserContext } from '../../shared/contract.js';
+import { isGatewayError } from '../../shared/errors.js';
+import type { EventDraft, LoggedEventData, LoggedEventType, StopReason } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { Message, Usage } from '../../shared/messages.js';
+import type { AppEvent, Application, AppOutput, AppResult, TurnSession } from '../apps/application.js';
+import type { ToolSet } from '../apps/tool.js';
+import { isPromise } from '../maybe-promise.js';
+import type { SessionLog } from '../sessions/log.js';
+import { AnswerWriter } from './answer-writer.js';
+import { PausableTimer } from './pausable-timer.js';
+import type { Answer, Questions } from './questions.js';
+import type { Run } from './run.js';
+import type { RunContext } from './run-context.js';
+import { createTurn } from './turn.js';
+
+/** What a run's execution needs of its session. */
+export interface ExecutionHost {
+  readonly session: TurnSession;
+  readonly app: Application;
+  readonly log: SessionLog;
+  readonly questions: Questions;
+  readonly runMs: number;
+  /** Longest wait for a person; infinite by default. */
+  readonly waitMs: number;
+  takeSteered(run: Run): readonly Message[];
+  publish(channel: string, payload: unknown, type: string, runId: string): void;
+  emitCustom(name: string, payload: unknown, runId: string): void;
+  /** Asks for the run to end; the session logs the end. */
+  end(run: Run, ending: Ending): void;
+  report(error: unknown, what: string): void;
+}
+
+/** How a run ends. */
+export interface Ending {
+  readonly stopReason: StopReason;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly intoRunId?: string;
+  /** Handed to the app's signal. */
+  readonly reason?: string | undefined;
+}
+
+// A generator that never waits would starve the process; after this many items others get their turn.
+const BURST = 512;
+
+/** Drives an app through one run. Once ended, whatever the app still does is discarded. */
+export class Execution implements RunContext {
+  readonly #run: Run;
+  readonly #host: ExecutionHost;
+  readonly #controller = new AbortController();
+  readonly #writer: AnswerWriter;
+  #timer: PausableTimer | null = null;
+  #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
+  #ended = false;
+  #burst = 0;
+  #usage: Record<string, unknown> | null = null;
+  #metadata: Record<string, unknown> | null = null;
+  #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
+
+  constructor(run: Run, host: ExecutionHost) {
+    this.#run = run;
+    this.#host = host;
+    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft));
+  }
+
+  get runId(): string {
+    return this.#run.id;
+  }
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  get user(): UserContext | null {
+    return this.#run.request.user;
+  }
+  get session(): TurnSession {
+    return this.#host.session;
+  }
+  get tools(): ToolSet {
+    return this.#host.app.tools ?? {};
+  }
+
+  start(history: readonly Message[]): void {
+    this.#timer = new PausableTimer(this.#host.runMs, () =>
+      this.#host.end(this.#run, { stopReason: 'timeout' }),
+    );
+    const turn = createTurn(this, this.#run, history, {
+      steered: () => (this.#ended ? [] : this.#host.takeSteered(this.#run)),
+      publish: (channel, payload, type) => {
+        if (!this.#ended) this.#host.publish(channel, payload, type, this.runId);
+      },
+      custom: (name, payload) => {
+        if (!this.#ended) this.#host.emitCustom(name, payload, this.runId);
+      },
+      usage: (counts) => this.#addUsage(counts),
+      annotate: (metadata) => {
+        this.#metadata = { ...this.#metadata, ...copy(metadata) };
+      },
+    });
+    try {
+      const output: AppOutput = this.#host.app.run(turn);
+      if (isPromise(output)) output.then(this.#take, this.#fail);
+      else this.#take(output);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #take = (output: Awaited<AppOutput>): void => {
+    if (!isAsyncIterable(output)) return this.#complete(output);
+    const iterator = output[Symbol.asyncIterator]();
+    this.#iterator = iterator;
+    if (this.#ended) this.#releaseIterator();
+    else this.#next();
+  };
+
+  #next(): void {
+    try {
+      Promise.resolve(this.#iterator!.next()).then(this.#step, this.#fail);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  // Callbacks instead of `for await`: a pending `next()` must not hold up the end of the run.
+  readonly #step = (result: IteratorResult<string | AppEvent, unknown>): void => {
+    if (this.#ended) return;
+    if (result.done) return this.#complete(result.value);
+    try {
+      this.#writer.item(result.value);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    if (++this.#burst < BURST) return this.#next();
+    this.#burst = 0;
+    setImmediate(() => void this.#breathe());
+  };
+
+  /** Lets the event loop turn and the store catch up before the app goes on. */
+  async #breathe(): Promise<void> {
+    await Promise.resolve(this.#host.log.settled()).catch(() => {});
+    if (!this.#ended) this.#next();
+  }
+
+  #complete(value: unknown): void {
+    if (this.#ended) return;
+    try {
+      const result: AppResult = typeof value === 'string' ? { text: value } : ((value ?? {}) as AppResult);
+      if (typeof result.text === 'string') this.#writer.text(result.text);
+      if (result.usage) this.#addUsage(result.usage);
+      this.#host.end(this.#run, { stopReason: result.stopReason ?? 'end' });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#ended) return;
+    if (!isGatewayError(error)) this.#host.report(error, 'the app failed');
+    const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
+    this.#host.end(this.#run, { stopReason: 'error', error: { code, message } });
+  };
+
+  /** Stops the app and returns what the end of the run says of its answer. */
+  stop(ending: Ending): (state: SessionState) => readonly EventDraft[] {
+    this.#flushProgress();
+    this.#ended = true;
+    this.#timer?.stop();
+    this.#host.questions.dropRun(this.runId);
+    if (ending.stopReason !== 'end')
+      this.#controller.abort(new DOMException(ending.reason ?? ending.stopReason, 'AbortError'));
+    this.#releaseIterator();
+    const run = this.#run;
+    const usage = this.#usage as Usage | null;
+    const metadata = this.#metadata;
+    return (state) => {
+      const answer = state.run?.runId === run.id ? state.run.message : run.emptyAnswer();
+      return endDrafts(run, ending, metadata ? { ...answer, metadata } : answer, usage);
+    };
+  }
+
+  #releaseIterator(): void {
+    try {
+      // A generator that hangs never answers; one that is done answers at once.
+      this.#iterator?.return?.()?.then(undefined, () => {});
+    } catch {
+      // An iterator whose `return` throws has nothing left that could be ended.
+    }
+  }
+
+  emit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
+    if (this.#ended) return;
+    this.#writer.event({ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft);
+  }
+
+  async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
+    await this.#host.log.commit([{ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft]);
+  }
+
+  ask(callId: string, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer> {
+    if (this.#ended) return new Promise(() => {});
+    return new Promise((resolve, reject) => {
+      const done = this.#pause();
+      this.#host.questions.add({
+        callId,
+        runId: this.runId,
+        accept: async (answer) => {
+          const accepted = await accept(answer);
+          done();
+          resolve(accepted);
+        },
+        drop: done,
+      });
+      try {
+        announce();
+      } catch (error) {
+        done();
+        reject(error);
+      }
+    });
+  }
+
+  /** Stops the run's clock while a person is waited for. */
+  #pause(): () => void {
+    this.#timer?.pause();
+    const wait = new PausableTimer(this.#host.waitMs, () =>
+      this.#host.end(this.#run, { stopReason: 'timeout' }),
+    );
+    let waiting = true;
+    return () => {
+      if (!waiting) return;
+      waiting = false;
+      wait.stop();
+      this.#timer?.resume();
+    };
+  }
+
+  progress(data: LoggedEventData['tool_progress']): void {
+    if (this.#ended) return;
+    if (!this.#progress) {
+      this.#progress = new Map();
+      setImmediate(() => this.#flushProgress());
+    }
+    this.#progress.set(data.callId, data);
+  }
+
+  #flushProgress(): void {
+    const reports = this.#progress;
+    this.#progress = null;
+    if (reports) for (const data of reports.values()) this.emit('tool_progress', data);
+  }
+
+  report(error: unknown, what: string): void {
+    this.#host.report(error, what);
+  }
+
+  #addUsage(counts: Usage): void {
+    const usage = { ...this.#usage };
+    for (const [name, value] of Object.entries(copy(counts))) {
+      const old = usage[name];
+      usage[name] = typeof value === 'number' && typeof old === 'number' ? old + value : value;
+    }
+    this.#usage = usage;
+  }
+}
+
+/** The events that end a run. */
+export function endDrafts(
+  run: Run,
+  ending: Ending,
+  message: Message,
+  usage: Usage | null,
+): readonly EventDraft[] {
+  const base = { runId: run.id, ts: Date.now() };
+  const { stopReason, error, intoRunId } = ending;
+  const end: EventDraft = {
+    type: 'message_end',
+    ...base,
+    stopReason,
+    ...(intoRunId !== undefined && { intoRunId }),
+    ...(usage && { usage }),
+    message,
+  };
+  return error ? [{ type: 'run_error', ...base, ...error }, end] : [end];
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<string | AppEvent, unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** What of a value survives as JSON. @throws TypeError for a cycle or bigint */
+function copy<T extends object>(value: T): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+}

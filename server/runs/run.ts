@@ -1,0 +1,54 @@
+import type { UserContext } from '../../shared/contract.js';
+import type { OnBusy } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import type { ClientTool } from '../apps/application.js';
+import { newMessageId } from '../ids.js';
+
+/** Everything a run is started with. */
+export interface RunRequest {
+  readonly runId: string;
+  readonly message: Message;
+  readonly preceding: readonly Message[];
+  readonly onBusy: OnBusy;
+  readonly key: string | undefined;
+  readonly user: UserContext | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly clientTools: readonly ClientTool[];
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** A run from acceptance to its one `message_end`. */
+export class Run {
+  readonly request: RunRequest;
+  /** Id of the answer. */
+  readonly messageId = newMessageId();
+  /** Resolves when `message_end` is acknowledged; never rejects. */
+  readonly ended: Promise<RunResult>;
+  /** Place just before `message_accepted`; set once that is acknowledged. */
+  acceptedAfter = 0;
+  /** Place from which a viewer of the active run starts. */
+  startAfter = 0;
+  state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
+  #resolve!: (result: RunResult) => void;
+
+  constructor(request: RunRequest) {
+    this.request = request;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get id(): string {
+    return this.request.runId;
+  }
+
+  /** The answer of a run that never began. */
+  emptyAnswer(): Message {
+    return { id: this.messageId, role: 'assistant', content: [], createdAt: Date.now() };
+  }
+
+  resolve(result: RunResult): void {
+    this.#resolve(result);
+  }
+}

@@ -1,0 +1,182 @@
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import type { LoggedEventData } from '../../shared/events.js';
+import { isToolResult, type Tool, type ToolContext } from '../apps/tool.js';
+import { newCallId } from '../ids.js';
+import { toJsonSchema } from '../schema/json-schema.js';
+import { validate } from '../schema/validate.js';
+import type { Answer } from './questions.js';
+import type { RunContext } from './run-context.js';
+import { ToolCallError } from './tool-error.js';
+
+/** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
+export async function callTool(run: RunContext, name: string, input: unknown): Promise<unknown> {
+  const callId = newCallId();
+  const call = { callId, toolName: name };
+  const tools = run.tools;
+  const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  run.emit('tool_use', { callId, name, input });
+  try {
+    if (!tool) throw new ToolCallError(call, `There is no tool named ${name}`);
+    return await perform(run, tool, call, input);
+  } catch (error) {
+    const failure = toFailure(run, call, error);
+    run.emit('tool_result', { callId, name, output: failure.message, isError: true });
+    throw failure;
+  }
+}
+
+async function perform(
+  run: RunContext,
+  tool: Tool<unknown, unknown>,
+  call: { callId: string; toolName: string },
+  raw: unknown,
+): Promise<unknown> {
+  const { callId, toolName: name } = call;
+  const context = toolContext(run, callId);
+  let input = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
+  const mustAsk = typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
+  if (mustAsk) {
+    const message =
+      typeof tool.confirmMessage === 'function' ? tool.confirmMessage(input) : tool.confirmMessage;
+    const asked = { callId, name, input, ...(message !== undefined && { message }) };
+    const answer = await confirmation(run, asked, async (changed) =>
+      tool.schema ? validate(tool.schema, changed, 'input') : changed,
+    );
+    if (!answer.approved) {
+      throw new ToolCallError(
+        { ...call, denied: true },
+        answer.reason ? `Denied: ${answer.reason}` : 'Denied',
+      );
+    }
+    if (answer.input !== undefined) input = answer.input;
+  }
+  const result =
+    tool.runsOn === 'client'
+      ? await clientTool(run, tool, call, input)
+      : await tool.handler?.(input, context);
+  return logResult(run, call, result);
+}
+
+function logResult(run: RunContext, call: { callId: string; toolName: string }, result: unknown): unknown {
+  const { callId, toolName: name } = call;
+  if (!isToolResult(result)) {
+    run.emit('tool_result', { callId, name, output: result ?? null, isError: false });
+    return result;
+  }
+  const { content, structured, isError = false } = result;
+  if (isError) {
+    const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    throw new ToolCallError(call, text || 'The tool reported an error');
+  }
+  const output = structured === undefined ? { content } : { content, structured };
+  run.emit('tool_result', { callId, name, output, isError });
+  return structured ?? result;
+}
+
+/** Asks for confirmation and waits for the answer; `input` in it has been checked. */
+function confirmation(
+  run: RunContext,
+  asked: LoggedEventData['tool_confirmation_required'],
+  check: (input: unknown) => Promise<unknown>,
+): Promise<Answer> {
+  const { callId, name } = asked;
+  return run.ask(
+    callId,
+    () => run.emit('tool_confirmation_required', asked),
+    async (answer) => {
+      if (typeof answer.approved !== 'boolean')
+        throw invalid('approved', 'a confirmation needs true or false');
+      const changed =
+        answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
+      const { approved, reason, by } = answer;
+      await run.commit('tool_confirmation_result', {
+        callId,
+        name,
+        approved,
+        ...(reason !== undefined && { reason }),
+        ...changed,
+        by,
+      });
+      return { approved, reason, by, ...changed };
+    },
+  );
+}
+
+async function clientTool(
+  run: RunContext,
+  tool: Tool<unknown, unknown>,
+  call: { callId: string; toolName: string },
+  input: unknown,
+): Promise<unknown> {
+  const schema = tool.schema ? toJsonSchema(tool.schema, 'input').schema : null;
+  const answer = await question(run, {
+    callId: call.callId,
+    name: call.toolName,
+    payload: input,
+    ...(schema !== null && { schema }),
+  });
+  if (answer.approved === false) {
+    throw new ToolCallError({ ...call, denied: true }, answer.reason ? `Denied: ${answer.reason}` : 'Denied');
+  }
+  return answer.output;
+}
+
+/** Puts a question to the session's clients; the checked answer is in `output`. */
+export function question(
+  run: RunContext,
+  asked: LoggedEventData['input_required'],
+  check: (output: unknown) => Promise<unknown> = async (output) => output,
+): Promise<Answer> {
+  const { callId, name } = asked;
+  return run.ask(
+    callId,
+    () => run.emit('input_required', asked),
+    async (answer) => {
+      if (answer.approved !== false && answer.output === undefined)
+        throw invalid('output', 'an answer is required');
+      const output = answer.approved === false ? null : await check(answer.output);
+      // What the person sent is logged; the app gets what its schema made of it.
+      await run.commit('input_result', { callId, name, output: answer.output ?? null, by: answer.by });
+      return { ...answer, output };
+    },
+  );
+}
+
+function toolContext(run: RunContext, callId: string): ToolContext {
+  return {
+    signal: run.signal,
+    user: run.user,
+    session: run.session,
+    callId,
+    progress: (value, total, message) =>
+      run.progress({
+        callId,
+        value,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      }),
+  };
+}
+
+/** What the model and the clients may read of a failure: the gateway's own words, never those of an unknown error. */
+function toFailure(
+  run: RunContext,
+  call: { callId: string; toolName: string },
+  error: unknown,
+): ToolCallError {
+  if (error instanceof ToolCallError) return error;
+  if (isGatewayError(error)) {
+    const issues = Array.isArray(error.details) ? `: ${JSON.stringify(error.details)}` : '';
+    return new ToolCallError(call, `${error.message}${issues}`, { cause: error });
+  }
+  run.report(error, `tool ${call.toolName} failed`);
+  return new ToolCallError(call, 'The tool failed', { cause: error });
+}
+
+function invalid(path: string, message: string): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
+}

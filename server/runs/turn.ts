@@ -1,0 +1,74 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Message, textOf, type Usage } from '../../shared/messages.js';
+import type { Question, Turn } from '../apps/application.js';
+import { newCallId } from '../ids.js';
+import { toJsonSchema } from '../schema/json-schema.js';
+import { validate } from '../schema/validate.js';
+import type { Run } from './run.js';
+import type { RunContext } from './run-context.js';
+import { callTool, question } from './tool-call.js';
+import { ToolCallError } from './tool-error.js';
+
+/** What a turn does through its session rather than through its run. */
+export interface TurnEffects {
+  steered(): readonly Message[];
+  publish(channel: string, payload: unknown, type: string): void;
+  custom(name: string, payload: unknown): void;
+  usage(counts: Usage): void;
+  annotate(metadata: Readonly<Record<string, unknown>>): void;
+}
+
+/** The face of a run that its app sees. */
+export function createTurn(
+  context: RunContext,
+  run: Run,
+  history: readonly Message[],
+  effects: TurnEffects,
+): Turn {
+  const { message, metadata, clientTools, parameters } = run.request;
+  return {
+    runId: run.id,
+    text: textOf(message),
+    message,
+    history,
+    signal: context.signal,
+    user: context.user,
+    session: context.session,
+    metadata,
+    clientTools,
+    parameters,
+    callTool: (name, input) => callTool(context, name, input) as Promise<any>,
+    steered: effects.steered,
+    ask: (asked) => ask(context, asked) as Promise<any>,
+    data: (name, value, options) => {
+      const id = options?.id ?? newCallId();
+      context.emit('data', { id, name, value });
+      return id;
+    },
+    annotate: effects.annotate,
+    emit: effects.custom,
+    publish: (channel, payload, type = 'message') => effects.publish(channel, payload, type),
+    usage: effects.usage,
+  };
+}
+
+async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
+  const callId = newCallId();
+  const { name, payload, schema } = asked;
+  const document = schema ? toJsonSchema(schema, 'input').schema : null;
+  const event = {
+    callId,
+    name,
+    ...(payload !== undefined && { payload }),
+    ...(document !== null && { schema: document }),
+  };
+  const check = schema
+    ? async (output: unknown): Promise<unknown> => validate(schema, output, 'output')
+    : undefined;
+  const answer = await question(context, event, check);
+  if (answer.approved === false) {
+    const why = answer.reason ? `Declined: ${answer.reason}` : 'Declined';
+    throw new ToolCallError({ callId, toolName: name, denied: true }, why);
+  }
+  return answer.output;
+}

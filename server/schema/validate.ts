@@ -1,0 +1,69 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { GatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { type Issue, validateJsonSchema } from './plain-json-schema.js';
+import { type AnySchema, isPlainObject, isStandardSchema, type SchemaOutput } from './schema.js';
+
+// A caller can make as many faults as the body has bytes, and some libraries quote its keys.
+const MAX_ISSUES = 32;
+const MAX_TEXT = 512;
+
+/**
+ * Validates a value and returns what the schema makes of it: defaults filled in, transforms applied. A schema that validates
+ * synchronously answers synchronously.
+ *
+ * @param what Names the value in the error, as in 'params of tasks:create'.
+ * @throws GatewayError `INVALID_PARAMS` with `details: { path, message }[]`, paths relative to the value (`tags.0`);
+ *   `INVALID_REQUEST` for a schema of an unknown kind. What the schema's own code throws passes through.
+ */
+export function validate<Schema extends AnySchema>(
+  schema: Schema,
+  value: unknown,
+  what: string,
+): MaybePromise<SchemaOutput<Schema>> {
+  const outcome = check(schema, value);
+  return (
+    outcome instanceof Promise ? outcome.then((late) => accept(late, what)) : accept(outcome, what)
+  ) as MaybePromise<SchemaOutput<Schema>>;
+}
+
+/** What a check found: the value as the schema made it, or why it is invalid. */
+export type Outcome =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+/** Like `validate`, with the issues returned instead of thrown. */
+export function check(schema: AnySchema, value: unknown): MaybePromise<Outcome> {
+  if (isStandardSchema(schema)) {
+    const result = schema['~standard'].validate(value);
+    return isPromise(result) ? Promise.resolve(result).then(outcomeOf) : outcomeOf(result);
+  }
+  if (isPlainObject(schema)) return validateJsonSchema(schema, value);
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message:
+      'A schema must be a Standard Schema (zod 3.24 or later, valibot, …) or a plain JSON Schema object',
+  });
+}
+
+/** Returns the value, or throws the issues as one `INVALID_PARAMS`. */
+export function accept(outcome: Outcome, what: string): unknown {
+  if (!outcome.issues) return outcome.value;
+  const details = outcome.issues.slice(0, MAX_ISSUES).map((issue) => ({
+    path: issue.path.slice(0, MAX_TEXT),
+    message: issue.message.slice(0, MAX_TEXT),
+  }));
+  const first = details[0];
+  const reason =
+    first === undefined ? 'invalid' : first.path === '' ? first.message : `${first.path}: ${first.message}`;
+  throw new GatewayError({ code: 'INVALID_PARAMS', message: `Invalid ${what}: ${reason}`, details });
+}
+
+function outcomeOf(result: StandardSchemaV1.Result<unknown>): Outcome {
+  if (!result.issues) return result;
+  return { issues: result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) };
+}
+
+function pathOf(issue: StandardSchemaV1.Issue): string {
+  return (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+}

@@ -1,0 +1,31 @@
+import type { WireForm } from '../delivery/wire-form.js';
+import type { StoredEvent } from '../stores/store.js';
+
+/** What one flush committed. Encoded once for each wire form, however many subscribers there are. */
+export class LogBatch {
+  readonly epoch: string;
+  readonly events: readonly StoredEvent[];
+  readonly first: number;
+  readonly last: number;
+  /** The run all events belong to; undefined when they are of several runs or of none. */
+  readonly runId: string | undefined;
+  readonly #payloads = new Map<WireForm<unknown>, unknown>();
+
+  constructor(epoch: string, events: readonly StoredEvent[]) {
+    this.epoch = epoch;
+    this.events = events;
+    this.first = events[0]!.seq;
+    this.last = events.at(-1)!.seq;
+    const { runId } = events[0]!;
+    this.runId = events.every((event) => event.runId === runId) ? runId : undefined;
+  }
+
+  payload<P>(form: WireForm<P>, sessionId: string): P {
+    let payload = this.#payloads.get(form) as P | undefined;
+    if (payload === undefined) {
+      payload = form.events(this.events, sessionId, this.epoch);
+      this.#payloads.set(form, payload);
+    }
+    return payload;
+  }
+}

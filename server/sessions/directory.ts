@@ -1,0 +1,69 @@
+import { GatewayError } from '../../shared/errors.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { SessionRef } from '../stores/store.js';
+import type { SessionEnvironment } from './environment.js';
+import { MessageSender } from './message-sender.js';
+import { Session } from './session.js';
+
+/** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
+const IDLE_MS = 60_000;
+
+/** The sessions that are live in this process. */
+export class SessionDirectory {
+  readonly sender: MessageSender;
+  readonly #env: SessionEnvironment;
+  readonly #live = new Map<string, Session>();
+
+  constructor(env: SessionEnvironment) {
+    this.#env = env;
+    this.sender = new MessageSender(env.store);
+  }
+
+  /** The session at a place, whether or not it has begun. */
+  get(ref: SessionRef): Session {
+    const key = `${ref.scope}\n${ref.app}:${ref.name}`;
+    let session = this.#live.get(key);
+    if (!session) {
+      session = new Session(ref, this.#env);
+      this.#live.set(key, session);
+    }
+    return session;
+  }
+
+  /** A session that has begun and is not closed. @throws GatewayError `SESSION_NOT_FOUND` */
+  existing(ref: SessionRef): MaybePromise<Session> {
+    const session = this.get(ref);
+    return andThen(session.open(), (log) => {
+      if (log) return session;
+      this.#forget(session);
+      throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
+    });
+  }
+
+  /** The session at a place, if it is live. */
+  peek(ref: SessionRef): Session | null {
+    return this.#live.get(`${ref.scope}\n${ref.app}:${ref.name}`) ?? null;
+  }
+
+  /** The live sessions. */
+  values(): Iterable<Session> {
+    return this.#live.values();
+  }
+
+  #forget(session: Session): void {
+    if (!session.idle || session.log) return;
+    const { scope, app, name } = session.ref;
+    this.#live.delete(`${scope}\n${app}:${name}`);
+  }
+
+  /** Gives up what has not been used for a while, and lets retention by age take effect. */
+  async sweep(): Promise<void> {
+    const before = performance.now() - IDLE_MS;
+    for (const session of [...this.#live.values()]) {
+      await session.log?.expire();
+      if (!session.idle || session.usedAt > before) continue;
+      await session.release();
+      this.#forget(session);
+    }
+  }
+}

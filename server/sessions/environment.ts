@@ -1,0 +1,52 @@
+import type { UserContext } from '../../shared/contract.js';
+import type { Application, OnDisconnect } from '../apps/application.js';
+import type { Store } from '../stores/store.js';
+import type { Retention } from './retention.js';
+
+/** What the sessions of a gateway hear and may use of it. */
+export interface SessionEnvironment {
+  readonly store: Store;
+  /** This gateway, as the holder of what it acquires. */
+  readonly holder: string;
+  readonly retention: Retention;
+  readonly queueLength: number;
+  readonly sessionsPerUser: number;
+  readonly runMs: number;
+  readonly waitMs: number;
+  readonly disconnectGraceMs: number;
+  readonly onDisconnect: OnDisconnect;
+  app(name: string): Application;
+  /** Canonical form of a key. */
+  format(app: string, name: string): string;
+  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
+  checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
+  notify(event: SessionNotice): void;
+  report(error: unknown, what: string): void;
+}
+
+/** What sessions tell the gateway's listeners. */
+export type SessionNotice =
+  | {
+      readonly type: 'session:created' | 'session:closed';
+      readonly sessionId: string;
+      readonly app: string;
+      readonly userId?: string;
+    }
+  | {
+      readonly type: 'run:started';
+      readonly sessionId: string;
+      readonly runId: string;
+      readonly user: UserContext | null;
+    }
+  | {
+      readonly type: 'run:ended';
+      readonly sessionId: string;
+      readonly runId: string;
+      readonly stopReason: string;
+    }
+  | {
+      readonly type: 'custom';
+      readonly sessionId?: string;
+      readonly name: string;
+      readonly payload: unknown;
+    };

@@ -1,0 +1,334 @@
+import { formatCursor } from '../../shared/cursor.js';
+import type { EventDraft, GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import type {
+  AppendOptions,
+  Checkpoint,
+  EventRecord,
+  LogHead,
+  LogRef,
+  Store,
+  StoredEvent,
+  StoredSend,
+} from '../stores/store.js';
+import { LogBatch } from './batch.js';
+import { outcomeOf } from './outcome.js';
+import { termAt } from './past-log.js';
+import { cutLog, exceeds, type Retention } from './retention.js';
+
+/** What a subscriber needs of a log: where it stands, and a way to read it. */
+export interface ReadableLog {
+  readonly ref: LogRef;
+  readonly first: number;
+  readonly head: number;
+  /** The term in which `seq` was written; the last writer's for a place before the first event. */
+  termAt(seq: number): number;
+  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
+}
+
+/** What an append came to. */
+export interface Committed {
+  readonly first: number;
+  readonly last: number;
+  readonly duplicate?: StoredSend;
+}
+
+/** Drafts, or what makes them of the state just before them once everything earlier is committed. */
+type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
+type GroupOptions = Pick<AppendOptions, 'dedupe' | 'close'> & { readonly settleKey?: string | undefined };
+
+/** An event on its way into the log: its record, and the same as the fold takes it. */
+interface Entry {
+  readonly record: EventRecord;
+  readonly event: GatewayEvent;
+}
+
+interface Group {
+  readonly entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
+  readonly options: GroupOptions | null;
+  readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
+}
+
+/** Messages kept in memory for turns and snapshots; older ones are read from the store. */
+export const MESSAGES_IN_MEMORY = 1000;
+const PAGE = { events: 1000, bytes: 1 << 20 };
+
+/** What the owner of a log hears. */
+export interface LogListener {
+  /** Events were committed. Called once for all commits of a flush. */
+  committed(batch: LogBatch): void;
+  /** The store refused a write: the log can't be written any more and what was pending is not in it. */
+  broken(error: unknown): void;
+}
+
+/** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
+export class SessionLog implements ReadableLog {
+  readonly ref: LogRef;
+  readonly term: number;
+  first: number;
+  head: number;
+  /** The fold at `head`. Its `messages` are the last ones only; see `messageCount`. */
+  state: SessionState = initialState;
+  /** The fold just before `first`. */
+  base: Checkpoint;
+  /** Size of the retained events, in characters. */
+  bytes = 0;
+  readonly terms: LogHead['terms'];
+  readonly #store: Store;
+  readonly #retention: Retention;
+  readonly #listener: LogListener;
+  #groups: Group[] = [];
+  #batch = 0;
+  #scheduled = false;
+  #busy = false;
+  #broken: unknown = null;
+  #dropped = 0;
+  #fresh: EventRecord[] = [];
+  #cutting = false;
+
+  private constructor(
+    store: Store,
+    ref: LogRef,
+    head: LogHead,
+    checkpoint: Checkpoint | null,
+    options: { readonly retention: Retention; readonly listener: LogListener },
+  ) {
+    this.#store = store;
+    this.#retention = options.retention;
+    this.#listener = options.listener;
+    this.ref = ref;
+    this.term = head.term;
+    this.terms = head.terms;
+    this.first = head.first;
+    this.base = checkpoint ?? { seq: 0, state: initialState, messageCount: 0 };
+    this.head = this.base.seq;
+  }
+
+  /** Opens an acquired log and folds it. */
+  static open(
+    store: Store,
+    acquired: { readonly ref: LogRef; readonly head: LogHead; readonly checkpoint: Checkpoint | null },
+    options: { readonly retention: Retention; readonly listener: LogListener },
+  ): MaybePromise<SessionLog> {
+    const log = new SessionLog(store, acquired.ref, acquired.head, acquired.checkpoint, options);
+    const { messageCount, state } = log.base;
+    const rows =
+      messageCount > 0 ? store.messages(log.ref, { limit: MESSAGES_IN_MEMORY, before: messageCount }) : [];
+    return andThen(rows, (messages) => {
+      log.#dropped = messageCount - messages.length;
+      log.state = { ...state, messages };
+      return andThen(log.#catchUp(acquired.head.head), () => log);
+    });
+  }
+
+  get messageCount(): number {
+    return this.#dropped + this.state.messages.length;
+  }
+
+  get cursor(): string {
+    return formatCursor(this.ref.epoch, this.termAt(this.head), this.head);
+  }
+
+  termAt(seq: number): number {
+    return termAt(this.terms, seq);
+  }
+
+  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
+    return this.#store.read(this.ref, after, limit, bytes);
+  }
+
+  /** Messages that a cut put into rows. */
+  storedMessages(before: number, limit: number): MaybePromise<readonly Message[]> {
+    return this.#store.messages(this.ref, { before, limit });
+  }
+
+  /**
+   * Appends one event with the others of this event-loop turn. Losing the log is reported to the listener.
+   *
+   * @throws TypeError when the event is not JSON.
+   */
+  append(draft: EventDraft): void {
+    const entry = toEntry(draft);
+    if (this.#broken) return;
+    const last = this.#groups.at(-1);
+    if (last && !last.options && Array.isArray(last.entries)) last.entries.push(entry);
+    else this.#groups.push({ entries: [entry], options: null, waiter: null });
+    this.#schedule();
+  }
+
+  /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
+  commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
+      if (this.#broken) return reject(this.#broken);
+      this.#groups.push({ entries, options, waiter: { resolve, reject } });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
+  settled(): MaybePromise<unknown> {
+    return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([]);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#busy) return;
+    this.#scheduled = true;
+    process.nextTick(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    while (this.#groups.length > 0 && !this.#busy && !this.#broken) {
+      const group = this.#groups.shift()!;
+      const entries =
+        typeof group.entries === 'function' ? group.entries(this.state).map(toEntry) : group.entries;
+      if (entries.length === 0) group.waiter?.resolve({ first: this.head + 1, last: this.head });
+      else this.#write(group, entries);
+    }
+    this.#deliver();
+  };
+
+  #write(group: Group, entries: readonly Entry[]): void {
+    const { dedupe, close, settleKey } = group.options ?? {};
+    const options: AppendOptions = {
+      term: this.term,
+      batch: ++this.#batch,
+      ...(dedupe && { dedupe }),
+      ...(close && { close }),
+      ...(settleKey !== undefined && { settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) } }),
+    };
+    const records = entries.map((entry) => entry.record);
+    try {
+      const result = this.#store.append(this.ref, records, options);
+      if (!isPromise(result)) {
+        this.#commit(group, entries, result);
+        return;
+      }
+      this.#busy = true;
+      result.then(
+        (value) => {
+          this.#busy = false;
+          this.#commit(group, entries, value);
+          this.#flush();
+        },
+        (error: unknown) => {
+          this.#busy = false;
+          this.#fail(group, error);
+        },
+      );
+    } catch (error) {
+      this.#fail(group, error);
+    }
+  }
+
+  #commit(group: Group, entries: readonly Entry[], result: Committed): void {
+    if (result.duplicate) this.#batch -= 1;
+    else {
+      let seq = result.first;
+      for (const { record, event } of entries) {
+        record.seq = seq++;
+        record.term = this.term;
+        this.#fold(record, event);
+        this.#fresh.push(record);
+      }
+      this.head = result.last;
+    }
+    group.waiter?.resolve(result);
+  }
+
+  #fold(record: StoredEvent, event: GatewayEvent): void {
+    this.state = reduce(this.state, event);
+    this.bytes += record.body.length;
+  }
+
+  #fail(group: Group, error: unknown): void {
+    this.#broken = error;
+    const groups = [group, ...this.#groups];
+    this.#groups = [];
+    this.#deliver();
+    for (const { waiter } of groups) waiter?.reject(error);
+    this.#listener.broken(error);
+  }
+
+  #deliver(): void {
+    if (this.#fresh.length === 0) return;
+    const batch = new LogBatch(this.ref.epoch, this.#fresh);
+    this.#fresh = [];
+    this.#listener.committed(batch);
+    if (exceeds(this, this.#retention)) void this.#cut();
+  }
+
+  #cut(): MaybePromise<void> {
+    if (this.#cutting) return;
+    this.#cutting = true;
+    const done = (): void => {
+      this.#cutting = false;
+    };
+    const result = cutLog(this, this.#store, this.#retention);
+    if (!isPromise(result)) return done();
+    return result.then(done, (error: unknown) => {
+      done();
+      this.#listener.broken(error);
+    });
+  }
+
+  /** Cuts what has become too old. */
+  expire(): MaybePromise<void> {
+    return this.#cutting || this.#broken ? undefined : this.#cut();
+  }
+
+  /** Called by the cut: what is now in rows may leave memory. */
+  forgetMessages(kept: number): void {
+    const excess = Math.min(this.state.messages.length - MESSAGES_IN_MEMORY, kept - this.#dropped);
+    if (excess <= 0) return;
+    this.#dropped += excess;
+    this.state = { ...this.state, messages: this.state.messages.slice(excess) };
+  }
+
+  #catchUp(head: number): MaybePromise<void> {
+    if (this.head >= head) return;
+    return andThen(this.read(this.head, PAGE.events, PAGE.bytes), (page) => {
+      for (const record of page) {
+        this.#fold(record, parseEvent(record));
+        this.head = record.seq;
+      }
+      return page.length === 0 ? undefined : this.#catchUp(head);
+    });
+  }
+}
+
+/** The event of a stored record, as the fold takes it. */
+export function parseEvent(record: StoredEvent): GatewayEvent {
+  return { type: record.type, ...JSON.parse(record.body) } as GatewayEvent;
+}
+
+/** Events whose values come from an app or a caller, who may change them afterwards: the fold gets a copy. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  'message_accepted',
+  'tool_use',
+  'tool_confirmation_required',
+  'tool_confirmation_result',
+  'input_required',
+  'input_result',
+  'tool_result',
+  'data',
+  'custom',
+  'channel',
+]);
+
+// `type` is the first key of every draft, so cutting it off the JSON is cheaper than copying the object without it.
+function toEntry(draft: EventDraft): Entry {
+  const { type, ts, runId } = draft;
+  const record = {
+    seq: 0,
+    term: 0,
+    type,
+    ts,
+    runId,
+    body: `{${JSON.stringify(draft).slice(type.length + 11)}`,
+  };
+  return { record, event: FOREIGN.has(type) ? parseEvent(record) : (draft as GatewayEvent) };
+}

@@ -1,0 +1,41 @@
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
+import type { ReadableLog } from './log.js';
+
+/** A closed log that is still kept: read, never written. */
+class PastLog implements ReadableLog {
+  readonly ref: LogRef;
+  readonly first: number;
+  readonly head: number;
+  readonly #store: Store;
+  readonly #terms: LogHead['terms'];
+
+  constructor(store: Store, ref: LogRef, head: LogHead) {
+    this.#store = store;
+    this.ref = ref;
+    this.first = head.first;
+    this.head = head.head;
+    this.#terms = head.terms;
+  }
+
+  termAt(seq: number): number {
+    return termAt(this.#terms, seq);
+  }
+
+  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
+    return this.#store.read(this.ref, after, limit, bytes);
+  }
+}
+
+/** The term in which a sequence number was written. */
+export function termAt(terms: LogHead['terms'], seq: number): number {
+  for (let i = terms.length - 1; i >= 0; i--) if (terms[i]!.first <= seq) return terms[i]!.term;
+  return terms[0]?.term ?? 0;
+}
+
+/** Opens a closed log for reading; null when it is not kept or still open. */
+export function openPastLog(store: Store, ref: SessionRef, epoch: string): MaybePromise<ReadableLog | null> {
+  return andThen(store.head(ref, epoch), (head) =>
+    head?.closed ? new PastLog(store, { ...ref, epoch }, head) : null,
+  );
+}

@@ -1,0 +1,81 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { OnBusy } from '../../shared/events.js';
+import type { Run } from '../runs/run.js';
+
+/** The runs of a session: one active, the others in order. Steering messages stand before ordinary ones. */
+export class RunQueue {
+  readonly #limit: number;
+  active: Run | null = null;
+  #waiting: Run[] = [];
+
+  /** @param limit Longest queue, the active run not counted. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  get busy(): boolean {
+    return this.active !== null || this.#waiting.length > 0;
+  }
+
+  /** @throws GatewayError `SESSION_BUSY` or `QUEUE_FULL` when a message can't come in now. */
+  check(onBusy: OnBusy): void {
+    if (!this.busy) return;
+    if (onBusy === 'reject') {
+      const runId = (this.active ?? this.#waiting[0])?.id;
+      throw new GatewayError({ code: 'SESSION_BUSY', details: { runId } });
+    }
+    if (this.#waiting.length >= this.#limit) {
+      throw new GatewayError({
+        code: 'QUEUE_FULL',
+        message: `The session already has ${this.#limit} messages waiting`,
+        retryAfterMs: 1000,
+      });
+    }
+  }
+
+  /** Puts a run in its place and returns how many are before it. */
+  add(run: Run): number {
+    const { onBusy } = run.request;
+    let index = this.#waiting.length;
+    if (onBusy === 'interrupt') index = 0;
+    else if (onBusy === 'steer' && this.active) {
+      const ordinary = this.#waiting.findIndex((other) => other.request.onBusy !== 'steer');
+      if (ordinary >= 0) index = ordinary;
+    }
+    this.#waiting.splice(index, 0, run);
+    return index + (this.active ? 1 : 0);
+  }
+
+  remove(run: Run): void {
+    if (this.active === run) this.active = null;
+    else this.#waiting = this.#waiting.filter((other) => other !== run);
+  }
+
+  /** Makes the next accepted run the active one. */
+  advance(): Run | null {
+    const next = this.#waiting[0];
+    if (this.active || !next || next.state !== 'queued') return null;
+    this.#waiting.shift();
+    this.active = next;
+    next.state = 'active';
+    return next;
+  }
+
+  find(runId: string): Run | null {
+    if (this.active?.id === runId) return this.active;
+    return this.#waiting.find((run) => run.id === runId) ?? null;
+  }
+
+  /** The accepted messages that want to reach the active run. */
+  steering(): readonly Run[] {
+    return this.#waiting.filter((run) => run.request.onBusy === 'steer' && run.state === 'queued');
+  }
+
+  all(): readonly Run[] {
+    return this.active ? [this.active, ...this.#waiting] : [...this.#waiting];
+  }
+}

@@ -1,0 +1,213 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { SessionStatus, SubscriptionInfo } from '../../shared/events.js';
+import type { Subscribable, Subscription } from '../delivery/subscription.js';
+import { newEpoch } from '../ids.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { Acquired, SessionRef } from '../stores/store.js';
+import type { LogBatch } from './batch.js';
+import type { SessionEnvironment } from './environment.js';
+import { type ReadableLog, SessionLog } from './log.js';
+import { openPastLog } from './past-log.js';
+import { SessionRuns } from './session-runs.js';
+
+/** One live session: its log while it is held here, its runs, and who follows it. Outlives a close: the next send begins a new log. */
+export class Session implements Subscribable {
+  readonly ref: SessionRef;
+  readonly id: string;
+  readonly runs: SessionRuns;
+  log: SessionLog | null = null;
+  /** When it was last used, for eviction; monotonic milliseconds. */
+  usedAt = performance.now();
+  readonly #env: SessionEnvironment;
+  readonly #subscriptions = new Set<Subscription>();
+  #opening: Promise<SessionLog | null> | null = null;
+  #closing: Promise<void> | null = null;
+  #deserted: NodeJS.Timeout | undefined;
+
+  constructor(ref: SessionRef, env: SessionEnvironment) {
+    this.ref = ref;
+    this.#env = env;
+    this.id = env.format(ref.app, ref.name);
+    this.runs = new SessionRuns(this, env);
+  }
+
+  /** Whether a close is in progress. */
+  get closing(): boolean {
+    return this.#closing !== null;
+  }
+
+  get idle(): boolean {
+    return this.#subscriptions.size === 0 && !this.runs.busy && !this.#opening && !this.#closing;
+  }
+
+  get runStart(): number | null {
+    return this.runs.active?.startAfter ?? null;
+  }
+
+  describe(): Pick<SubscriptionInfo, 'status' | 'runId' | 'queued'> {
+    const { active } = this.runs;
+    let status: SessionStatus = 'idle';
+    if (this.runs.questions.size > 0) status = 'waiting';
+    else if (this.runs.busy) status = 'running';
+    return { status, ...(active && { runId: active.id }), queued: this.runs.queue.length };
+  }
+
+  attach(subscription: Subscription): void {
+    clearTimeout(this.#deserted);
+    this.#subscriptions.add(subscription);
+  }
+
+  detach(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
+    this.usedAt = performance.now();
+    if (this.#subscriptions.size === 0) this.#desert();
+  }
+
+  /** The last viewer left. Its run goes on, unless the app or the gateway asked otherwise. */
+  #desert(): void {
+    const { active } = this.runs;
+    if (!active || (this.#env.app(this.ref.app).onDisconnect ?? this.#env.onDisconnect) !== 'abort') return;
+    this.#deserted = setTimeout(() => {
+      if (this.#subscriptions.size === 0) this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
+    }, this.#env.disconnectGraceMs);
+    this.#deserted.unref();
+  }
+
+  pastLog(epoch: string): MaybePromise<ReadableLog | null> {
+    return openPastLog(this.#env.store, this.ref, epoch);
+  }
+
+  /** Opens the log; with `create` an absent or closed session begins anew. Null when there is none. */
+  open(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
+    this.usedAt = performance.now();
+    if (this.#closing) {
+      // What only looks must not wait for a close that runs; what would begin anew is turned away.
+      if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+      return null;
+    }
+    if (this.log) return this.log;
+    if (this.#opening) return this.#opening.then((log) => log ?? this.open(create));
+    const opened = this.#acquire(create);
+    if (!isPromise(opened)) return opened;
+    this.#opening = opened.finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  #acquire(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
+    const { store, holder } = this.#env;
+    return andThen(store.acquire(this.ref, { holder }), (acquired) => {
+      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired);
+      return andThen(store.count(this.ref.scope), (count) => {
+        if (count >= this.#env.sessionsPerUser) {
+          throw new GatewayError({
+            code: 'RATE_LIMITED',
+            message: `A user can have ${this.#env.sessionsPerUser} open sessions; close one first`,
+            retryAfterMs: 60_000,
+          });
+        }
+        const { userId } = create;
+        const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }) };
+        return andThen(store.acquire(this.ref, { holder, create: anew }), (begun) => this.#adopt(begun));
+      });
+    });
+  }
+
+  #adopt(acquired: Acquired): MaybePromise<SessionLog | null> {
+    if (acquired.kind === 'absent') return null;
+    if (acquired.kind === 'owned') {
+      throw new GatewayError({
+        code: 'OVERLOADED',
+        message: 'The session is held by another gateway',
+        retryAfterMs: 1000,
+      });
+    }
+    const { head, checkpoint, record, created } = acquired;
+    const opened = SessionLog.open(
+      this.#env.store,
+      { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
+      {
+        retention: this.#env.retention,
+        listener: { committed: (batch) => this.#wake(batch), broken: (error) => this.#lose(error) },
+      },
+    );
+    return andThen(opened, (log) => {
+      this.log = log;
+      if (created) {
+        const user = record.userId === undefined ? {} : { userId: record.userId };
+        this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
+      } else this.#recover(log, record.userId);
+      this.#wake();
+      return log;
+    });
+  }
+
+  /** Ends what another writer left running and takes up what it had accepted. */
+  #recover(log: SessionLog, userId: string | undefined): void {
+    const { run, queue } = log.state;
+    if (run) {
+      const { runId, message, error } = run;
+      const base = { runId, ts: Date.now() };
+      void log
+        .commit([{ type: 'message_end', ...base, stopReason: 'lost', message }], {})
+        .catch((cause: unknown) => {
+          this.#env.report(cause, `ending lost run ${runId}${error ? ` (${error.code})` : ''}`);
+        });
+    }
+    this.runs.recover(queue, userId);
+  }
+
+  #wake(batch?: LogBatch): void {
+    for (const subscription of this.#subscriptions) subscription.pump(batch);
+  }
+
+  /** The log can't be written here any more: whoever holds it now, or the next opening, ends its runs in it. */
+  #lose(error: unknown): void {
+    const log = this.log;
+    this.log = null;
+    this.#env.report(error, `the log of session ${this.id} was lost`);
+    this.runs.lose(log?.cursor ?? '');
+    for (const subscription of [...this.#subscriptions]) subscription.interrupt();
+  }
+
+  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel. */
+  publish(channel: string, type: string, payload: unknown, runId?: string): void {
+    this.#env.checkPayload('channels', channel, payload);
+    this.log?.append({ type: 'channel', runId, ts: Date.now(), channel, event: { type, payload } });
+  }
+
+  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
+  emitCustom(name: string, payload: unknown, runId?: string): void {
+    this.#env.checkPayload('events', name, payload);
+    this.log?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
+    this.#env.notify({ type: 'custom', sessionId: this.id, name, payload });
+  }
+
+  /** Ends every accepted run, then the session. Resolves when that is stored. */
+  close(reason: string): Promise<void> {
+    this.#closing ??= this.#close(reason).finally(() => {
+      this.#closing = null;
+    });
+    return this.#closing;
+  }
+
+  async #close(reason: string): Promise<void> {
+    const log = this.log!;
+    // Set by the caller right after this returns; the runs must not start the next one meanwhile.
+    await Promise.resolve();
+    this.runs.endAll({ stopReason: 'aborted', reason });
+    await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true });
+    this.log = null;
+    this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
+  }
+
+  /** Waits until what was appended is stored, then gives the session up. */
+  async release(): Promise<void> {
+    const log = this.log;
+    if (!log) return;
+    await log.settled();
+    this.log = null;
+    await this.#env.store.release(this.ref, log.term);
+  }
+}

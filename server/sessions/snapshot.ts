@@ -1,0 +1,48 @@
+import { formatCursor } from '../../shared/cursor.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { SessionLog } from './log.js';
+import { foldWhile } from './retention.js';
+
+/** Messages a snapshot carries; `history` has the older ones. */
+const SNAPSHOT_MESSAGES = 50;
+
+/** The folded state at a retained place, as clients receive it. */
+export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState> {
+  if (seq === log.head) return trim(log, log.state, log.messageCount, seq);
+  const base = { ...log.base.state, messages: [] };
+  const folded = foldWhile(log, log.base.seq, base, (event) => event.seq <= seq);
+  return andThen(folded, ({ state }) => {
+    const count = log.base.messageCount + state.messages.length;
+    const missing = SNAPSHOT_MESSAGES - state.messages.length;
+    if (missing <= 0 || log.base.messageCount === 0) return trim(log, state, count, seq);
+    const older = messagePage(log, log.base.messageCount, missing);
+    return andThen(older, (rows) =>
+      trim(log, { ...state, messages: [...rows, ...state.messages] }, count, seq),
+    );
+  });
+}
+
+function trim(log: SessionLog, state: SessionState, count: number, seq: number): SessionState {
+  const messages = state.messages.slice(-SNAPSHOT_MESSAGES);
+  const cursor = formatCursor(log.ref.epoch, log.termAt(seq), seq);
+  return { ...state, cursor, messages, hasMore: count > messages.length };
+}
+
+/** Up to `limit` messages before the ordinal `before`, oldest first: from memory, else from the store's rows. */
+export function messagePage(
+  log: SessionLog,
+  before: number,
+  limit: number,
+): MaybePromise<readonly Message[]> {
+  const end = Math.min(before, log.messageCount);
+  const start = Math.max(0, end - limit);
+  const inMemory = log.messageCount - log.state.messages.length;
+  if (start >= inMemory) return log.state.messages.slice(start - inMemory, end - inMemory);
+  const stored = Math.min(end, inMemory);
+  return andThen(log.storedMessages(stored, stored - start), (rows) => [
+    ...rows,
+    ...log.state.messages.slice(0, end - stored),
+  ]);
+}

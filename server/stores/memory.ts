@@ -1,0 +1,288 @@
+import { formatCursor } from '../../shared/cursor.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import {
+  type Acquired,
+  type AppendOptions,
+  type AppendResult,
+  type Checkpoint,
+  type EventRecord,
+  type LogHead,
+  type LogRef,
+  type PageOptions,
+  type SessionRecord,
+  type SessionRef,
+  type Store,
+  type StoredEvent,
+  type StoredSend,
+  StoreError,
+} from './store.js';
+
+interface MemoryLog {
+  readonly epoch: string;
+  first: number;
+  events: StoredEvent[];
+  terms: { term: number; first: number }[];
+  batch: { number: number; result: AppendResult } | null;
+  checkpoint: Checkpoint | null;
+  messages: Message[];
+  closedAt: number | null;
+}
+
+interface MemorySession {
+  readonly ref: SessionRef;
+  readonly ordinal: number;
+  createdAt: number;
+  updatedAt: number;
+  userId: string | undefined;
+  term: number;
+  log: MemoryLog;
+  /** Logs of closed incarnations, by epoch. */
+  readonly past: Map<string, MemoryLog>;
+  readonly keys: Map<string, StoredSend & { at: number }>;
+}
+
+const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
+const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
+
+/** Keeps everything in this process, for embedding and tests. Answers every call at once; nothing survives the process. */
+export function memoryStore(): Store {
+  return new MemoryStore();
+}
+
+class MemoryStore implements Store {
+  readonly durability = 'memory';
+  readonly #sessions = new Map<string, MemorySession>();
+  readonly #scopes = new Map<string, Set<MemorySession>>();
+  readonly #wakes = new Map<string, Set<() => void>>();
+  #ordinal = 0;
+
+  open(): void {}
+  close(): void {}
+
+  acquire(
+    ref: SessionRef,
+    options: {
+      readonly holder: string;
+      readonly create?: { readonly epoch: string; readonly userId?: string };
+    },
+  ): Acquired {
+    let session = this.#sessions.get(keyOf(ref));
+    const created = !session || session.log.closedAt !== null;
+    if (created) {
+      if (!options.create) return { kind: 'absent' };
+      session = this.#begin(ref, session, options.create.epoch, options.create.userId);
+    }
+    const { log } = session!;
+    session!.term += 1;
+    log.terms.push({ term: session!.term, first: headOf(log) + 1 });
+    log.batch = null;
+    return {
+      kind: 'acquired',
+      record: recordOf(session!),
+      head: describe(session!, log),
+      checkpoint: log.checkpoint,
+      created,
+    };
+  }
+
+  #begin(
+    ref: SessionRef,
+    old: MemorySession | undefined,
+    epoch: string,
+    userId: string | undefined,
+  ): MemorySession {
+    const now = Date.now();
+    const log: MemoryLog = {
+      epoch,
+      first: 1,
+      events: [],
+      terms: [],
+      batch: null,
+      checkpoint: null,
+      messages: [],
+      closedAt: null,
+    };
+    if (old) {
+      old.past.set(old.log.epoch, old.log);
+      Object.assign(old, { log, createdAt: now, updatedAt: now, userId });
+      this.#scope(ref.scope).add(old);
+      return old;
+    }
+    const session: MemorySession = {
+      ref: { scope: ref.scope, app: ref.app, name: ref.name },
+      ordinal: ++this.#ordinal,
+      createdAt: now,
+      updatedAt: now,
+      userId,
+      term: 0,
+      log,
+      past: new Map(),
+      keys: new Map(),
+    };
+    this.#sessions.set(keyOf(ref), session);
+    this.#scope(ref.scope).add(session);
+    return session;
+  }
+
+  #scope(scope: string): Set<MemorySession> {
+    let sessions = this.#scopes.get(scope);
+    if (!sessions) {
+      sessions = new Set();
+      this.#scopes.set(scope, sessions);
+    }
+    return sessions;
+  }
+
+  release(): void {}
+
+  append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): AppendResult {
+    const session = this.#sessions.get(keyOf(ref));
+    const log = session?.log;
+    if (
+      !session ||
+      !log ||
+      log.epoch !== ref.epoch ||
+      log.closedAt !== null ||
+      options.term !== session.term
+    ) {
+      throw new StoreError('FENCED', 'Another writer holds this session');
+    }
+    if (log.batch && options.batch <= log.batch.number) return log.batch.result;
+    if (options.batch !== (log.batch?.number ?? 0) + 1) {
+      throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
+    }
+    const head = headOf(log);
+    const { dedupe, settle } = options;
+    const known = dedupe && session.keys.get(dedupe.key);
+    if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
+
+    let seq = head;
+    for (const event of events) {
+      event.seq = ++seq;
+      event.term = options.term;
+      log.events.push(event);
+    }
+    const now = Date.now();
+    if (dedupe) session.keys.set(dedupe.key, { ...dedupe, epoch: log.epoch, seq: head + 1, at: now });
+    if (settle)
+      this.#settle(session, settle.key, {
+        ...settle.result,
+        cursor: formatCursor(log.epoch, options.term, seq),
+      });
+    session.updatedAt = now;
+    if (options.close) {
+      log.closedAt = now;
+      this.#scope(ref.scope).delete(session);
+    }
+    const result = { epoch: log.epoch, first: head + 1, last: seq };
+    log.batch = { number: options.batch, result };
+    const wakes = this.#wakes.get(keyOf(ref));
+    if (wakes) for (const wake of wakes) wake();
+    return result;
+  }
+
+  #settle(session: MemorySession, key: string, result: RunResult): void {
+    const send = session.keys.get(key);
+    if (send) session.keys.set(key, { ...send, result });
+  }
+
+  read(ref: LogRef, after: number, limit: number, bytes: number): readonly StoredEvent[] {
+    const log = this.#log(ref);
+    if (!log) return [];
+    const start = Math.max(0, after + 1 - log.first);
+    let end = start;
+    let size = 0;
+    while (end < log.events.length && end - start < limit && size < bytes)
+      size += log.events[end++]!.body.length;
+    return log.events.slice(start, end);
+  }
+
+  #log(ref: LogRef): MemoryLog | undefined {
+    const session = this.#sessions.get(keyOf(ref));
+    return session?.log.epoch === ref.epoch ? session.log : session?.past.get(ref.epoch);
+  }
+
+  head(ref: SessionRef, epoch?: string): LogHead | null {
+    const session = this.#sessions.get(keyOf(ref));
+    const log = session && (epoch === undefined ? session.log : this.#log({ ...ref, epoch }));
+    return log ? describe(session!, log) : null;
+  }
+
+  lookup(ref: SessionRef, key: string): StoredSend | null {
+    return this.#sessions.get(keyOf(ref))?.keys.get(key) ?? null;
+  }
+
+  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): void {
+    const log = this.#log(ref);
+    if (!log || checkpoint.seq < log.first) return;
+    log.checkpoint = checkpoint;
+    log.messages.push(...messages);
+    log.events = log.events.slice(checkpoint.seq + 1 - log.first);
+    log.first = checkpoint.seq + 1;
+  }
+
+  checkpoint(ref: LogRef): Checkpoint | null {
+    return this.#log(ref)?.checkpoint ?? null;
+  }
+
+  messages(ref: LogRef, page: PageOptions): readonly Message[] {
+    const messages = this.#log(ref)?.messages ?? [];
+    const end = Math.min(page.before ?? messages.length, messages.length);
+    return messages.slice(Math.max(0, end - page.limit), end);
+  }
+
+  record(ref: SessionRef): SessionRecord | null {
+    const session = this.#sessions.get(keyOf(ref));
+    return session ? recordOf(session) : null;
+  }
+
+  list(scope: string, page: PageOptions): { records: readonly SessionRecord[]; next: number | null } {
+    const all = [...(this.#scopes.get(scope) ?? [])].sort((a, b) => b.ordinal - a.ordinal);
+    const older = page.before === undefined ? all : all.filter((session) => session.ordinal < page.before!);
+    const found = older.slice(0, page.limit);
+    return { records: found.map(recordOf), next: older.length > found.length ? found.at(-1)!.ordinal : null };
+  }
+
+  count(scope: string): number {
+    return this.#scopes.get(scope)?.size ?? 0;
+  }
+
+  expire(before: { readonly keys: number; readonly closedLogs: number }): void {
+    for (const [key, session] of this.#sessions) {
+      for (const [name, send] of session.keys) if (send.at < before.keys) session.keys.delete(name);
+      for (const [epoch, log] of session.past)
+        if (log.closedAt! < before.closedLogs) session.past.delete(epoch);
+      const { closedAt } = session.log;
+      const empty = session.keys.size === 0 && session.past.size === 0;
+      if (closedAt !== null && closedAt < before.closedLogs && empty) this.#sessions.delete(key);
+    }
+  }
+
+  watch(ref: SessionRef, wake: () => void): () => void {
+    const key = keyOf(ref);
+    const wakes = this.#wakes.get(key) ?? new Set();
+    this.#wakes.set(key, wakes.add(wake));
+    return () => {
+      wakes.delete(wake);
+      if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
+    };
+  }
+}
+
+function describe(session: MemorySession, log: MemoryLog): LogHead {
+  return {
+    epoch: log.epoch,
+    term: log.terms.at(-1)?.term ?? session.term,
+    first: log.first,
+    head: headOf(log),
+    terms: log.terms,
+    closed: log.closedAt !== null,
+  };
+}
+
+function recordOf(session: MemorySession): SessionRecord {
+  const { ref, log, createdAt, updatedAt, userId } = session;
+  const record = { ref, epoch: log.epoch, createdAt, updatedAt, closed: log.closedAt !== null };
+  return userId === undefined ? record : { ...record, userId };
+}

@@ -1,0 +1,191 @@
+import type { LoggedEventType } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import type { MaybePromise } from '../maybe-promise.js';
+
+/** A session's stored identity. */
+export interface SessionRef {
+  readonly scope: string;
+  readonly app: string;
+  readonly name: string;
+}
+
+/** One incarnation of a session: a closed session that is used again gets a new log under a new epoch. */
+export interface LogRef extends SessionRef {
+  readonly epoch: string;
+}
+
+/** An event of a log. `body` is its wire JSON without the fields that depend on its place. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly term: number;
+  readonly type: LoggedEventType;
+  readonly ts: number;
+  readonly runId: string | undefined;
+  readonly body: string;
+}
+
+/** An event to be logged. `append` fills in its place; a store may keep the object itself. */
+export interface EventRecord extends StoredEvent {
+  seq: number;
+  term: number;
+}
+
+/** Written with `message_accepted`, so that a key starts at most one run. */
+export interface DedupeRecord {
+  readonly key: string;
+  /** SHA-256 of the canonical body, base64url. */
+  readonly hash: string;
+  readonly runId: string;
+}
+
+/** What a key was used for. */
+export interface StoredSend extends DedupeRecord {
+  readonly epoch: string;
+  /** Place of `message_accepted`. */
+  readonly seq: number;
+  /** Present once the run has ended. Answers a retry after its events were cut. */
+  readonly result?: RunResult;
+}
+
+export interface SessionRecord {
+  readonly ref: SessionRef;
+  readonly epoch: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly closed: boolean;
+  /** The user who created it, where there is one. */
+  readonly userId?: string;
+}
+
+/** Where a log begins and ends, and which writer wrote what. */
+export interface LogHead {
+  readonly epoch: string;
+  /** The last writer's fencing token. */
+  readonly term: number;
+  /** Lowest retained sequence number; `head + 1` when nothing is retained. */
+  readonly first: number;
+  readonly head: number;
+  /** First sequence number of each term, ascending. */
+  readonly terms: readonly { readonly term: number; readonly first: number }[];
+  readonly closed: boolean;
+}
+
+/** The fold of a log just before its first retained event. Messages are rows of their own. */
+export interface Checkpoint {
+  readonly seq: number;
+  /** The fold at `seq`, with `messages` left empty. */
+  readonly state: SessionState;
+  /** How many messages were folded up to `seq`. */
+  readonly messageCount: number;
+}
+
+/** A store's answer to `acquire`. */
+export type Acquired =
+  | {
+      readonly kind: 'acquired';
+      readonly record: SessionRecord;
+      readonly head: LogHead;
+      readonly checkpoint: Checkpoint | null;
+      readonly created: boolean;
+    }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'owned'; readonly holder: string };
+
+export interface AppendOptions {
+  /** The writer's fencing token; an older one than the store's is refused. */
+  readonly term: number;
+  /** Number of this batch within its term, from 1. A repeated number is a resend and is answered, not written, again. */
+  readonly batch: number;
+  readonly dedupe?: DedupeRecord;
+  /** Records the outcome of the run that a key started. */
+  readonly settle?: { readonly key: string; readonly result: Omit<RunResult, 'cursor'> };
+  /** Marks the session closed with this batch. */
+  readonly close?: boolean;
+}
+
+export interface AppendResult {
+  readonly epoch: string;
+  readonly first: number;
+  readonly last: number;
+  /** The key of `dedupe` is known: nothing was written. */
+  readonly duplicate?: StoredSend;
+}
+
+/** Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, the store lost a tail. */
+export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE';
+
+/** A write that was not made. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+/** Paging backwards through sessions or messages. */
+export interface PageOptions {
+  readonly limit: number;
+  /** Only what comes before this place. */
+  readonly before?: number | undefined;
+}
+
+/**
+ * Where logs and session records live. Every member may answer at once or by promise. What `append` has answered is kept at the
+ * store's durability; nothing is delivered to a client before. One contract suite (test/contract) describes each member.
+ */
+export interface Store {
+  /** What survives: nothing, the end of the process, or the loss of power. */
+  readonly durability: 'memory' | 'process' | 'disk';
+  open(): MaybePromise<void>;
+  close(): MaybePromise<void>;
+
+  /**
+   * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under
+   * that epoch; without it such a session is `absent`.
+   */
+  acquire(
+    ref: SessionRef,
+    options: {
+      readonly holder: string;
+      readonly create?: { readonly epoch: string; readonly userId?: string };
+    },
+  ): MaybePromise<Acquired>;
+  /** Gives the session up, if `term` still holds it. */
+  release(ref: SessionRef, term: number): MaybePromise<void>;
+
+  /** Appends a batch atomically. @throws StoreError */
+  append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): MaybePromise<AppendResult>;
+  /** Events after `after`, in order: at most `limit`, and no more than one past `bytes` characters of bodies. */
+  read(log: LogRef, after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
+  /** The current log of a session, or the one of an epoch; null when there is none. */
+  head(ref: SessionRef, epoch?: string): MaybePromise<LogHead | null>;
+
+  /** What a key was used for within the last 24 hours at least, also in closed logs. */
+  lookup(ref: SessionRef, key: string): MaybePromise<StoredSend | null>;
+
+  /** Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept. */
+  cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): MaybePromise<void>;
+  checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
+  /** Messages kept by `cut`, by their ordinal from 0, oldest first: the last `limit` before `before`. */
+  messages(log: LogRef, page: PageOptions): MaybePromise<readonly Message[]>;
+
+  record(ref: SessionRef): MaybePromise<SessionRecord | null>;
+  /** Open sessions of a scope, most recently created first. `before` is a place that a former page returned. */
+  list(
+    scope: string,
+    page: PageOptions,
+  ): MaybePromise<{ readonly records: readonly SessionRecord[]; readonly next: number | null }>;
+  /** How many open sessions a scope has. */
+  count(scope: string): MaybePromise<number>;
+
+  /** Drops idempotency keys and closed logs that are older than this, in milliseconds since the epoch. */
+  expire(before: { readonly keys: number; readonly closedLogs: number }): MaybePromise<void>;
+
+  /** Calls `wake` when somebody may have appended. Wakes carry no data; they can be lost, doubled or late. */
+  watch(ref: SessionRef, wake: () => void): () => void;
+}

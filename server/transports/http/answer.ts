@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { newRequestId } from '../../ids.js';
+
+const JSON_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Answers with JSON; without a body for `undefined`. */
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  if (value === undefined) {
+    response.writeHead(204, { 'Cache-Control': 'no-store' });
+    response.end();
+    return;
+  }
+  const body = JSON.stringify(value);
+  response.writeHead(status, { ...JSON_HEADERS, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** What of an error may be told: the gateway's own as they are, anything else as `INTERNAL` with an id that the log has too. */
+export function publicError(error: unknown, report: (error: unknown, what: string) => void): GatewayError {
+  if (isGatewayError(error) && (error.code !== 'INTERNAL' || error.cause === undefined)) return error;
+  const requestId = newRequestId();
+  report(error, `request ${requestId} failed`);
+  return isGatewayError(error)
+    ? new GatewayError({ ...error.toJSON(), status: error.status, requestId })
+    : new GatewayError({ code: 'INTERNAL', requestId });
+}
+
+/** Answers with an error, with the headers that belong to it. Nothing can be said once the response has begun. */
+export function sendError(response: ServerResponse, error: GatewayError, headers: Record<string, string> = {}): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (error.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (error.retryAfterMs !== undefined) {
+    response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  }
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const body = error.toJSON();
+  const retryable = error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
+  if (retryable !== body) response.setHeader('Retry-After', '1');
+  sendJson(response, error.status >= 400 ? error.status : 500, { error: retryable });
+}

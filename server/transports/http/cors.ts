@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const MAX_AGE_SECONDS = '600';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent';
+const EXPOSED_HEADERS = 'Retry-After, Preference-Applied';
+
+/** Whether a CORS layer in front of us has let the request's origin in. */
+export function originAllowedByHost(request: IncomingMessage, response: ServerResponse): boolean {
+  const allowed = response.getHeader('access-control-allow-origin');
+  const { origin, cookie } = request.headers;
+  // A wildcard is meant for requests without credentials.
+  return allowed !== undefined && (allowed === origin || (allowed === '*' && cookie === undefined));
+}
+
+/** Adds the CORS headers for a listed origin, unless the host has set its own. */
+export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): void {
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.includes(origin) || response.hasHeader('access-control-allow-origin')) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  response.appendHeader('Vary', 'Origin');
+}
+
+/** Answers a preflight for a route of ours. */
+export function answerPreflight(response: ServerResponse, method: string): void {
+  response.setHeader('Access-Control-Allow-Methods', method);
+  response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
+  response.setHeader('Access-Control-Max-Age', MAX_AGE_SECONDS);
+  response.writeHead(204);
+  response.end();
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseVector } from '../../../shared/cursor.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { From, SubscribeTarget } from '../../../shared/operation-types.js';
+import type { AppRegistry } from '../../apps/registry.js';
+import type { Identity } from '../../auth/types.js';
+import { newConnectionId } from '../../ids.js';
+import type { HttpEnvironment } from './environment.js';
+import { retryLine, SseSink, startSse } from './sse-sink.js';
+
+const STARTS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
+
+/** What `GET /events` asks for. */
+export interface EventsRequest {
+  readonly sessionIds: readonly string[];
+  readonly from: From;
+  readonly lastEventId: string | undefined;
+}
+
+/** @throws GatewayError `INVALID_PARAMS` */
+export function readEventsRequest(request: IncomingMessage, query: URLSearchParams): EventsRequest {
+  const header = request.headers['last-event-id'];
+  const lastEventId = (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
+  const from = query.get('from') ?? 'now';
+  if (!STARTS.has(from)) {
+    const details = [{ path: 'from', message: 'one of now, run, earliest, snapshot' }];
+    throw new GatewayError({ code: 'INVALID_PARAMS', message: 'from: one of now, run, earliest, snapshot', details });
+  }
+  return { sessionIds: [...new Set(query.getAll('sessionId'))], from: from as From, lastEventId };
+}
+
+/** Opens a stream of events. Its id mode is fixed here: one session, its cursor; otherwise vectors. */
+export async function openEvents(
+  env: HttpEnvironment,
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: { readonly identity: Identity; readonly events: EventsRequest },
+): Promise<void> {
+  if (env.state.draining) {
+    // A 503 would stop a native EventSource for good.
+    startSse(response);
+    response.end(retryLine('drain'));
+    return;
+  }
+  const targets = targetsOf(env.apps, call.events);
+  const vector = call.events.sessionIds.length !== 1;
+  const sink = new SseSink(request, response, vector ? 'vector' : 'cursor');
+  const { heartbeatMs, slowClientMs, streamMs } = env.limits;
+  const connection = env.connections.add({
+    id: newConnectionId(),
+    transport: 'sse',
+    identity: call.identity,
+    form: sink.form,
+    sink,
+    heartbeatMs,
+    slowClientMs,
+    maxAgeMs: streamMs,
+    vector,
+    client: true,
+  });
+  response.once('close', () => connection.gone());
+  sink.onDrain(() => connection.drained());
+  try {
+    await env.operations.open(connection, targets);
+  } catch (error) {
+    connection.gone();
+    throw error;
+  }
+}
+
+function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsRequest): SubscribeTarget[] {
+  const cursors = lastEventId === undefined ? null : parseVector(lastEventId);
+  const single = sessionIds.length === 1;
+  const targets = new Map<string, SubscribeTarget>();
+  for (const sessionId of sessionIds) {
+    const { app, name } = apps.parse(sessionId);
+    const id = apps.format(app, name);
+    // What is neither the vector nor the one session's cursor is passed on, to be answered as malformed.
+    const cursor = cursors ? cursors.get(id) : lastEventId;
+    targets.set(id, { sessionId, cursor, from });
+  }
+  // A vector restores the sessions it names, also those that were subscribed later.
+  if (cursors && !single) {
+    for (const [sessionId, cursor] of cursors) if (!targets.has(sessionId)) targets.set(sessionId, { sessionId, cursor });
+  }
+  return [...targets.values()];
+}

@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../../../shared/errors.js';
+import { bearerToken } from '../../auth/credentials.js';
+import { isTicket } from '../../auth/tickets.js';
+import type { AuthRequest, Identity, UserLike } from '../../auth/types.js';
+import { isPromise, type MaybePromise } from '../../maybe-promise.js';
+import { checkCookieRequest, checkOrigin } from '../origin.js';
+import { publicError, sendError, sendJson } from './answer.js';
+import { readBody } from './body.js';
+import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
+import type { HttpEnvironment } from './environment.js';
+import { openEvents, readEventsRequest } from './events-route.js';
+import { HttpCall, type Target, targetOf } from './http-call.js';
+import { invokeRoute } from './invoke-route.js';
+import { type Destination, type Route, routeTable } from './routes.js';
+import { sendMessage } from './send-route.js';
+
+type PluginHandle = NonNullable<ReturnType<HttpEnvironment['plugins']['find']>>;
+
+/** How a host hands a request over. */
+export interface HandleOptions {
+  /** The user, where the host has authenticated the request itself. */
+  readonly user?: UserLike | undefined;
+  /** Path below which the gateway is mounted, for hosts that strip nothing. */
+  readonly basePath?: string | undefined;
+}
+
+/** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
+export class HttpHandler {
+  readonly #env: HttpEnvironment;
+  readonly #routes: ReadonlyMap<string, Route>;
+
+  constructor(env: HttpEnvironment) {
+    this.#env = env;
+    this.#routes = routeTable(env.extraRoutes);
+  }
+
+  /** Serves a request; false when its path is not the gateway's, and then nothing of it was touched. */
+  handle(request: IncomingMessage, response: ServerResponse, options: HandleOptions = {}): boolean {
+    const target = targetOf(request, options.basePath ?? '');
+    if (!target) return false;
+    const route = this.#routes.get(target.path);
+    const plugin = route ? undefined : this.#env.plugins.find(target.path);
+    if (plugin) {
+      this.#plugin(request, response, { target, plugin, options }).catch((error: unknown) => this.#fail(response, error));
+      return true;
+    }
+    if (!route) return false;
+    this.#serve(request, response, { target, route, options }).catch((error: unknown) => this.#fail(response, error));
+    return true;
+  }
+
+  /** Answers a request that is nobody's. */
+  notFound(response: ServerResponse): void {
+    sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
+  }
+
+  async #plugin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: { readonly target: Target; readonly plugin: PluginHandle; readonly options: HandleOptions },
+  ): Promise<void> {
+    checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
+    allowOrigin(request, response, this.#env.origin.origins);
+    await this.#env.ready();
+    await call.plugin({
+      request,
+      response,
+      path: call.target.path,
+      authenticate: async () => this.#identify(request, bearerToken(request.headers), call.options),
+      body: () => readBody(request, this.#env.limits),
+    });
+  }
+
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { target, route, options }: { readonly target: Target; readonly route: Route; readonly options: HandleOptions },
+  ): Promise<void> {
+    const env = this.#env;
+    checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
+    allowOrigin(request, response, env.origin.origins);
+    if (request.method === 'OPTIONS' && request.headers['access-control-request-method']) {
+      return answerPreflight(response, route.http);
+    }
+    if (request.method !== route.http) {
+      response.setHeader('Allow', route.http);
+      throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
+    }
+    if (route.to === 'healthz') return sendJson(response, 200, { ok: true });
+    if (route.to === 'readyz') {
+      if (env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
+      return sendJson(response, 200, { ok: true });
+    }
+    const opening = env.ready();
+    if (opening) await opening;
+    if (route.to === 'events') return this.#events(request, response, { query: target.query, options });
+    const identified = this.#identify(request, bearerToken(request.headers), options);
+    const identity = isPromise(identified) ? await identified : identified;
+    const caller = new HttpCall(request, response, identity);
+    if (route.http === 'GET') {
+      const params = Object.fromEntries(new URLSearchParams(target.query));
+      return this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
+    }
+    const body = await readBody(request, env.limits);
+    await this.#post(request, response, { to: route.to, body, caller });
+  }
+
+  async #post(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
+  ): Promise<void> {
+    if (to === 'invoke') return invokeRoute(this.#env, response, { body, caller });
+    if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
+    this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
+  }
+
+  #answer(response: ServerResponse, value: unknown): void {
+    if (!response.closed) sendJson(response, 200, value);
+  }
+
+  async #events(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { query, options }: { readonly query: string; readonly options: HandleOptions },
+  ): Promise<void> {
+    const params = new URLSearchParams(query);
+    const token = bearerToken(request.headers) ?? params.get('token') ?? undefined;
+    const events = readEventsRequest(request, params);
+    const identity =
+      token !== undefined && isTicket(token) && !options.user
+        ? this.#env.tickets.redeem(token, { resuming: events.lastEventId !== undefined })
+        : await this.#identify(request, token, options);
+    await openEvents(this.#env, request, response, { identity, events });
+  }
+
+  #identify(request: IncomingMessage, token: string | undefined, options: HandleOptions): MaybePromise<Identity> {
+    const { authenticator, cookies } = this.#env;
+    if (options.user) return authenticator.identify(options.user);
+    if (cookies && token === undefined) checkCookieRequest(request.headers);
+    return authenticator.authenticate({ ...(token !== undefined && { token }), request: authRequest(request) });
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    const shown = publicError(error, this.#env.report);
+    // The rest of a body that is too large is not read.
+    sendError(response, shown, shown.status === 413 ? { Connection: 'close' } : {});
+  }
+}
+
+function authRequest(request: IncomingMessage): AuthRequest {
+  // Express knows the client behind proxies that it was told to trust.
+  const { ip } = request as { ip?: string };
+  return { headers: request.headers, ip: ip ?? request.socket.remoteAddress ?? '', raw: request };
+}

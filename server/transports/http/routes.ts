@@ -1,0 +1,27 @@
+import { EVENTS_PATH, HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
+
+/** What a route leads to. */
+export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
+
+export interface Route {
+  readonly http: 'GET' | 'POST';
+  readonly to: Destination;
+}
+
+/** Where the routes live that the specification does not list: below a prefix, or nowhere. */
+export type ExtraRoutes = string | false;
+
+/** The gateway's routes by path, from the operations table. */
+export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route> {
+  const routes = new Map<string, Route>([[EVENTS_PATH, { http: 'GET', to: 'events' }]]);
+  for (const [name, route] of Object.entries(OPERATIONS)) {
+    const extra = 'extra' in route;
+    if (extra && extraRoutes === false) continue;
+    routes.set(extra ? `${extraRoutes}${route.path}` : route.path, { http: route.http, to: name as OperationName });
+  }
+  if (extraRoutes !== false) {
+    routes.set(`${extraRoutes}${HEALTH_PATHS.live}`, { http: 'GET', to: 'healthz' });
+    routes.set(`${extraRoutes}${HEALTH_PATHS.ready}`, { http: 'GET', to: 'readyz' });
+  }
+  return routes;
+}

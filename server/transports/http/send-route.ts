@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { encodeSse } from '../../../shared/sse.js';
+import type { Caller } from '../../operations/caller.js';
+import type { Sent } from '../../operations/operations.js';
+import { newConnectionId } from '../../ids.js';
+import { sendJson } from './answer.js';
+import type { HttpEnvironment } from './environment.js';
+import { SseSink } from './sse-sink.js';
+
+/**
+ * Sends a message and answers as the caller prefers: SSE of its run, one JSON result (`Accept: application/json`), or 202 as soon
+ * as it is accepted (`Prefer: respond-async`, RFC 7240).
+ */
+export async function sendMessage(
+  env: HttpEnvironment,
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: { readonly body: unknown; readonly caller: Caller },
+): Promise<void> {
+  const { headers } = request;
+  const sent = await env.operations.send(withKey(call.body, headers['idempotency-key']), call.caller);
+  if (/(?:^|,)\s*respond-async\s*(?:,|;|$)/i.test(String(headers.prefer ?? ''))) {
+    response.setHeader('Preference-Applied', 'respond-async');
+    return sendJson(response, 202, sent.accepted);
+  }
+  const accept = headers.accept ?? '';
+  if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+    return sendJson(response, 200, await sent.result);
+  }
+  await streamRun(env, request, response, { sent, identity: call.caller.identity });
+}
+
+/** The header is the standard's place for a key; the body's field wins where both are given. */
+function withKey(body: unknown, header: string | string[] | undefined): unknown {
+  if (typeof header !== 'string' || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return { idempotencyKey: header, ...body };
+}
+
+async function streamRun(
+  env: HttpEnvironment,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { sent, identity }: { readonly sent: Sent; readonly identity: Caller['identity'] },
+): Promise<void> {
+  if (sent.repeated && (await cutAway(sent))) return sendOutcome(response, sent);
+  const sink = new SseSink(request, response, 'cursor');
+  const { heartbeatMs, slowClientMs } = env.limits;
+  const connection = env.connections.add({
+    id: newConnectionId(),
+    transport: 'sse',
+    identity,
+    form: sink.form,
+    sink,
+    heartbeatMs,
+    slowClientMs,
+    client: false,
+  });
+  response.once('close', () => connection.gone());
+  sink.onDrain(() => connection.drained());
+  const ended = (): void => {
+    connection.gone();
+    sink.finish();
+  };
+  const { 'last-event-id': lastEventId } = request.headers;
+  const cursor = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : sent.accepted.cursor;
+  await connection.followRun(sent.session, cursor, { runId: sent.runId, ended });
+}
+
+/** Whether the beginning of a repeated run is no longer kept. */
+async function cutAway({ session, epoch, after }: Sent): Promise<boolean> {
+  const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
+  return !log || after < log.first - 1;
+}
+
+/** The folded result of a run whose events were cut: its `message_end` alone. */
+async function sendOutcome(response: ServerResponse, sent: Sent): Promise<void> {
+  const { cursor, ...outcome } = await sent.result;
+  const data = { sessionId: sent.session.id, cursor, ts: Date.now(), ...outcome };
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' });
+  response.end(encodeSse('message_end', JSON.stringify(data), cursor));
+}

@@ -1,0 +1,105 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { EndReason, Sink } from '../../delivery/connection.js';
+import type { WireForm } from '../../delivery/wire-form.js';
+import { type IdMode, SSE_FORMS } from './sse-form.js';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // no-transform keeps compressing proxies and middleware from holding events back.
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Milliseconds a client waits before it comes back: at once after a rotation, spread out when all have to leave. */
+const RETRY_MS: Readonly<Record<EndReason, readonly [number, number]>> = {
+  rotate: [100, 1000],
+  drain: [500, 5000],
+  slow: [1000, 3000],
+  expired: [1000, 3000],
+  interrupted: [100, 1000],
+};
+
+/** Writes `retry:` with jitter. */
+export function retryLine(reason: EndReason): string {
+  const [min, max] = RETRY_MS[reason];
+  return `retry: ${Math.round(min + Math.random() * (max - min))}\n\n`;
+}
+
+/** Sends the head of an event stream. */
+export function startSse(response: ServerResponse): void {
+  if (response.headersSent) return;
+  response.writeHead(200, HEADERS);
+  response.flushHeaders();
+}
+
+/** Has compressing middleware pass on what it holds. */
+export function flushResponse(response: ServerResponse): void {
+  (response as { flush?: () => void }).flush?.();
+}
+
+/** An SSE response. Where nobody has wrapped the response, ready chunks go straight to its socket, shared by all subscribers. */
+export class SseSink implements Sink {
+  readonly form: WireForm<Buffer>;
+  readonly #response: ServerResponse;
+  #socket: Socket | null = null;
+  readonly #direct: boolean;
+
+  constructor(request: IncomingMessage, response: ServerResponse, ids: IdMode) {
+    this.#response = response;
+    this.#direct = canWriteChunks(request, response);
+    this.form = SSE_FORMS[ids][this.#direct ? 'chunk' : 'text'];
+  }
+
+  write(payload: Buffer): boolean {
+    if (this.#socket) return this.#socket.write(payload);
+    const response = this.#response;
+    if (!response.headersSent) {
+      const { socket } = response;
+      // The head and the first events leave together.
+      socket?.cork();
+      startSse(response);
+      if (socket) process.nextTick(() => socket.uncork());
+      if (this.#direct && response.socket instanceof Socket) {
+        this.#socket = response.socket;
+        return this.#socket.write(payload);
+      }
+    }
+    const writable = response.write(payload);
+    flushResponse(response);
+    return writable;
+  }
+
+  /** Calls back whenever the receiver has caught up. */
+  onDrain(drained: () => void): void {
+    const { socket } = this.#response;
+    const emitter = this.#direct && socket ? socket : this.#response;
+    emitter.on('drain', drained);
+    this.#response.once('close', () => emitter.off('drain', drained));
+  }
+
+  end(reason: EndReason): void {
+    if (reason === 'slow') this.#response.destroy();
+    else this.finish(retryLine(reason));
+  }
+
+  /** Ends the stream; `last` is one more piece of text. */
+  finish(last?: string): void {
+    startSse(this.#response);
+    // Node's own writer adds the terminating chunk, also after chunks that were written to the socket.
+    this.#response.end(last);
+  }
+}
+
+/** Whether a response is what Node made it, speaks HTTP/1.1 chunks and has its socket, so that chunks can be written for it. */
+function canWriteChunks(request: IncomingMessage, response: ServerResponse): boolean {
+  return (
+    request.httpVersion === '1.1' &&
+    response.socket instanceof Socket &&
+    response.write === ServerResponse.prototype.write &&
+    response.end === ServerResponse.prototype.end &&
+    response.writeHead === ServerResponse.prototype.writeHead &&
+    response.useChunkedEncodingByDefault
+  );
+}

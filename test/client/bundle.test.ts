@@ -1,0 +1,31 @@
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MAX_BYTES = 8192;
+
+describe('client bundle', () => {
+  it('stays within 8 KiB and reaches neither server code, zod nor Node', async () => {
+    const { outputFiles, metafile } = await build({
+      entryPoints: ['client/index.ts'],
+      absWorkingDir: ROOT,
+      bundle: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      platform: 'browser',
+    });
+    const inputs = Object.keys(metafile.inputs);
+    const foreign = inputs.filter(
+      (path) => !/^(client|shared)\/|^node_modules\/eventsource-parser\//.test(path),
+    );
+    expect(foreign).to.deep.equal([]);
+    expect(inputs.filter((path) => /schemas|shared\/index/.test(path))).to.deep.equal([]);
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+    expect(imports).to.deep.equal([]);
+    expect(gzipSync(outputFiles[0]!.contents, { level: 9 }).length).to.be.at.most(MAX_BYTES);
+  });
+});

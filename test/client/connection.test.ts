@@ -1,0 +1,155 @@
+import FakeTimers, { type Clock } from '@sinonjs/fake-timers';
+import { expect } from 'chai';
+import { type Client, createClient } from '../../client/index.js';
+import { GatewayError } from '../../shared/errors.js';
+import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
+
+describe('client connection', () => {
+  let clock: Clock;
+  let transport: ScriptedTransport;
+  let client: Client;
+
+  beforeEach(() => {
+    clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    transport = new ScriptedTransport();
+    client = createClient({ transport });
+  });
+  afterEach(() => {
+    client.disconnect();
+    expect(clock.countTimers()).to.equal(0);
+    clock.uninstall();
+  });
+
+  it('opens on first use, reports its states and closes on disconnect', async () => {
+    const states: string[] = [];
+    const stop = client.on('state', (state) => states.push(state));
+    client.connection.subscribe((state) => expect(client.connection.state).to.equal(state));
+    expect(client.connection.state).to.equal('closed');
+    const events = client.events('main');
+    (await transport.link(0)).connect({ main: info(1) });
+    transport.links[0]!.end();
+    clock.runToLast();
+    transport.links[1]!.connect({ main: info(1) });
+    client.disconnect();
+    expect(states).to.deep.equal(['connecting', 'open', 'reconnecting', 'open', 'closed']);
+    expect(await events.next()).to.have.property('done', true);
+    stop();
+    client.events('main');
+    expect(states).to.have.length(5);
+  });
+
+  it('takes silence of 2.5 heartbeats for a cut', async () => {
+    client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) }, 1000);
+    clock.tick(2400);
+    link.emit(logged(1));
+    clock.tick(36_000);
+    expect(link.closed).to.equal(true);
+    expect(client.connection.error).to.have.property('code', 'NETWORK');
+    expect(transport.links[1]!.targets).to.deep.equal([{ sessionId: 'main', cursor: at(1) }]);
+  });
+
+  it('stays on a link that only sends heartbeats', async () => {
+    client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) }, 1000);
+    for (let beat = 0; beat < 60; beat++) {
+      clock.tick(1000);
+      link.emit({ type: 'heartbeat' });
+    }
+    expect(transport.links).to.have.length(1);
+  });
+
+  it('backs off with full jitter up to 30 s, and starts over after progress', async () => {
+    const random = Math.random;
+    Math.random = () => 0.999;
+    try {
+      client.events('main');
+      await transport.link(0);
+      const waits: number[] = [];
+      for (let tries = 0; tries < 9; tries++) {
+        const from = clock.now;
+        transport.links.at(-1)!.end(new GatewayError({ code: 'NETWORK' }));
+        const count = transport.links.length;
+        while (transport.links.length === count) clock.next();
+        waits.push(Math.round((clock.now - from) / 250));
+      }
+      expect(waits).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 120, 120]);
+      const from = clock.now;
+      transport.links
+        .at(-1)!
+        .connect({ main: info(1) })
+        .emit(logged(1))
+        .end();
+      const count = transport.links.length;
+      while (transport.links.length === count) clock.next();
+      expect(clock.now - from).to.be.at.most(250);
+    } finally {
+      Math.random = random;
+    }
+  });
+
+  it('waits at least as long as the gateway asks', async () => {
+    client.events('main');
+    (await transport.link(0)).end(undefined, 5000);
+    clock.tick(4999);
+    expect(transport.links).to.have.length(1);
+    clock.tick(1);
+    expect(transport.links).to.have.length(2);
+  });
+
+  it('gives up on a final error, tells every iterator, and may be used again', async () => {
+    const first = client.events('main');
+    const second = client.events('main');
+    (await transport.link(0)).end(new GatewayError({ code: 'UNAUTHENTICATED' }));
+    for (const events of [first, second]) {
+      expect(await events.next().catch((error: unknown) => error)).to.have.property(
+        'code',
+        'UNAUTHENTICATED',
+      );
+      expect(await events.next()).to.have.property('done', true);
+    }
+    expect(client.connection.state).to.equal('closed');
+    expect(client.connection.error).to.have.property('code', 'UNAUTHENTICATED');
+    client.events('main');
+    await settle();
+    expect(client.connection.state).to.equal('connecting');
+    expect(client.connection.error).to.equal(undefined);
+    expect(transport.links).to.have.length(2);
+  });
+
+  it('reopens when its connection is unknown to the gateway', async () => {
+    client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) }).emit(logged(1));
+    link.refuse = new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+    client.events('other');
+    await settle();
+    expect(link.closed).to.equal(true);
+    clock.runToLast();
+    expect(transport.links[1]!.targets).to.deep.equal([
+      { sessionId: 'main', cursor: at(1) },
+      { sessionId: 'other', from: 'run' },
+    ]);
+  });
+
+  it('ends requests with TIMEOUT and ABORTED, and repeats only what is safe to repeat', async () => {
+    transport.answers = {
+      invoke: () => new Promise(() => {}),
+      history: () => new GatewayError({ code: 'NETWORK' }),
+    };
+    const slow = client.invoke('slow').catch((error: unknown) => error);
+    const abort = new AbortController();
+    const aborted = client.invoke('slow', {}, { signal: abort.signal }).catch((error: unknown) => error);
+    abort.abort();
+    expect(await aborted).to.have.property('code', 'ABORTED');
+    clock.tick(30_000);
+    expect(await slow).to.have.property('code', 'TIMEOUT');
+    const history = client.history('main').catch((error: unknown) => error);
+    for (let tries = 0; tries < 3; tries++) {
+      await settle();
+      clock.runToLast();
+    }
+    expect(await history).to.have.property('code', 'NETWORK');
+    expect(transport.requests.filter(({ operation }) => operation === 'history')).to.have.length(3);
+    expect(transport.requests.filter(({ operation }) => operation === 'invoke')).to.have.length(2);
+  });
+});

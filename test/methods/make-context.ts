@@ -1,0 +1,19 @@
+import { flattenMethods, type MethodEntry } from '../../server/methods/flatten.js';
+import type { MethodContext } from '../../shared/method.js';
+
+/** A caller's context as a transport makes it, with what a test needs to differ. */
+export function makeContext(given: Partial<MethodContext> = {}): MethodContext {
+  return {
+    user: { id: 'ada', roles: ['editor'] },
+    metadata: { clientId: 'c1', transport: 'test', method: 'm' },
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    emit: () => {},
+    signal: new AbortController().signal,
+    ...given,
+  };
+}
+
+/** The entry of one leaf, under the path `m`. */
+export function entryOf(leaf: unknown): MethodEntry {
+  return flattenMethods({ m: leaf } as never).get('m')!;
+}

@@ -1,0 +1,8 @@
+import { closeAll } from './resources.js';
+
+/** Closes what a test opened, also when it failed. */
+export const mochaHooks = {
+  async afterEach(): Promise<void> {
+    await closeAll();
+  },
+};

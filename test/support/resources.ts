@@ -1,0 +1,13 @@
+type Close = () => unknown;
+
+const open: Close[] = [];
+
+/** Has something closed after the running test, last opened first. */
+export function closeLater<T>(resource: T, close: (resource: T) => unknown): T {
+  open.push(() => close(resource));
+  return resource;
+}
+
+export async function closeAll(): Promise<void> {
+  for (const close of open.splice(0).reverse()) await close();
+}

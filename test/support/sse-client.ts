@@ -1,0 +1,75 @@
+import { SseDecoder } from '../../shared/sse.js';
+import { closeLater } from './resources.js';
+
+export interface RawEvent {
+  readonly event: string;
+  readonly id?: string;
+  readonly data: any;
+}
+
+/** A raw reader of an SSE response, for tests that look at the wire. */
+export class RawStream {
+  readonly response: Response;
+  readonly events: RawEvent[] = [];
+  /** Resolves when the server ends or cuts the stream. */
+  readonly ended: Promise<void>;
+  retryMs: number | undefined;
+  #waiters: (() => void)[] = [];
+  #done = false;
+  readonly #abort: AbortController;
+
+  constructor(response: Response, abort: AbortController) {
+    this.response = response;
+    this.#abort = abort;
+    this.ended = this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const decoder = new SseDecoder();
+    try {
+      for await (const chunk of this.response.body as unknown as AsyncIterable<Uint8Array>) {
+        for (const { event = 'message', id, data } of decoder.feed(chunk)) {
+          this.events.push({ event, ...(id !== undefined && { id }), data: JSON.parse(data) });
+        }
+        this.retryMs = decoder.retryMs;
+        this.#wake();
+      }
+    } catch {
+      // A cut stream ends like any other here; tests look at what arrived.
+    }
+    this.#done = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters.splice(0)) waiter();
+  }
+
+  /** Waits until an event matches; rejects when the stream ends first. */
+  async until(matches: (event: RawEvent) => boolean): Promise<RawEvent> {
+    for (;;) {
+      const found = this.events.find(matches);
+      if (found) return found;
+      if (this.#done) throw new Error(`stream ended with ${this.events.map((event) => event.event).join(', ')}`);
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  /** Events of the log, without those of the connection. */
+  get logged(): RawEvent[] {
+    return this.events.filter(
+      ({ event }) => !['connected', 'heartbeat', 'gap', 'snapshot', 'subscribed', 'auth_expired'].includes(event),
+    );
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+}
+
+/** Opens an SSE response; it is closed after the test. */
+export async function openStream(url: string, init: RequestInit = {}): Promise<RawStream> {
+  const abort = new AbortController();
+  const response = await fetch(url, { ...init, signal: abort.signal });
+  return closeLater(new RawStream(response, abort), (stream) => stream.close());
+}
