@@ -29,6 +29,8 @@ export interface SubscriptionInfo {
   readonly resume: 'new' | 'exact' | 'gap';
   /** Sequence number of the first event that will be sent. */
   readonly next: number;
+  /** The place just before `next`; absent before there is a log. */
+  readonly cursor?: string;
   readonly status: SessionStatus;
   readonly runId?: string;
   readonly queued: number;

@@ -88,11 +88,10 @@ function openLink(options: HttpOptions, targets: readonly SubscribeTarget[], han
         event.cursor ??= id;
         event.sessionId ??= ask.query?.get('sessionId');
       }
+      // Before it is passed on: what follows `connected` may already subscribe.
+      if (type === 'connected') connectionId = event.connectionId;
       handlers.onEvent(event as GatewayEvent);
-      if (type === 'connected') {
-        connectionId = event.connectionId;
-        if (later.length > 0) subscribe({ add: later }).catch(finish);
-      }
+      if (type === 'connected' && later.length > 0) subscribe({ add: later }).catch(finish);
     }
   };
   run().then(

@@ -68,6 +68,7 @@ export class Subscription {
         head: log?.head ?? 0,
         resume: start.resume,
         next: start.after + 1,
+        ...(this.cursor !== null && { cursor: this.cursor }),
       };
       return { ...info, ...this.session.describe() };
     });

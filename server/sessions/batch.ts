@@ -9,7 +9,10 @@ export class LogBatch {
   readonly last: number;
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
-  readonly #payloads = new Map<WireForm<unknown>, unknown>();
+  // Most sessions have readers of one form only, and most batches are looked at once.
+  #form: WireForm<unknown> | null = null;
+  #payload: unknown;
+  #others: Map<WireForm<unknown>, unknown> | null = null;
 
   constructor(epoch: string, events: readonly StoredEvent[]) {
     this.epoch = epoch;
@@ -21,10 +24,16 @@ export class LogBatch {
   }
 
   payload<P>(form: WireForm<P>, sessionId: string): P {
-    let payload = this.#payloads.get(form) as P | undefined;
-    if (payload === undefined) {
-      payload = form.events(this.events, sessionId, this.epoch);
-      this.#payloads.set(form, payload);
+    if (this.#form === form) return this.#payload as P;
+    let payload = this.#others?.get(form) as P | undefined;
+    if (payload !== undefined) return payload;
+    payload = form.events(this.events, sessionId, this.epoch);
+    if (!this.#form) {
+      this.#form = form;
+      this.#payload = payload;
+    } else {
+      this.#others ??= new Map();
+      this.#others.set(form, payload);
     }
     return payload;
   }

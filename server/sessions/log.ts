@@ -1,6 +1,6 @@
 import { formatCursor } from '../../shared/cursor.js';
-import type { EventDraft, GatewayEvent } from '../../shared/events.js';
-import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import type { EventDraft } from '../../shared/events.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type {
@@ -14,6 +14,8 @@ import type {
   StoredSend,
 } from '../stores/store.js';
 import { LogBatch } from './batch.js';
+import { type Entry, parseEvent, toEntry } from './entry.js';
+import { LazyFold } from './lazy-fold.js';
 import { outcomeOf } from './outcome.js';
 import { termAt } from './past-log.js';
 import { cutLog, exceeds, type Retention } from './retention.js';
@@ -39,12 +41,6 @@ export interface Committed {
 type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 type GroupOptions = Pick<AppendOptions, 'dedupe' | 'close'> & { readonly settleKey?: string | undefined };
 
-/** An event on its way into the log: its record, and the same as the fold takes it. */
-interface Entry {
-  readonly record: EventRecord;
-  readonly event: GatewayEvent;
-}
-
 interface Group {
   readonly entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
   readonly options: GroupOptions | null;
@@ -69,13 +65,12 @@ export class SessionLog implements ReadableLog {
   readonly term: number;
   first: number;
   head: number;
-  /** The fold at `head`. Its `messages` are the last ones only; see `messageCount`. */
-  state: SessionState = initialState;
   /** The fold just before `first`. */
   base: Checkpoint;
   /** Size of the retained events, in characters. */
   bytes = 0;
   readonly terms: LogHead['terms'];
+  readonly #fold: LazyFold;
   readonly #store: Store;
   readonly #retention: Retention;
   readonly #listener: LogListener;
@@ -104,6 +99,7 @@ export class SessionLog implements ReadableLog {
     this.first = head.first;
     this.base = checkpoint ?? { seq: 0, state: initialState, messageCount: 0 };
     this.head = this.base.seq;
+    this.#fold = new LazyFold(this.base.state);
   }
 
   /** Opens an acquired log and folds it. */
@@ -118,9 +114,14 @@ export class SessionLog implements ReadableLog {
       messageCount > 0 ? store.messages(log.ref, { limit: MESSAGES_IN_MEMORY, before: messageCount }) : [];
     return andThen(rows, (messages) => {
       log.#dropped = messageCount - messages.length;
-      log.state = { ...state, messages };
+      log.#fold.state = { ...state, messages };
       return andThen(log.#catchUp(acquired.head.head), () => log);
     });
+  }
+
+  /** The fold at `head`. Its `messages` are the last ones only; see `messageCount`. */
+  get state(): SessionState {
+    return this.#fold.state;
   }
 
   get messageCount(): number {
@@ -231,17 +232,13 @@ export class SessionLog implements ReadableLog {
       for (const { record, event } of entries) {
         record.seq = seq++;
         record.term = this.term;
-        this.#fold(record, event);
+        this.#fold.add(event);
+        this.bytes += record.body.length;
         this.#fresh.push(record);
       }
       this.head = result.last;
     }
     group.waiter?.resolve(result);
-  }
-
-  #fold(record: StoredEvent, event: GatewayEvent): void {
-    this.state = reduce(this.state, event);
-    this.bytes += record.body.length;
   }
 
   #fail(group: Group, error: unknown): void {
@@ -285,50 +282,18 @@ export class SessionLog implements ReadableLog {
     const excess = Math.min(this.state.messages.length - MESSAGES_IN_MEMORY, kept - this.#dropped);
     if (excess <= 0) return;
     this.#dropped += excess;
-    this.state = { ...this.state, messages: this.state.messages.slice(excess) };
+    this.#fold.state = { ...this.state, messages: this.state.messages.slice(excess) };
   }
 
   #catchUp(head: number): MaybePromise<void> {
     if (this.head >= head) return;
     return andThen(this.read(this.head, PAGE.events, PAGE.bytes), (page) => {
       for (const record of page) {
-        this.#fold(record, parseEvent(record));
+        this.#fold.add(parseEvent(record));
+        this.bytes += record.body.length;
         this.head = record.seq;
       }
       return page.length === 0 ? undefined : this.#catchUp(head);
     });
   }
-}
-
-/** The event of a stored record, as the fold takes it. */
-export function parseEvent(record: StoredEvent): GatewayEvent {
-  return { type: record.type, ...JSON.parse(record.body) } as GatewayEvent;
-}
-
-/** Events whose values come from an app or a caller, who may change them afterwards: the fold gets a copy. */
-const FOREIGN: ReadonlySet<string> = new Set([
-  'message_accepted',
-  'tool_use',
-  'tool_confirmation_required',
-  'tool_confirmation_result',
-  'input_required',
-  'input_result',
-  'tool_result',
-  'data',
-  'custom',
-  'channel',
-]);
-
-// `type` is the first key of every draft, so cutting it off the JSON is cheaper than copying the object without it.
-function toEntry(draft: EventDraft): Entry {
-  const { type, ts, runId } = draft;
-  const record = {
-    seq: 0,
-    term: 0,
-    type,
-    ts,
-    runId,
-    body: `{${JSON.stringify(draft).slice(type.length + 11)}`,
-  };
-  return { record, event: FOREIGN.has(type) ? parseEvent(record) : (draft as GatewayEvent) };
 }

@@ -1,7 +1,8 @@
 import { reduce, type SessionState } from '../../shared/fold.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
-import { parseEvent, type SessionLog } from './log.js';
+import { parseEvent } from './entry.js';
+import type { SessionLog } from './log.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
 export interface Retention {

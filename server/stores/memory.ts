@@ -27,11 +27,14 @@ interface MemoryLog {
   checkpoint: Checkpoint | null;
   messages: Message[];
   closedAt: number | null;
+  /** Dropped by `expire`; only the keys of its session are still kept. */
+  expired: boolean;
 }
 
 interface MemorySession {
   readonly ref: SessionRef;
-  readonly ordinal: number;
+  /** Order of creation, for lists. */
+  ordinal: number;
   createdAt: number;
   updatedAt: number;
   userId: string | undefined;
@@ -53,6 +56,8 @@ export function memoryStore(): Store {
 class MemoryStore implements Store {
   readonly durability = 'memory';
   readonly #sessions = new Map<string, MemorySession>();
+  // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
+  readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, Set<MemorySession>>();
   readonly #wakes = new Map<string, Set<() => void>>();
   #ordinal = 0;
@@ -102,10 +107,11 @@ class MemoryStore implements Store {
       checkpoint: null,
       messages: [],
       closedAt: null,
+      expired: false,
     };
     if (old) {
-      old.past.set(old.log.epoch, old.log);
-      Object.assign(old, { log, createdAt: now, updatedAt: now, userId });
+      if (!old.log.expired) old.past.set(old.log.epoch, old.log);
+      Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
       this.#scope(ref.scope).add(old);
       return old;
     }
@@ -137,7 +143,7 @@ class MemoryStore implements Store {
   release(): void {}
 
   append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): AppendResult {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#writer(ref);
     const log = session?.log;
     if (
       !session ||
@@ -173,13 +179,23 @@ class MemoryStore implements Store {
     session.updatedAt = now;
     if (options.close) {
       log.closedAt = now;
-      this.#scope(ref.scope).delete(session);
+      const open = this.#scope(ref.scope);
+      open.delete(session);
+      if (open.size === 0) this.#scopes.delete(ref.scope);
     }
     const result = { epoch: log.epoch, first: head + 1, last: seq };
     log.batch = { number: options.batch, result };
-    const wakes = this.#wakes.get(keyOf(ref));
+    const wakes = this.#wakes.size > 0 ? this.#wakes.get(keyOf(ref)) : undefined;
     if (wakes) for (const wake of wakes) wake();
     return result;
+  }
+
+  #writer(ref: LogRef): MemorySession | undefined {
+    const known = this.#writers.get(ref);
+    if (known?.log.epoch === ref.epoch) return known;
+    const session = this.#sessions.get(keyOf(ref));
+    if (session) this.#writers.set(ref, session);
+    return session;
   }
 
   #settle(session: MemorySession, key: string, result: RunResult): void {
@@ -200,12 +216,13 @@ class MemoryStore implements Store {
 
   #log(ref: LogRef): MemoryLog | undefined {
     const session = this.#sessions.get(keyOf(ref));
-    return session?.log.epoch === ref.epoch ? session.log : session?.past.get(ref.epoch);
+    if (session?.log.epoch !== ref.epoch) return session?.past.get(ref.epoch);
+    return session.log.expired ? undefined : session.log;
   }
 
   head(ref: SessionRef, epoch?: string): LogHead | null {
     const session = this.#sessions.get(keyOf(ref));
-    const log = session && (epoch === undefined ? session.log : this.#log({ ...ref, epoch }));
+    const log = session && this.#log({ ...ref, epoch: epoch ?? session.log.epoch });
     return log ? describe(session!, log) : null;
   }
 
@@ -234,7 +251,7 @@ class MemoryStore implements Store {
 
   record(ref: SessionRef): SessionRecord | null {
     const session = this.#sessions.get(keyOf(ref));
-    return session ? recordOf(session) : null;
+    return session && !session.log.expired ? recordOf(session) : null;
   }
 
   list(scope: string, page: PageOptions): { records: readonly SessionRecord[]; next: number | null } {
@@ -253,9 +270,10 @@ class MemoryStore implements Store {
       for (const [name, send] of session.keys) if (send.at < before.keys) session.keys.delete(name);
       for (const [epoch, log] of session.past)
         if (log.closedAt! < before.closedLogs) session.past.delete(epoch);
-      const { closedAt } = session.log;
-      const empty = session.keys.size === 0 && session.past.size === 0;
-      if (closedAt !== null && closedAt < before.closedLogs && empty) this.#sessions.delete(key);
+      const { log, keys, past } = session;
+      if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
+      Object.assign(log, { expired: true, events: [], messages: [], checkpoint: null });
+      if (keys.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
   }
 

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { type Application, createGateway, type LimitsInput } from '../index.js';
+import { type DemoTokens, demoAuth } from './access.js';
+import { createTaskMethods } from './tasks.js';
+
+/** What the demo gateway is made of. */
+export interface DemoOptions {
+  readonly app: Application;
+  readonly tokens: DemoTokens;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly limits?: LimitsInput | undefined;
+}
+
+/** The gateway that `npm start` runs. Its type is what a typed client of the demo imports. */
+export function createDemoGateway({ app, tokens, host, port, limits }: DemoOptions) {
+  return createGateway({
+    apps: { demo: app },
+    defaultApp: 'demo',
+    host,
+    port,
+    limits,
+    auth: demoAuth(tokens),
+    methods: createTaskMethods(),
+    channels: { announcements: z.object({ text: z.string() }) },
+  });
+}
+
+export type DemoGateway = ReturnType<typeof createDemoGateway>;

@@ -1,0 +1,31 @@
+import { isGatewayError } from '../index.js';
+import { createDemoApp } from './demo-app.js';
+import { createDemoGateway } from './demo-gateway.js';
+import { createOpenAIApp } from './openai-app.js';
+import { readSettings } from './settings.js';
+import { welcome } from './welcome.js';
+
+async function main(): Promise<void> {
+  const { host, port, tokens, endpoint, warnings } = readSettings(process.env);
+  const app = endpoint ? await createOpenAIApp(endpoint) : createDemoApp();
+  const gateway = createDemoGateway({ app, tokens, host, port });
+  for (const warning of warnings) console.warn(`Warning: ${warning}`);
+  const { url } = await gateway.start();
+  console.log(welcome(url!, tokens));
+
+  let stopping = false;
+  const stop = (): void => {
+    // A second signal does not wait for runs to finish.
+    if (stopping) process.exit(1);
+    stopping = true;
+    gateway.close().then(() => process.exit(0), fail);
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+}
+
+function fail(error: unknown): void {
+  console.error(isGatewayError(error) ? error.message : error);
+  process.exit(1);
+}
+
+main().catch(fail);

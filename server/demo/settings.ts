@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { checkSecrets } from '../auth/secrets.js';
+import { GatewayError } from '../index.js';
+import { isLoopback } from '../transports/origin.js';
+import type { DemoTokens } from './access.js';
+import type { OpenAIEndpoint } from './openai-app.js';
+
+/** What the environment says about the demo. */
+export interface DemoSettings {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly tokens: DemoTokens;
+  readonly endpoint: OpenAIEndpoint | undefined;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads `HOST`, `PORT`, `GATEWAY_TOKEN`, `OPENAI_BASE_URL`, `OPENAI_MODEL` and `OPENAI_API_KEY`. Empty ones count as unset; tokens that
+ * are not given are random.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming the variable
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): DemoSettings {
+  const host = env.HOST || undefined;
+  const admin = env.GATEWAY_TOKEN || newToken();
+  if (!/^[\x21-\x7e]+$/.test(admin)) throw invalid('GATEWAY_TOKEN', 'must be printable ASCII without spaces');
+  const exposure = { loopback: host === undefined || isLoopback(host), embedded: false };
+  return {
+    host,
+    port: readPort(env.PORT || undefined),
+    tokens: { admin, guest: newToken() },
+    endpoint: readEndpoint(env),
+    warnings: checkSecrets({ type: 'token', token: admin }, exposure).map(
+      (warning) => `GATEWAY_TOKEN, used as ${warning}`,
+    ),
+  };
+}
+
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw invalid('PORT', 'must be a number from 0 to 65535');
+}
+
+function readEndpoint(env: Readonly<Record<string, string | undefined>>): OpenAIEndpoint | undefined {
+  const { OPENAI_BASE_URL: baseURL, OPENAI_MODEL: model, OPENAI_API_KEY: apiKey } = env;
+  if (!baseURL) return undefined;
+  if (!model) throw invalid('OPENAI_MODEL', 'is needed with OPENAI_BASE_URL');
+  return { baseURL, model, apiKey };
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function invalid(path: string, message: string): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${path} ${message}`,
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,44 @@
+import type { EventDraft, GatewayEvent } from '../../shared/events.js';
+import type { EventRecord, StoredEvent } from '../stores/store.js';
+
+/** An event on its way into the log: its record, and the same as the fold takes it. */
+export interface Entry {
+  readonly record: EventRecord;
+  readonly event: GatewayEvent;
+}
+
+/** Events whose values come from an app or a caller, who may change them afterwards: the fold gets a copy. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  'message_accepted',
+  'tool_use',
+  'tool_confirmation_required',
+  'tool_confirmation_result',
+  'input_required',
+  'input_result',
+  'tool_result',
+  'data',
+  'custom',
+  'channel',
+]);
+
+/** @throws TypeError when a value of the event is not JSON */
+export function toEntry(draft: EventDraft): Entry {
+  const { type, ts, runId } = draft;
+  const record = { seq: 0, term: 0, type, ts, runId, body: bodyOf(draft) };
+  return { record, event: FOREIGN.has(type) ? parseEvent(record) : (draft as GatewayEvent) };
+}
+
+function bodyOf(draft: EventDraft): string {
+  // Nearly all events are these. A flat string of its own: a rope or a slice would keep its parts alive in the store.
+  if (draft.type === 'content_delta' || draft.type === 'reasoning_delta') {
+    const { runId, ts, delta, index } = draft;
+    return JSON.stringify({ runId, ts, delta, index });
+  }
+  const { type, ...data } = draft;
+  return JSON.stringify(data);
+}
+
+/** The event of a stored record, as the fold takes it. */
+export function parseEvent(record: StoredEvent): GatewayEvent {
+  return { type: record.type, ...JSON.parse(record.body) } as GatewayEvent;
+}

@@ -1,0 +1,26 @@
+import { defineApp } from '../../server/index.js';
+import { type Gate, gate } from './gate.js';
+
+/** Answers with the message's own text, in two deltas. */
+export const echo = defineApp({
+  description: 'Repeats what it is told',
+  async *run(turn) {
+    yield 'echo: ';
+    yield turn.text;
+  },
+});
+
+/** An app whose runs say `working ` and then wait until the test lets them go on; the signal does not stop them. */
+export function heldApp(): { readonly app: ReturnType<typeof defineApp>; readonly held: Gate; readonly began: Gate } {
+  const held = gate();
+  const began = gate();
+  const app = defineApp({
+    async *run(turn) {
+      yield 'working ';
+      began.open();
+      await held.passed;
+      yield `done with ${turn.text}`;
+    },
+  });
+  return { app, held, began };
+}

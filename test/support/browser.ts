@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import type { Context } from 'mocha';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { closeLater } from './resources.js';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Skips the test on a machine without Chromium; where `CI` is set that is a failure. */
+export function needChromium(test: Context): void {
+  if (existsSync(EXECUTABLE)) return;
+  if (process.env.CI) {
+    throw new Error(`There is no ${EXECUTABLE}: install Debian's package chromium, or name one in CHROMIUM`);
+  }
+  test.skip();
+}
+
+/** Opens a page in headless Chromium; the browser is closed after the test. An error on the page fails `problems`. */
+export async function openPage(url: string): Promise<{ readonly page: Page; readonly problems: string[] }> {
+  const browser: Browser = closeLater(
+    await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, headless: true }),
+    (it) => it.close(),
+  );
+  const page = await browser.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(url);
+  return { page, problems };
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { closeLater } from './resources.js';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A running program, with what it has printed. */
+export class Program {
+  readonly child: ChildProcess;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly exited: Promise<number | string>;
+  output = '';
+  #ended = false;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+        this.#wake();
+      });
+    }
+    this.exited = once(child, 'close').then(([code, signal]) => {
+      this.#ended = true;
+      this.#wake();
+      return code ?? signal;
+    });
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) waiter();
+  }
+
+  /** Waits until the program has printed what matches; rejects when it ends first. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match) return match;
+      if (this.#ended) throw new Error(`the program ended without printing ${pattern}:\n${this.output}`);
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiters.delete(wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+      });
+    }
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<number | string> {
+    if (!this.#ended) this.child.kill(signal);
+    return this.exited;
+  }
+}
+
+export interface ProgramOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** Runs a TypeScript program of this repository as its users do; it is killed after the test. */
+export function runProgram(file: string, { args = [], env = {} }: ProgramOptions = {}): Program {
+  return runCommand(process.execPath, { args: ['--import', 'tsx', file, ...args], env });
+}
+
+/** Runs a command; it is killed after the test. */
+export function runCommand(
+  command: string,
+  { args = [], env = {}, cwd = ROOT }: ProgramOptions = {},
+): Program {
+  const { PORT: _port, HOST: _host, GATEWAY_TOKEN: _token, ...own } = process.env;
+  const child = spawn(command, args, { cwd, env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return closeLater(new Program(child), (program) => program.kill('SIGKILL'));
+}

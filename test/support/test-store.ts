@@ -1,0 +1,56 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import { memoryStore } from '../../server/stores/memory.js';
+import type { AppendResult, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+
+/** A memory store that remembers everything it acknowledged: the model of property tests. */
+export interface TestStore {
+  readonly store: Store;
+  /** Every event ever acknowledged, by epoch, whatever was cut since. */
+  readonly logs: Map<string, GatewayEvent[]>;
+  /** Epochs of a session's logs, oldest first. */
+  epochsOf(name: string): string[];
+  /** Events of the newest log of a session. */
+  eventsOf(name: string): GatewayEvent[];
+}
+
+/**
+ * @param options.async Answers by promise, each after a turn of the event loop, as a store on disk or network does.
+ */
+export function testStore(options: { readonly async?: boolean } = {}): TestStore {
+  const inner = memoryStore();
+  const logs = new Map<string, GatewayEvent[]>();
+  const epochs = new Map<string, string[]>();
+
+  const remember = (log: LogRef, events: readonly EventRecord[], result: AppendResult): void => {
+    if (result.duplicate) return;
+    let kept = logs.get(log.epoch);
+    if (!kept) {
+      kept = [];
+      logs.set(log.epoch, kept);
+      epochs.set(log.name, [...(epochs.get(log.name) ?? []), log.epoch]);
+    }
+    for (const [i, { type, body }] of events.entries()) {
+      const cursor = `${log.epoch}.${events[i]!.term}.${result.first + i}`;
+      if (kept.length === result.first + i - 1) kept.push({ type, cursor, ...JSON.parse(body) });
+    }
+  };
+
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const member = target[name as keyof Store];
+      if (typeof member !== 'function') return member;
+      const call = (...args: never[]): unknown => {
+        const result = (member as (...all: never[]) => unknown).apply(target, args);
+        if (name === 'append') remember(args[0]!, args[1]!, result as AppendResult);
+        return result;
+      };
+      if (!options.async || name === 'watch') return call;
+      return async (...args: never[]) => {
+        await new Promise(setImmediate);
+        return call(...args);
+      };
+    },
+  });
+  const epochsOf = (name: string): string[] => epochs.get(name) ?? [];
+  return { store, logs, epochsOf, eventsOf: (name) => logs.get(epochsOf(name).at(-1) ?? '') ?? [] };
+}
