@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
 import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
@@ -15,6 +16,9 @@ import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import type { HandleOptions } from './transports/http/handler.js';
 import { listen, stopListening } from './transports/http/listen.js';
+
+// Bundlers may leave out the module that does this by itself.
+installErrorTable();
 
 /** Payload types of schemas, as clients receive them. */
 type Payloads<Schemas> = {

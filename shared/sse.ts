@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
-import { GatewayError } from './errors.js';
+import { GatewayError } from './gateway-error.js';
 
 /** Names that may stand in an SSE `event:` field, so that no value can forge a second event. */
 const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;

@@ -104,8 +104,14 @@ export class EventConnection implements Outlet {
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
-    const opened = subscription.open(target);
-    const info = isPromise(opened) ? await opened : opened;
+    let info: SubscriptionInfo;
+    try {
+      const opened = subscription.open(target);
+      info = isPromise(opened) ? await opened : opened;
+    } catch (error) {
+      this.unfollow(session.id);
+      throw error;
+    }
     if (this.#closed) subscription.close();
     const begin = (): void => {
       // Another request may have repositioned the session meanwhile.
@@ -191,6 +197,8 @@ export class EventConnection implements Outlet {
     const cursors: [string, string][] = [];
     if (this.#subscriptions.size <= VECTOR_SESSIONS) {
       for (const [id, subscription] of this.#subscriptions) {
+        // A vector without a session would drop what the client asked for it; the former one still stands.
+        if (subscription.announcing) return this.send('heartbeat', {});
         if (subscription.cursor !== null) cursors.push([id, subscription.cursor]);
       }
     }

@@ -42,6 +42,7 @@ export class Subscription {
   readonly #outlet: Outlet;
   readonly #filter: RunFilter | null;
   #start: Start | null = null;
+  #announcing = false;
   #log: ReadableLog | null = null;
   #after = 0;
   #begun = false;
@@ -76,17 +77,25 @@ export class Subscription {
 
   /** Sends what the start asks for and then every event, as the outlet takes them. */
   begin(): void {
-    const start = this.#start!;
+    const { gap, snapshot } = this.#start!;
     this.#begun = true;
-    if (start.gap) this.#sendGap(start.gap.reason, start.gap.requested);
-    if (start.snapshot) this.#sendSnapshot(start.snapshot);
+    if (gap) this.#sendGap(gap.reason, gap.requested);
+    if (snapshot) this.#sendSnapshot(snapshot);
     this.#start = null;
     this.pump();
   }
 
-  /** Position a client would resume from; null before the session's first event. */
+  /**
+   * Position a client would resume from; null before the session's first event, and until a snapshot that leads there was sent:
+   * a client that is cut off before it must not resume behind it.
+   */
   get cursor(): string | null {
-    return cursorAt(this.#log, this.#after);
+    return this.announcing ? null : cursorAt(this.#log, this.#after);
+  }
+
+  /** Whether a gap or snapshot has still to be sent. */
+  get announcing(): boolean {
+    return this.#announcing || Boolean(this.#start?.snapshot);
   }
 
   /** The session's log was lost to this process. */
@@ -127,7 +136,7 @@ export class Subscription {
     this.#after = 0;
     if (reopened) {
       this.#sendGap('epoch', null);
-      this.#sendSnapshot({ ...initialState, cursor: this.cursor });
+      this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
     }
     return true;
   }
@@ -160,7 +169,7 @@ export class Subscription {
 
   /** What comes next was cut while this subscriber lagged behind: say so and go on from what is kept. */
   #restart(): boolean {
-    const start = resolveStart(this.session, { cursor: this.cursor ?? '' });
+    const start = resolveStart(this.session, { cursor: cursorAt(this.#log, this.#after) ?? '' });
     const apply = (found: Start): boolean => {
       this.#start = found;
       this.#log = found.log;
@@ -199,16 +208,19 @@ export class Subscription {
   #sendGap(reason: NonNullable<Start['gap']>['reason'], requested: string | null): void {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
+    this.#announcing = true;
     this.#sendTransient('gap', { reason, requested, ...place });
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
+    this.#announcing = false;
+    this.#start = null;
     this.#sendTransient('snapshot', { state });
   }
 
   #sendTransient(type: 'gap' | 'snapshot', data: Record<string, unknown>): void {
-    const cursor = this.cursor;
+    const cursor = cursorAt(this.#log, this.#after);
     const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    this.#outlet.write(this.#outlet.form.transient(type, payload as never, cursor ?? undefined));
+    this.#outlet.write(this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined));
   }
 }

@@ -52,6 +52,8 @@ export class SessionRuns {
     const { user, onBusy, key } = request;
     const opened = this.#session.open({ userId: user?.id });
     const log = (isPromise(opened) ? await opened : opened)!;
+    // A close may have begun while the store was asked.
+    if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     this.queue.check(onBusy);
     if (onBusy === 'interrupt' && this.queue.active) this.end(this.queue.active, { stopReason: 'superseded' });
     const run = new Run(request);

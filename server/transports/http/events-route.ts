@@ -17,10 +17,14 @@ export interface EventsRequest {
   readonly lastEventId: string | undefined;
 }
 
-/** @throws GatewayError `INVALID_PARAMS` */
-export function readEventsRequest(request: IncomingMessage, query: URLSearchParams): EventsRequest {
+/** The place a reconnecting client names; a header is a browser's own and wins. */
+export function readLastEventId(request: IncomingMessage, query: URLSearchParams): string | undefined {
   const header = request.headers['last-event-id'];
-  const lastEventId = (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
+  return (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
+}
+
+/** @throws GatewayError `INVALID_PARAMS` */
+export function readEventsRequest(query: URLSearchParams, lastEventId: string | undefined): EventsRequest {
   const from = query.get('from') ?? 'now';
   if (!STARTS.has(from)) {
     const details = [{ path: 'from', message: 'one of now, run, earliest, snapshot' }];

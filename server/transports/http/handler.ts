@@ -9,7 +9,7 @@ import { publicError, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
-import { openEvents, readEventsRequest } from './events-route.js';
+import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall, type Target, targetOf } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeTable } from './routes.js';
@@ -127,11 +127,12 @@ export class HttpHandler {
   ): Promise<void> {
     const params = new URLSearchParams(query);
     const token = bearerToken(request.headers) ?? params.get('token') ?? undefined;
-    const events = readEventsRequest(request, params);
+    const lastEventId = readLastEventId(request, params);
     const identity =
       token !== undefined && isTicket(token) && !options.user
-        ? this.#env.tickets.redeem(token, { resuming: events.lastEventId !== undefined })
+        ? this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined })
         : await this.#identify(request, token, options);
+    const events = readEventsRequest(params, lastEventId);
     await openEvents(this.#env, request, response, { identity, events });
   }
 
