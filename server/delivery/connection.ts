@@ -187,8 +187,10 @@ export class EventConnection implements Outlet {
     if (this.options.vector) return this.#checkpoint();
     const [only] = this.#subscriptions;
     const cursor = only?.[1].cursor ?? null;
-    if (cursor === null) this.send('heartbeat', {});
-    else this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
+    if (cursor !== null) this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
+    else if (!only || only[1].announcing) this.send('heartbeat', {});
+    // A session that has not begun has no cursor; whoever comes back gets it from its beginning.
+    else this.send('heartbeat', {}, formatVector([[only[0], '']]));
   }
 
   #checkpoint(): void {
@@ -199,7 +201,7 @@ export class EventConnection implements Outlet {
       for (const [id, subscription] of this.#subscriptions) {
         // A vector without a session would drop what the client asked for it; the former one still stands.
         if (subscription.announcing) return this.send('heartbeat', {});
-        if (subscription.cursor !== null) cursors.push([id, subscription.cursor]);
+        cursors.push([id, subscription.cursor ?? '']);
       }
     }
     this.send('heartbeat', {}, cursors.length > 0 ? formatVector(cursors) : undefined);

@@ -1,5 +1,7 @@
+import { type Cursor, parseCursor } from '../../shared/cursor.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
+import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
 import type { ReadableLog } from '../sessions/log.js';
@@ -28,6 +30,8 @@ export interface Subscribable extends StartSource {
 /** Restricts a subscription to one run, and ends it there. */
 export interface RunFilter {
   readonly runId: string;
+  /** Its outcome, with the place of its end: a subscription that starts there or behind has nothing to wait for. */
+  readonly result: Promise<Pick<RunResult, 'cursor'>>;
   ended(): void;
 }
 
@@ -42,9 +46,12 @@ export class Subscription {
   readonly #outlet: Outlet;
   readonly #filter: RunFilter | null;
   #start: Start | null = null;
-  #announcing = false;
+  /** Whether the place still has to be found, or a gap or snapshot to be sent. */
+  #announcing = true;
   #log: ReadableLog | null = null;
   #after = 0;
+  /** Where the run of the filter has ended. */
+  #end: Cursor | null = null;
   #begun = false;
   #paging = false;
   #closed = false;
@@ -53,6 +60,13 @@ export class Subscription {
     this.session = session;
     this.#outlet = outlet;
     this.#filter = filter;
+    filter?.result.then(
+      ({ cursor }) => {
+        this.#end = parseCursor(cursor);
+        this.pump();
+      },
+      () => {},
+    );
   }
 
   /** Registers for wakes, then finds the starting place. Nothing is sent before `begin`. */
@@ -62,14 +76,16 @@ export class Subscription {
       this.#start = start;
       this.#log = start.log;
       this.#after = start.after;
+      this.#announcing = start.snapshot !== undefined;
       const { log } = start;
+      const cursor = cursorAt(log, start.after);
       const info = {
         epoch: log?.ref.epoch ?? null,
         first: log?.first ?? 1,
         head: log?.head ?? 0,
         resume: start.resume,
         next: start.after + 1,
-        ...(this.cursor !== null && { cursor: this.cursor }),
+        ...(cursor !== null && { cursor }),
       };
       return { ...info, ...this.session.describe() };
     });
@@ -93,9 +109,9 @@ export class Subscription {
     return this.announcing ? null : cursorAt(this.#log, this.#after);
   }
 
-  /** Whether a gap or snapshot has still to be sent. */
+  /** Whether where it stands can't be told yet. */
   get announcing(): boolean {
-    return this.#announcing || Boolean(this.#start?.snapshot);
+    return this.#announcing;
   }
 
   /** The session's log was lost to this process. */
@@ -116,6 +132,7 @@ export class Subscription {
     while (this.#outlet.writable && !this.#closed) {
       const log = this.#log;
       if (!log || this.#after >= log.head) {
+        if (this.#filter) return this.#checkOver();
         if (!this.#follow()) return;
       } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
         this.#after = batch.last;
@@ -159,9 +176,8 @@ export class Subscription {
   }
 
   #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
-    const first = events[0];
-    if (!first) return false;
-    if (first.seq !== this.#after + 1) return this.#restart();
+    // Nothing where something was: the whole rest has been cut.
+    if (events[0]?.seq !== this.#after + 1) return this.#restart();
     this.#after = events.at(-1)!.seq;
     this.#send(events, log);
     return true;
@@ -174,7 +190,9 @@ export class Subscription {
       this.#start = found;
       this.#log = found.log;
       this.#after = found.after;
-      this.begin();
+      // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
+      if (found.resume === 'exact') this.#start = null;
+      else this.begin();
       return false;
     };
     if (!isPromise(start)) return apply(start);
@@ -205,6 +223,13 @@ export class Subscription {
     this.#filter?.ended();
   }
 
+  #checkOver(): void {
+    const end = this.#end;
+    if (!end || (this.#log?.ref.epoch === end.epoch && this.#after < end.seq)) return;
+    this.close();
+    this.#filter?.ended();
+  }
+
   #sendGap(reason: NonNullable<Start['gap']>['reason'], requested: string | null): void {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
@@ -214,7 +239,6 @@ export class Subscription {
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     this.#announcing = false;
-    this.#start = null;
     this.#sendTransient('snapshot', { state });
   }
 
