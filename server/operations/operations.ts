@@ -108,6 +108,7 @@ export class Operations {
       clientId: connection.id,
       heartbeatMs: connection.options.heartbeatMs,
       ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+      defaultApp: this.#env.apps.defaultApp,
       sessions: Object.fromEntries(followed.map(({ id, info }) => [id, info])),
     });
     connection.heartbeat();

@@ -55,8 +55,8 @@ async function writeFiles(folder: string): Promise<void> {
       include: ['server.ts', 'client.ts', 'modules'],
       exclude: [],
     }),
-    'server.ts': serverSource(from('server.ts', 'test/types/fixtures/stand-ins.js')),
-    'client.ts': clientSource(from('client.ts', 'test/types/fixtures/stand-ins.js')),
+    'server.ts': serverSource(from('server.ts', 'server/index.js')),
+    'client.ts': clientSource(from('client.ts', 'client/index.js')),
   };
   for (let module = 0; module < MODULES; module += 1) {
     const path = `modules/m${module}.ts`;
