@@ -1,4 +1,5 @@
 import type { ErrorBody } from './errors.js';
+import type { SubscribeTarget } from './operation-types.js';
 import type { ProtocolRange } from './version.js';
 
 /** Opens a connection over a WebSocket or Unix socket; must be the first frame. */
@@ -6,9 +7,7 @@ export interface ConnectFrame {
   readonly type: 'connect';
   readonly protocol: ProtocolRange;
   readonly token?: string | undefined;
-  readonly subscribe?:
-    | readonly { readonly sessionId: string; readonly cursor?: string | undefined }[]
-    | undefined;
+  readonly subscribe?: readonly SubscribeTarget[] | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -21,13 +20,13 @@ export interface RequestFrame {
   readonly params?: unknown;
 }
 
-/** Refreshes the token of the same user. */
+/** Refreshes the token of the same user; answered by `authenticated`, or by `error` and then the old token goes on. */
 export interface AuthFrame {
   readonly type: 'auth';
   readonly token: string;
 }
 
-/** Ends a streaming request. */
+/** Ends an `invoke`, streaming or not, which is then answered with `ABORTED`. Never ends a run. */
 export interface CancelFrame {
   readonly type: 'cancel';
   readonly id: string;
@@ -60,8 +59,22 @@ export interface EventFrame {
   readonly data: unknown;
 }
 
+/** The refreshed token counts from now on. */
+export interface AuthenticatedFrame {
+  readonly type: 'authenticated';
+  /** Epoch milliseconds. */
+  readonly authExpiresAt?: number;
+}
+
+/** A failure of no request: of a frame that cannot be read, or of the connection, which is closed after it. */
 export interface ErrorFrame extends ErrorBody {
   readonly type: 'error';
 }
 
-export type ServerFrame = ResponseFrame | ChunkFrame | EventFrame | ErrorFrame | PingFrame;
+export type ServerFrame =
+  | ResponseFrame
+  | ChunkFrame
+  | EventFrame
+  | AuthenticatedFrame
+  | ErrorFrame
+  | PingFrame;

@@ -65,7 +65,9 @@ export {
   OPERATIONS,
   type OperationName,
   type OperationRoute,
+  WEBSOCKET_PATH,
 } from './operations.js';
+export { clientFrameSchema } from './schemas/frames.js';
 export { messageInputSchema, messageSchema } from './schemas/messages.js';
 export { operationSchemas } from './schemas/operations.js';
 export { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from './session-key.js';

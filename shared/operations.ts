@@ -34,6 +34,9 @@ export type OperationName = keyof typeof OPERATIONS;
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';
 
+/** The path of WebSockets, below the mount. */
+export const WEBSOCKET_PATH = '/ws';
+
 /** Routes without authentication. */
 export const HEALTH_PATHS = { live: '/healthz', ready: '/readyz' } as const;
 

@@ -93,7 +93,11 @@ export class Operations {
   }
 
   /** Tells a new connection what it follows, then lets it follow. @throws GatewayError */
-  async open(connection: EventConnection, targets: readonly SubscribeTarget[]): Promise<void> {
+  async open(
+    connection: EventConnection,
+    targets: readonly SubscribeTarget[],
+    protocol: number = PROTOCOL_RANGE.max,
+  ): Promise<void> {
     this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
@@ -102,7 +106,7 @@ export class Operations {
     }
     const { expiresAt } = connection.identity;
     connection.send('connected', {
-      protocol: PROTOCOL_RANGE.max,
+      protocol,
       gatewayId: this.#env.gatewayId,
       connectionId: connection.id,
       clientId: connection.id,

@@ -10,6 +10,14 @@ const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
 const metadata = z.record(z.string(), z.unknown());
 const ok = z.object({ ok: z.literal(true) });
 const none = z.object({});
+
+/** Schema of a session to follow. */
+export const subscribeTargetSchema = z.object({
+  sessionId,
+  cursor: z.string().max(256).optional(),
+  from: from.optional(),
+});
+
 const status = z.enum(['idle', 'running', 'waiting']);
 
 const send = z
@@ -78,12 +86,7 @@ export const operationSchemas: Schemas = {
       connectionId: z.string().min(1).max(128),
       sessionId: sessionId.optional(),
       add: z
-        .array(
-          z.union([
-            sessionId,
-            z.object({ sessionId, cursor: z.string().max(256).optional(), from: from.optional() }),
-          ]),
-        )
+        .array(z.union([sessionId, subscribeTargetSchema]))
         .max(1000)
         .optional(),
       remove: z.array(sessionId).max(1000).optional(),

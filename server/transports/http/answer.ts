@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import { newRequestId } from '../../ids.js';
+import type { GatewayError } from '../../../shared/errors.js';
 
 // A flat list is written as it is; an object would be copied and walked for every answer.
 const JSON_HEADERS = [
@@ -25,18 +24,12 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   response.end(body);
 }
 
-/** What of an error may be told: the gateway's own as they are, anything else as `INTERNAL` with an id that the log has too. */
-export function publicError(error: unknown, report: (error: unknown, what: string) => void): GatewayError {
-  if (isGatewayError(error) && (error.code !== 'INTERNAL' || error.cause === undefined)) return error;
-  const requestId = newRequestId();
-  report(error, `request ${requestId} failed`);
-  return isGatewayError(error)
-    ? new GatewayError({ ...error.toJSON(), status: error.status, requestId })
-    : new GatewayError({ code: 'INTERNAL', requestId });
-}
-
 /** Answers with an error, with the headers that belong to it. Nothing can be said once the response has begun. */
-export function sendError(response: ServerResponse, error: GatewayError, headers: Record<string, string> = {}): void {
+export function sendError(
+  response: ServerResponse,
+  error: GatewayError,
+  headers: Record<string, string> = {},
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -47,7 +40,8 @@ export function sendError(response: ServerResponse, error: GatewayError, headers
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const body = error.toJSON();
-  const retryable = error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
+  const retryable =
+    error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
   if (retryable !== body) response.setHeader('Retry-After', '1');
   sendJson(response, error.status >= 400 ? error.status : 500, { error: retryable });
 }

@@ -2,28 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
 import { bearerToken } from '../../auth/credentials.js';
 import { isTicket } from '../../auth/tickets.js';
-import type { AuthRequest, Identity, UserLike } from '../../auth/types.js';
+import type { Identity } from '../../auth/types.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
+import { authRequest } from '../auth-request.js';
+import type { HandleOptions } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin } from '../origin.js';
-import { publicError, sendError, sendJson } from './answer.js';
+import { publicError } from '../public-error.js';
+import { type Target, targetOf } from '../target.js';
+import { sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
 import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
-import { HttpCall, type Target, targetOf } from './http-call.js';
+import { HttpCall } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 
 type PluginHandle = NonNullable<ReturnType<HttpEnvironment['plugins']['find']>>;
-
-/** How a host hands a request over. */
-export interface HandleOptions {
-  /** The user, where the host has authenticated the request itself. */
-  readonly user?: UserLike | undefined;
-  /** Path below which the gateway is mounted, for hosts that strip nothing. */
-  readonly basePath?: string | undefined;
-}
 
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
@@ -165,10 +161,4 @@ export class HttpHandler {
     // The rest of a body that is too large is not read.
     sendError(response, shown, shown.status === 413 ? { Connection: 'close' } : {});
   }
-}
-
-function authRequest(request: IncomingMessage): AuthRequest {
-  // Express knows the client behind proxies that it was told to trust.
-  const { ip } = request as { ip?: string };
-  return { headers: request.headers, ip: ip ?? request.socket.remoteAddress ?? '', raw: request };
 }

@@ -28,7 +28,8 @@ export class HttpCall implements Caller {
 
   get traceId(): string {
     const { traceparent } = this.#request.headers;
-    this.#traceId ??= (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined) ?? newTraceId();
+    this.#traceId ??=
+      (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined) ?? newTraceId();
     return this.#traceId;
   }
 
@@ -42,22 +43,4 @@ export class HttpCall implements Caller {
     }
     return this.#controller.signal;
   }
-}
-
-/** The path of a request below the gateway's mount, and its query. */
-export interface Target {
-  readonly path: string;
-  readonly query: string;
-}
-
-/** Splits a request's URL; null when it is outside `basePath`. */
-export function targetOf(request: IncomingMessage, basePath: string): Target | null {
-  const url = request.url ?? '/';
-  const at = url.indexOf('?');
-  const path = at < 0 ? url : url.slice(0, at);
-  const query = at < 0 ? '' : url.slice(at + 1);
-  if (basePath === '') return { path, query };
-  if (!path.startsWith(basePath)) return null;
-  const rest = path.slice(basePath.length);
-  return rest === '' || rest.startsWith('/') ? { path: rest || '/', query } : null;
 }

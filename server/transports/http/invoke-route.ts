@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { encodeSse } from '../../../shared/sse.js';
 import type { MethodStream } from '../../methods/stream.js';
 import type { Caller } from '../../operations/caller.js';
-import { publicError, sendJson } from './answer.js';
+import { publicError } from '../public-error.js';
+import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './environment.js';
 import { flushResponse, startSse } from './sse-sink.js';
 
@@ -20,7 +21,11 @@ export async function invokeRoute(
   sendJson(response, 200, value);
 }
 
-async function streamItems(env: HttpEnvironment, response: ServerResponse, stream: MethodStream): Promise<void> {
+async function streamItems(
+  env: HttpEnvironment,
+  response: ServerResponse,
+  stream: MethodStream,
+): Promise<void> {
   // A denial or bad params are answered with their status, before the stream begins.
   await stream.open();
   response.once('close', () => void stream.return());
@@ -29,7 +34,8 @@ async function streamItems(env: HttpEnvironment, response: ServerResponse, strea
     for await (const item of stream) {
       const writable = response.write(encodeSse('chunk', JSON.stringify(item ?? null)));
       flushResponse(response);
-      if (!writable && !response.closed) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!writable && !response.closed)
+        await Promise.race([once(response, 'drain'), once(response, 'close')]);
     }
     if (!response.closed) response.end(encodeSse('end', '{}'));
   } catch (error) {

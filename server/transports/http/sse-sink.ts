@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { EndReason, Sink } from '../../delivery/connection.js';
+import { retryAfter } from '../../delivery/retry-after.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import { type IdMode, SSE_FORMS } from './sse-form.js';
 
@@ -12,19 +13,9 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Milliseconds a client waits before it comes back: at once after a rotation, spread out when all have to leave. */
-const RETRY_MS: Readonly<Record<EndReason, readonly [number, number]>> = {
-  rotate: [100, 1000],
-  drain: [500, 5000],
-  slow: [1000, 3000],
-  expired: [1000, 3000],
-  interrupted: [100, 1000],
-};
-
 /** Writes `retry:` with jitter. */
 export function retryLine(reason: EndReason): string {
-  const [min, max] = RETRY_MS[reason];
-  return `retry: ${Math.round(min + Math.random() * (max - min))}\n\n`;
+  return `retry: ${retryAfter(reason)}\n\n`;
 }
 
 /** Sends the head of an event stream. */

@@ -1,0 +1,253 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { ClientFrame, ConnectFrame, RequestFrame, ServerFrame } from '../../../shared/frames.js';
+import { negotiateProtocol } from '../../../shared/version.js';
+import type { Identity } from '../../auth/types.js';
+import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
+import { retryAfter } from '../../delivery/retry-after.js';
+import { newConnectionId } from '../../ids.js';
+import type { MaybePromise } from '../../maybe-promise.js';
+import { checkCookieRequest } from '../origin.js';
+import { publicError } from '../public-error.js';
+import type { FrameEnvironment } from './environment.js';
+import type { FrameWire } from './frame-wire.js';
+import { FrameFault, readFrame } from './read-frame.js';
+import { RequestDesk } from './request-desk.js';
+import { endFor, endOf, FLOODED, type WireEnd } from './wire-end.js';
+
+/** Time for the first frame; `limits.handshakeMs` can only shorten it. */
+const HELLO_MS = 5000;
+/** Requests that wait for the answer to `connect` before reading stops. */
+const EARLY = 64;
+
+/**
+ * The conversation of frames with one client, over whatever socket: the handshake, requests and their answers, its event
+ * connection, new tokens. A wire reports what it receives; everything else is here, once for all wires.
+ */
+export class FrameSession implements Sink {
+  readonly #env: FrameEnvironment;
+  readonly #wire: FrameWire;
+  readonly #desk: RequestDesk;
+  #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
+  #connection: EventConnection | null = null;
+  /** Requests from before `connected`, and what came while those were answered: all in order. */
+  #early: RequestFrame[] | null = [];
+  #timer: NodeJS.Timeout | undefined;
+  #leaving: WireEnd | null = null;
+
+  constructor(env: FrameEnvironment, wire: FrameWire) {
+    this.#env = env;
+    this.#wire = wire;
+    this.#desk = new RequestDesk(env, wire, () => this.#leave());
+    const late = new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: 'The connect frame did not come in time',
+    });
+    this.#timer = setTimeout(() => this.fail(late), Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
+    env.frames.add(this);
+  }
+
+  /** A whole frame has arrived. */
+  receive(text: string): void {
+    if (this.#stage === 'closed') return;
+    let frame: ClientFrame;
+    try {
+      frame = readFrame(text, this.#env.limits.jsonDepth);
+    } catch (error) {
+      return this.#fault(error);
+    }
+    if (this.#stage !== 'new') this.#take(frame);
+    else if (frame.type === 'connect') this.#connect(frame);
+    else this.fail(new GatewayError({ code: 'INVALID_REQUEST', message: 'The first frame must be connect' }));
+  }
+
+  /** The receiver has caught up. */
+  drained(): void {
+    this.#desk.drained();
+    this.#connection?.drained();
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#shut();
+    this.#env.frames.delete(this);
+  }
+
+  /** Says what is wrong and closes. */
+  fail(error: unknown): void {
+    if (this.#stage === 'closed') return;
+    const shown = publicError(error, this.#env.report);
+    this.#error(shown);
+    this.#close(endFor(shown));
+  }
+
+  destroy(): void {
+    this.#shut();
+    this.#wire.destroy();
+  }
+
+  write(payload: unknown): boolean {
+    return this.#wire.write(payload);
+  }
+
+  /** The gateway ends the connection. Requests that are being answered are answered first. */
+  end(reason: EndReason): void {
+    if (this.#stage === 'closed' || this.#leaving) return;
+    const end = endOf(reason);
+    if (reason === 'drain' || reason === 'interrupted') {
+      this.#error(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter(reason) }));
+      this.#connection?.gone();
+      this.#leaving = end;
+      this.#leave();
+    } else this.#close(end);
+  }
+
+  #take(frame: ClientFrame): void {
+    switch (frame.type) {
+      case 'req':
+        if (this.#early) {
+          this.#early.push(frame);
+          if (this.#early.length === EARLY) this.#wire.pause();
+        } else this.#desk.answer(frame, this.#connection!);
+        break;
+      case 'cancel':
+        if (!this.#forget(frame.id)) this.#desk.cancel(frame.id);
+        break;
+      case 'ping':
+        if (this.#allow()) this.#desk.send({ type: 'pong', timestamp: frame.timestamp });
+        break;
+      case 'auth':
+        if (this.#allow()) void this.#refresh(frame.token);
+        break;
+      case 'connect':
+        this.#fault(new GatewayError({ code: 'INVALID_REQUEST', message: 'The connection is open already' }));
+        break;
+      case 'pong':
+        break;
+    }
+  }
+
+  #connect(frame: ConnectFrame): void {
+    clearTimeout(this.#timer);
+    this.#stage = 'opening';
+    this.#open(frame).then(
+      () => this.#answerEarly(),
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  async #open({ protocol, token, subscribe = [] }: ConnectFrame): Promise<void> {
+    const { state, connections, operations, limits } = this.#env;
+    const version = negotiateProtocol(protocol);
+    if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+    await this.#env.ready();
+    const identity = await this.#identify(token);
+    if (this.#stage === 'closed') return;
+    const { heartbeatMs, slowClientMs } = limits;
+    const { transport, form } = this.#wire;
+    const id = newConnectionId();
+    this.#connection = connections.add({
+      ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
+      sink: this,
+      client: true,
+    });
+    await operations.open(this.#connection, subscribe, version);
+  }
+
+  async #answerEarly(): Promise<void> {
+    if (this.#stage !== 'opening') return;
+    this.#stage = 'open';
+    for (;;) {
+      const frame = this.#early?.shift();
+      if (!frame) break;
+      await this.#desk.answer(frame, this.#connection!);
+      if (this.#early?.length === EARLY - 1) this.#wire.resume();
+    }
+    this.#early = null;
+    this.#leave();
+  }
+
+  /** Cancels a request that nobody has looked at. */
+  #forget(id: string): boolean {
+    const at = this.#early?.findIndex((frame) => frame.id === id) ?? -1;
+    if (at < 0) return false;
+    this.#early!.splice(at, 1);
+    this.#desk.refuse(id, new GatewayError({ code: 'ABORTED' }));
+    return true;
+  }
+
+  #identify(token: string | undefined): MaybePromise<Identity> {
+    const { authenticator, cookies } = this.#env;
+    const { user, request } = this.#wire;
+    if (user) return authenticator.identify(user);
+    if (cookies && token === undefined) checkCookieRequest(request.headers);
+    return authenticator.authenticate({ ...(token !== undefined && { token }), request });
+  }
+
+  async #refresh(token: string): Promise<void> {
+    try {
+      const connection = this.#connection;
+      if (this.#stage !== 'open' || !connection) {
+        throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The connection is not open yet' });
+      }
+      const identity = await this.#identify(token);
+      const { userKey, scope } = connection.identity;
+      if (identity.userKey !== userKey || identity.scope !== scope) {
+        throw new GatewayError({ code: 'ACCESS_DENIED', message: 'The token is not of the same user' });
+      }
+      connection.identity = identity;
+      const { expiresAt } = identity;
+      this.#desk.send({
+        type: 'authenticated',
+        ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+      });
+    } catch (error) {
+      this.#error(error);
+    }
+  }
+
+  #fault(error: unknown): void {
+    if (this.#stage === 'new') return this.fail(error);
+    if (!this.#allow()) return;
+    if (error instanceof FrameFault && error.id !== undefined) this.#desk.refuse(error.id, error);
+    else this.#error(error);
+  }
+
+  /** Whether one more frame that asks for nothing is tolerable; otherwise the connection is closed. */
+  #allow(): boolean {
+    const connection = this.#connection;
+    if (!connection) return this.#stage === 'opening';
+    try {
+      this.#env.chatter.take(connection.id);
+      return true;
+    } catch (error) {
+      this.#error(error);
+      this.#close(FLOODED);
+      return false;
+    }
+  }
+
+  #error(error: unknown): void {
+    if (this.#stage === 'closed') return;
+    const frame: ServerFrame = { type: 'error', ...publicError(error, this.#env.report).toJSON() };
+    this.#desk.send(frame);
+  }
+
+  #leave(): void {
+    if (this.#leaving && !this.#early?.length && this.#desk.idle) this.#close(this.#leaving);
+  }
+
+  #close(end: WireEnd): void {
+    if (this.#stage === 'closed') return;
+    this.#shut();
+    this.#wire.close(end);
+  }
+
+  #shut(): void {
+    if (this.#stage === 'closed') return;
+    this.#stage = 'closed';
+    clearTimeout(this.#timer);
+    this.#early = null;
+    this.#connection?.gone();
+    this.#desk.close();
+  }
+}

@@ -1,0 +1,24 @@
+import type { AuthRequest, UserLike } from '../../auth/types.js';
+import type { WireForm } from '../../delivery/wire-form.js';
+import type { WireEnd } from './wire-end.js';
+
+/** One client's socket, as a session of frames sees it. It reports to the session: `receive`, `drained` and `closed`. */
+export interface FrameWire {
+  readonly transport: string;
+  readonly form: WireForm<unknown>;
+  readonly request: AuthRequest;
+  /** The user, where the host has authenticated the upgrade itself. */
+  readonly user: UserLike | undefined;
+  /** Bytes that are written and not sent. */
+  readonly backlog: number;
+  /** Writes one frame. False when the receiver does not keep up. */
+  send(text: string): boolean;
+  /** Writes a payload of `form`. False when the receiver does not keep up. */
+  write(payload: unknown): boolean;
+  /** Stops reading. What was read already may still be reported. */
+  pause(): void;
+  resume(): void;
+  /** Closes in order: what was written still arrives, if the receiver takes it. */
+  close(end: WireEnd): void;
+  destroy(): void;
+}

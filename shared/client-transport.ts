@@ -1,0 +1,54 @@
+import type { GatewayError } from './errors.js';
+import type { GatewayEvent } from './events.js';
+import type { SubscribeTarget } from './operation-types.js';
+import type { OperationName } from './operations.js';
+
+/** Options of one request or streaming call, which rejects when the signal aborts. */
+export interface TransportOptions {
+  readonly signal: AbortSignal;
+}
+
+/** Sessions to follow from now on, to follow from another place, or to follow no more. */
+export interface SubscriptionChange {
+  readonly add?: readonly SubscribeTarget[];
+  readonly remove?: readonly string[];
+}
+
+/** Why a link ended. */
+export interface LinkEnd {
+  readonly error?: GatewayError;
+  /** Milliseconds the gateway asks to wait before the next link. */
+  readonly retryMs?: number | undefined;
+}
+
+/** What a link reports. Never called before `open` has returned. */
+export interface LinkHandlers {
+  /** Every event in the order of the wire, the first of them `connected`. */
+  onEvent(event: GatewayEvent): void;
+  /** Called exactly once, after the last event. */
+  onClose(end: LinkEnd): void;
+}
+
+/** One attempt at the stream of events. */
+export interface Link {
+  /** Changes the sessions, each answered by a `subscribed` event. Called only after `connected`. */
+  subscribe(change: SubscriptionChange): Promise<void>;
+  /** Ends the link at once. */
+  close(): void;
+}
+
+/**
+ * How a client reaches its gateway. Credentials are read again at each attempt, and once more when they are refused. Everything
+ * rejects with a `GatewayError`: `NETWORK` when it is unknown whether the request arrived.
+ */
+export interface ClientTransport {
+  readonly name: string;
+  /** One operation. `send` resolves at acceptance, with `Accepted`. */
+  request(operation: OperationName, params: unknown, options: TransportOptions): Promise<unknown>;
+  /** Calls a streaming method. Leaving the iteration cancels the call. */
+  stream(params: unknown, options: TransportOptions): AsyncIterable<unknown>;
+  /** Makes one attempt to follow sessions; none is allowed. */
+  open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
+  /** Frees what outlives links and requests. The transport may be used again. */
+  close(): void;
+}
