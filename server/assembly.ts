@@ -13,8 +13,14 @@ import { validate } from './schema/validate.js';
 import { isPromise } from './maybe-promise.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
+import type { FrameEnvironment } from './transports/frames/environment.js';
+import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { defaultHosts, type OriginPolicy } from './transports/origin.js';
+import { WebSocketDoor } from './transports/websocket/websocket-door.js';
+
+/** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
+const CHATTER_PER_SECOND = 50;
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -33,7 +39,12 @@ export interface Assembly {
   readonly operations: Operations;
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
+  readonly webSocket: WebSocketDoor;
+  readonly frames: FrameSessions;
+  readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
+  /** Resolves once the store is open; null when it is. */
+  ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
 }
 
@@ -81,22 +92,26 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     report,
   });
   const plugins = new PluginHost(id, report);
-  const http = new HttpHandler({
+  const door = {
     operations,
     authenticator,
-    tickets,
     connections,
-    apps,
-    plugins,
     origin: originPolicy(config),
     cookies: auth.type === 'custom' && auth.cookies !== false,
     limits,
-    extraRoutes: config.extraRoutes,
     state,
     ready,
     report,
-  });
-  return { config, state, apps, authenticator, connections, sessions, operations, plugins, http, lifecycle, report };
+  };
+  const http = new HttpHandler({ ...door, tickets, apps, plugins, extraRoutes: config.extraRoutes });
+  const frames = new FrameSessions();
+  const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
+  const frameEnvironment = { ...door, frames, chatter };
+  const webSocket = new WebSocketDoor(frameEnvironment);
+  return {
+    ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
+    ...{ http, webSocket, frames, frameEnvironment, ready, report },
+  };
 }
 
 function sessionEnvironment(

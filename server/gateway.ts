@@ -1,5 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ClientTransport } from '../shared/client-transport.js';
 import { installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
 import type { Application } from './apps/application.js';
@@ -7,6 +9,7 @@ import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { parseConfig } from './config/parse.js';
+import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
 import { openSession } from './host/open-session.js';
 import type { SessionHandle, SessionOptions } from './host/session-handle.js';
@@ -15,7 +18,7 @@ import { isPromise } from './maybe-promise.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import type { HandleOptions } from './transports/handle-options.js';
-import { listen, stopListening } from './transports/http/listen.js';
+import { inProcessTransport } from './transports/in-process/in-process-transport.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
@@ -27,17 +30,12 @@ type Payloads<Schemas> = {
     : never;
 };
 
-/** Where a gateway listens; an embedded one listens nowhere itself. */
-export interface StartedGateway {
-  readonly url?: string;
-  readonly host?: string;
-  readonly port?: number;
-}
-
 const SWEEP_MS = 30_000;
 const KEY_AGE_MS = 24 * 3_600_000;
 /** What finishing responses may take once all runs have ended. */
 const CLOSE_GRACE_MS = 1000;
+
+let partsOf: (gateway: Gateway<any, any, any>) => Assembly;
 
 /** Puts apps and methods behind one door. */
 export class Gateway<
@@ -52,16 +50,21 @@ export class Gateway<
     readonly events: Payloads<Events>;
   };
   readonly #parts: Assembly;
+  readonly #doors: Doors;
   #opening: Promise<void> | null = null;
   #open = false;
   #started: Promise<StartedGateway> | null = null;
-  #server: Server | null = null;
   #sweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
+
+  static {
+    partsOf = (gateway) => gateway.#parts;
+  }
 
   /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
     this.#parts = assemble(parseConfig(config), () => this.#ready());
+    this.#doors = new Doors(this.#parts);
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
     }
@@ -72,9 +75,10 @@ export class Gateway<
   }
 
   /**
-   * Opens the store and starts the plugins; standalone it also listens. Calling it again changes nothing.
+   * Opens the store, starts the plugins and listens: on `socketPath` where it is given, standalone also on the port. Calling it
+   * again changes nothing.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` naming the port and the option
+   * @throws GatewayError `ADDRESS_IN_USE` naming the option
    */
   start(): Promise<StartedGateway> {
     this.#started ??= this.#start().catch((error: unknown) => {
@@ -85,23 +89,12 @@ export class Gateway<
   }
 
   async #start(): Promise<StartedGateway> {
-    const { config, lifecycle, plugins } = this.#parts;
+    const { lifecycle, plugins } = this.#parts;
     await this.#ready();
     await plugins.start();
-    const started = config.embedded ? {} : await this.#listen();
+    const started = await this.#doors.open();
     lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
     return started;
-  }
-
-  async #listen(): Promise<StartedGateway> {
-    const { host, port: wanted, limits } = this.#parts.config;
-    const { server, port } = await listen(
-      { host, port: wanted, handshakeMs: limits.handshakeMs },
-      (request, response) => this.handleRequest(request, response),
-    );
-    this.#server = server;
-    const name = host.includes(':') ? `[${host}]` : host;
-    return { url: `http://${name}:${port}`, host, port };
   }
 
   /** Opens the store on first use; null once it is open. */
@@ -140,6 +133,16 @@ export class Gateway<
   /** Serves a request if its path is the gateway's; otherwise touches nothing and returns false. */
   tryRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): boolean {
     return this.#parts.http.handle(request, response, options);
+  }
+
+  /** Serves an upgrade to a WebSocket; one for a path that is not the gateway's is answered with 404. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): void {
+    if (!this.tryUpgrade(request, socket, head, options)) this.#parts.webSocket.notFound(socket);
+  }
+
+  /** Serves an upgrade if its path is the gateway's; otherwise touches nothing and returns false. */
+  tryUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): boolean {
+    return this.#parts.webSocket.handle(request, socket, head, options);
   }
 
   /** Attaches a plugin. @throws GatewayError `INVALID_REQUEST` when it is there already or wants a path that is taken */
@@ -190,7 +193,7 @@ export class Gateway<
     await drainSessions(sessions, config.limits.drainMs);
     connections.endAll();
     await plugins.destroy();
-    if (this.#server) await stopListening(this.#server, CLOSE_GRACE_MS);
+    await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
     if (this.#open) await config.store.close();
     lifecycle.emit('stopped', {});
@@ -201,6 +204,21 @@ export class Gateway<
 export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record<never, never>> : Methods;
 
 // No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
+/**
+ * Reaches a gateway of this process, for `createClient({ transport })` in host code and tests: the same operations, limits and
+ * events as over a network, without one.
+ *
+ * @throws GatewayError `INVALID_REQUEST` when users have sessions of their own and none is named
+ */
+export function createInProcessTransport(
+  gateway: Gateway<any, any, any>,
+  options: SessionOptions = {},
+): ClientTransport {
+  const parts = partsOf(gateway);
+  const { auth, sessionScope } = parts.config;
+  return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
+}
+
 /** Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
 export function createGateway<
   Methods extends MethodTree,

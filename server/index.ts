@@ -1,3 +1,4 @@
+export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
 export {
   type ErrorBody,
@@ -67,7 +68,8 @@ export type {
 } from './auth/types.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
-export { createGateway, Gateway, type StartedGateway } from './gateway.js';
+export type { StartedGateway } from './doors.js';
+export { createGateway, createInProcessTransport, Gateway } from './gateway.js';
 export type {
   HostChannel,
   HostEventsOptions,

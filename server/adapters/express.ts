@@ -1,8 +1,10 @@
+import type { Server } from 'node:http';
 import { type Request, Router } from 'express';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods } from '../gateway.js';
+import { ExpressUpgrades } from './upgrades.js';
 
 /** Options of the middleware. */
 export interface MiddlewareOptions {
@@ -13,6 +15,10 @@ export interface MiddlewareOptions {
 /** An Express router that serves a gateway. */
 export interface GatewayRouter<G> extends Router {
   readonly gateway: G;
+  /**
+   * Serves WebSockets at `/ws` below the same mount, through the host's own middleware. Other upgrades are left to their listeners.
+   */
+  attach(server: Server): void;
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
 }
 
@@ -24,7 +30,10 @@ type AnyGateway = Gateway<any, any, any>;
  *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  */
-export function gatewayMiddleware<G extends AnyGateway>(gateway: G, options?: MiddlewareOptions): GatewayRouter<G>;
+export function gatewayMiddleware<G extends AnyGateway>(
+  gateway: G,
+  options?: MiddlewareOptions,
+): GatewayRouter<G>;
 export function gatewayMiddleware<
   Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
@@ -39,9 +48,14 @@ export function gatewayMiddleware(
 ): GatewayRouter<AnyGateway> {
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
   const router = Router();
+  const upgrades = new ExpressUpgrades(gateway);
   router.use((request, response, next) => {
     const user = options.user?.(request);
-    if (!gateway.tryRequest(request, response, { user })) next();
+    const served = upgrades.has(request)
+      ? upgrades.take(request, { user })
+      : gateway.tryRequest(request, response, { user });
+    if (!served) next();
   });
-  return Object.assign(router, { gateway }) as unknown as GatewayRouter<AnyGateway>;
+  const attach = (server: Server): void => upgrades.attach(server);
+  return Object.assign(router, { gateway, attach }) as unknown as GatewayRouter<AnyGateway>;
 }

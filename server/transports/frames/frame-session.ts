@@ -66,6 +66,11 @@ export class FrameSession implements Sink {
     this.#connection?.drained();
   }
 
+  /** The wire's own kind of ping has arrived, and was answered there. */
+  pinged(): void {
+    this.#allow();
+  }
+
   /** The socket is gone. */
   closed(): void {
     this.#shut();

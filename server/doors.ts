@@ -1,0 +1,59 @@
+import type { Server } from 'node:http';
+import type { Assembly } from './assembly.js';
+import { listen, stopListening } from './transports/http/listen.js';
+import { UnixSocketDoor } from './transports/unix-socket/unix-socket-door.js';
+
+/** Where a gateway listens; an embedded one has no port of its own. */
+export interface StartedGateway {
+  readonly url?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly socketPath?: string;
+}
+
+/** What a gateway listens on by itself: its port, for HTTP and WebSockets, and its Unix socket. */
+export class Doors {
+  readonly #parts: Assembly;
+  #server: Server | null = null;
+  #unix: UnixSocketDoor | null = null;
+
+  constructor(parts: Assembly) {
+    this.#parts = parts;
+  }
+
+  /** @throws GatewayError `ADDRESS_IN_USE` or `INVALID_REQUEST` naming the option; then nothing is listened on */
+  async open(): Promise<StartedGateway> {
+    const { config, frameEnvironment } = this.#parts;
+    const { socketPath, embedded } = config;
+    if (socketPath !== undefined) this.#unix = await UnixSocketDoor.open(frameEnvironment, socketPath);
+    try {
+      return { ...(!embedded && (await this.#listen())), ...(socketPath !== undefined && { socketPath }) };
+    } catch (error) {
+      this.#unix?.close();
+      throw error;
+    }
+  }
+
+  async #listen(): Promise<StartedGateway> {
+    const { config, http, webSocket } = this.#parts;
+    const { host, port: wanted, limits } = config;
+    const { server, port } = await listen(
+      { host, port: wanted, handshakeMs: limits.handshakeMs },
+      (request, response) => http.handle(request, response) || http.notFound(response),
+    );
+    server.on(
+      'upgrade',
+      (request, socket, head) => webSocket.handle(request, socket, head) || webSocket.notFound(socket),
+    );
+    this.#server = server;
+    const name = host.includes(':') ? `[${host}]` : host;
+    return { url: `http://${name}:${port}`, host, port };
+  }
+
+  /** Ends the sockets, waits for open requests, and cuts what is left after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#unix?.close();
+    await this.#parts.frames.end(graceMs);
+    if (this.#server) await stopListening(this.#server, graceMs);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Link, LinkEnd, LinkHandlers, SubscriptionChange } from '../../../shared/client-transport.js';
+import type { GatewayEvent } from '../../../shared/events.js';
+import type { SubscribeTarget } from '../../../shared/operation-types.js';
+import type { Identity } from '../../auth/types.js';
+import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
+import { objectForm } from '../../delivery/object-form.js';
+import { retryAfter } from '../../delivery/retry-after.js';
+import { newConnectionId, newTraceId } from '../../ids.js';
+import { publicError } from '../public-error.js';
+import type { InProcessEnvironment } from './environment.js';
+
+/** One event connection of a client in this process. Its client hears of events in a turn of its own, never within the gateway's. */
+export class InProcessLink implements Link, Sink {
+  readonly #env: InProcessEnvironment;
+  readonly #identity: Identity;
+  readonly #handlers: LinkHandlers;
+  #connection: EventConnection | null = null;
+  #events: GatewayEvent[] = [];
+  #end: LinkEnd | null = null;
+  #scheduled = false;
+  #closed = false;
+
+  constructor(
+    env: InProcessEnvironment,
+    identity: Identity,
+    call: { readonly targets: readonly SubscribeTarget[]; readonly handlers: LinkHandlers },
+  ) {
+    this.#env = env;
+    this.#identity = identity;
+    this.#handlers = call.handlers;
+    this.#open(call.targets).catch((error: unknown) => {
+      this.#connection?.gone();
+      this.#finish({ error: publicError(error, env.report) });
+    });
+  }
+
+  async subscribe(change: SubscriptionChange): Promise<void> {
+    const connectionId = this.#connection?.id ?? '';
+    const caller = {
+      identity: this.#identity,
+      transport: 'in-process',
+      clientId: connectionId,
+      connectionId,
+      traceId: newTraceId(),
+      signal: new AbortController().signal,
+    };
+    try {
+      await this.#env.operations.execute('subscribe', { ...change, connectionId }, caller);
+    } catch (error) {
+      throw publicError(error, this.#env.report);
+    }
+  }
+
+  close(): void {
+    this.#events = [];
+    this.#connection?.gone();
+    this.#finish({});
+  }
+
+  write(payload: unknown): boolean {
+    this.#events.push(...(payload as readonly GatewayEvent[]));
+    this.#schedule();
+    return true;
+  }
+
+  end(reason: EndReason): void {
+    this.#finish({ retryMs: retryAfter(reason) });
+  }
+
+  async #open(targets: readonly SubscribeTarget[]): Promise<void> {
+    await this.#env.ready();
+    if (this.#end) return;
+    this.#connection = this.#env.connections.add({
+      id: newConnectionId(),
+      transport: 'in-process',
+      identity: this.#identity,
+      form: objectForm,
+      sink: this,
+      heartbeatMs: this.#env.config.limits.heartbeatMs,
+      slowClientMs: Number.POSITIVE_INFINITY,
+      client: true,
+    });
+    await this.#env.operations.open(this.#connection, targets);
+  }
+
+  #finish(end: LinkEnd): void {
+    this.#end ??= end;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#deliver();
+    });
+  }
+
+  #deliver(): void {
+    const events = this.#events;
+    this.#events = [];
+    for (const event of events) this.#handlers.onEvent(event);
+    if (!this.#end || this.#closed) return;
+    this.#closed = true;
+    this.#handlers.onClose(this.#end);
+  }
+}

@@ -1,0 +1,104 @@
+import type { ClientTransport, Link, LinkHandlers } from '../../../shared/client-transport.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { SubscribeTarget } from '../../../shared/operation-types.js';
+import type { OperationName } from '../../../shared/operations.js';
+import type { Identity } from '../../auth/types.js';
+import { newConnectionId, newTraceId } from '../../ids.js';
+import type { Caller } from '../../operations/caller.js';
+import type { PlainOperation } from '../../operations/operations.js';
+import { checkKeys } from '../json.js';
+import { publicError } from '../public-error.js';
+import type { InProcessEnvironment } from './environment.js';
+import { InProcessLink } from './in-process-link.js';
+import { wireValue } from './wire-value.js';
+
+/** Reaches the gateway of an environment as one user. */
+export function inProcessTransport(env: InProcessEnvironment, identity: Identity): ClientTransport {
+  return new InProcessTransport(env, identity);
+}
+
+class InProcessTransport implements ClientTransport {
+  readonly name = 'in-process';
+  readonly #env: InProcessEnvironment;
+  readonly #identity: Identity;
+  readonly #links = new Set<Link>();
+
+  constructor(env: InProcessEnvironment, identity: Identity) {
+    this.#env = env;
+    this.#identity = identity;
+  }
+
+  async request(operation: OperationName, params: unknown, { signal }: { readonly signal: AbortSignal }) {
+    signal.throwIfAborted();
+    const gone = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return Promise.race([this.#perform(operation, params, signal), gone]);
+  }
+
+  async *stream(params: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<unknown> {
+    try {
+      await this.#env.ready();
+      const outcome = await this.#env.operations.invoke(this.#travel(params), this.#caller(signal));
+      if (outcome.kind === 'stream') for await (const item of outcome.stream) yield wireValue(item) ?? null;
+      else throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is not a stream' });
+    } catch (error) {
+      throw publicError(error, this.#env.report);
+    }
+  }
+
+  open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
+    const link = new InProcessLink(this.#env, this.#identity, {
+      targets,
+      handlers: {
+        onEvent: handlers.onEvent,
+        onClose: (end) => {
+          this.#links.delete(link);
+          handlers.onClose(end);
+        },
+      },
+    });
+    this.#links.add(link);
+    return link;
+  }
+
+  close(): void {
+    for (const link of [...this.#links]) link.close();
+  }
+
+  async #perform(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown> {
+    const { operations } = this.#env;
+    const caller = this.#caller(signal);
+    try {
+      await this.#env.ready();
+      const given = this.#travel(params);
+      if (operation === 'send') return wireValue((await operations.send(given, caller)).accepted);
+      if (operation !== 'invoke') {
+        return wireValue(await operations.execute(operation as PlainOperation, given, caller));
+      }
+      const outcome = await operations.invoke(given, caller);
+      if (outcome.kind === 'value') return wireValue(await outcome.value);
+      await outcome.stream.return();
+      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is a stream' });
+    } catch (error) {
+      throw publicError(error, this.#env.report);
+    }
+  }
+
+  /** Params as another process would have sent them. */
+  #travel(params: unknown): unknown {
+    const value = wireValue(params);
+    checkKeys(value, this.#env.config.limits.jsonDepth);
+    return value;
+  }
+
+  #caller(signal: AbortSignal): Caller {
+    return {
+      identity: this.#identity,
+      transport: this.name,
+      clientId: newConnectionId(),
+      traceId: newTraceId(),
+      signal,
+    };
+  }
+}

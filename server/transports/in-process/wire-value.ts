@@ -1,0 +1,55 @@
+import { GatewayError } from '../../../shared/errors.js';
+
+/**
+ * What a value becomes by travelling as JSON, without the journey: what JSON can say is passed on as it is, anything else is
+ * replaced as `JSON.stringify` would (dates by their text, functions left out).
+ *
+ * @throws GatewayError `INVALID_REQUEST` for a cycle or a bigint, which JSON cannot say at all
+ */
+export function wireValue(value: unknown): unknown {
+  return convert(value, []);
+}
+
+function convert(value: unknown, above: readonly object[], key = ''): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'bigint':
+      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'JSON has no bigint' });
+    case 'object':
+      return value === null ? null : convertObject(value, above, key);
+    default:
+      return undefined;
+  }
+}
+
+function convertObject(value: object, above: readonly object[], key: string): unknown {
+  if (above.includes(value)) {
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'JSON has no cycles' });
+  }
+  const within = [...above, value];
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON === 'function') return convert(toJSON.call(value, key), within);
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) => convert(item, within, String(i)) ?? null);
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
+  const entries = Object.entries(value);
+  const converted = entries.flatMap(([name, item]) => {
+    const kept = convert(item, within, name);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  const same = isPlain(value) && converted.length === entries.length;
+  return same && converted.every(([, item], i) => item === entries[i]![1])
+    ? value
+    : Object.fromEntries(converted);
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

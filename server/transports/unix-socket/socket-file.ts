@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { connect, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { GatewayError } from '../../../shared/errors.js';
+
+/** Longest path every system takes, less the name the socket has while it is made. */
+const MAX_PATH_BYTES = 96;
+/** Stale files that are cleared away before another process must be making them. */
+const TRIES = 5;
+
+/**
+ * The file of a Unix socket. It is made under another name and linked to its own, so that at no moment it can be reached with the
+ * wrong mode, and so that Node, which removes what it has bound, never removes a file that is another's by now.
+ */
+export class SocketFile {
+  readonly path: string;
+  readonly #made: string;
+  #mine: Stats | null = null;
+
+  /** @throws GatewayError `INVALID_REQUEST` for a path that is too long, or a directory that others can enter */
+  constructor(path: string) {
+    if (Buffer.byteLength(path) > MAX_PATH_BYTES)
+      throw refused(`a path is limited to ${MAX_PATH_BYTES} bytes`);
+    const directory = dirname(path);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const { mode, uid } = statSync(directory);
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) {
+      throw refused(`the directory ${directory} must belong to this user alone (chmod 700)`);
+    }
+    this.path = path;
+    this.#made = join(directory, `.${randomBytes(3).toString('hex')}`);
+  }
+
+  /** Has a server listen on it. @throws GatewayError `ADDRESS_IN_USE` when a live server or something else is there */
+  async bind(server: Server): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#made, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    chmodSync(this.#made, 0o600);
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (this.#place()) {
+        this.#mine = lstatSync(this.path);
+        return;
+      }
+      await this.#clear();
+    }
+    throw inUse(this.path, 'another process keeps taking it');
+  }
+
+  /** Removes it, if it is still the one that was made here. */
+  remove(): void {
+    try {
+      const mine = this.#mine;
+      const { ino, dev } = lstatSync(this.path);
+      // The number of a bound socket's file is not given to another one.
+      if (mine?.ino === ino && mine.dev === dev) unlinkSync(this.path);
+    } catch {
+      // Somebody has removed it already.
+    }
+  }
+
+  /** Gives it its name; false when something has that name. */
+  #place(): boolean {
+    try {
+      linkSync(this.#made, this.path);
+      unlinkSync(this.#made);
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') return false;
+      // File systems without links to sockets.
+      if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+      if (statOf(this.path)) return false;
+      renameSync(this.#made, this.path);
+      return true;
+    }
+  }
+
+  /** Removes a socket of ours that nobody listens on any more. */
+  async #clear(): Promise<void> {
+    const found = statOf(this.path);
+    if (!found) return;
+    if (!found.isSocket()) throw inUse(this.path, 'there is a file that is not a socket');
+    if (found.uid !== process.getuid?.()) throw inUse(this.path, 'the socket there belongs to another user');
+    if (await isLive(this.path)) throw inUse(this.path, 'another gateway listens there');
+    const now = statOf(this.path);
+    const same = now?.ino === found.ino && now.dev === found.dev && now.ctimeMs === found.ctimeMs;
+    if (same) unlinkSync(this.path);
+  }
+}
+
+function statOf(path: string): Stats | null {
+  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+function isLive(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    // Anything else, a full queue for example, is a sign of life.
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    );
+  });
+}
+
+function refused(why: string): GatewayError {
+  const details = [{ path: 'socketPath', message: why }];
+  return new GatewayError({ code: 'INVALID_REQUEST', message: `socketPath: ${why}`, details });
+}
+
+function inUse(path: string, why: string): GatewayError {
+  const details = [{ path: 'socketPath', message: why }];
+  return new GatewayError({ code: 'ADDRESS_IN_USE', message: `socketPath ${path}: ${why}`, details });
+}

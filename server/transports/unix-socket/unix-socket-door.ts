@@ -1,0 +1,43 @@
+import { createServer, type Server } from 'node:net';
+import type { FrameEnvironment } from '../frames/environment.js';
+import { SocketFile } from './socket-file.js';
+import { UnixSocketWire } from './unix-socket-wire.js';
+
+/** A Unix socket that is listened on. */
+export class UnixSocketDoor {
+  readonly path: string;
+  readonly #file: SocketFile;
+  readonly #server: Server;
+
+  private constructor(file: SocketFile, server: Server) {
+    this.path = file.path;
+    this.#file = file;
+    this.#server = server;
+  }
+
+  /**
+   * Listens. A socket that a dead gateway left there is replaced.
+   *
+   * @throws GatewayError `ADDRESS_IN_USE` for a live socket or another kind of file, which are left alone; `INVALID_REQUEST` for a
+   * path that is too long, or in a directory that other users can enter.
+   */
+  static async open(env: FrameEnvironment, path: string): Promise<UnixSocketDoor> {
+    const file = new SocketFile(path);
+    const server = createServer((socket) => new UnixSocketWire(env, socket));
+    try {
+      await file.bind(server);
+    } catch (error) {
+      server.close();
+      throw error;
+    }
+    // Failing to accept one connection, for want of descriptors, is no reason to end.
+    server.on('error', (error) => env.report(error, 'accepting on the Unix socket failed'));
+    return new UnixSocketDoor(file, server);
+  }
+
+  /** Stops listening and removes the file, unless it is another's by now. Open connections are ended elsewhere. */
+  close(): void {
+    this.#file.remove();
+    this.#server.close();
+  }
+}

@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net';
+import { LineDecoder } from '../../../shared/ndjson.js';
+import type { AuthRequest } from '../../auth/types.js';
+import type { FrameEnvironment } from '../frames/environment.js';
+import { frameForm } from '../frames/frame-form.js';
+import { FrameSession } from '../frames/frame-session.js';
+import type { FrameWire } from '../frames/frame-wire.js';
+
+/** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
+export const NDJSON_FORM = frameForm((texts) => Buffer.from(`${texts.join('\n')}\n`));
+
+/** Time for the peer to take what was written before a close. */
+const CLOSE_MS = 2000;
+
+/** One client of the Unix socket: frames as lines of JSON. */
+export class UnixSocketWire implements FrameWire {
+  readonly transport = 'unix-socket';
+  readonly form = NDJSON_FORM;
+  readonly request: AuthRequest = { headers: {}, ip: '' };
+  readonly user = undefined;
+  readonly #socket: Socket;
+  readonly #session: FrameSession;
+  readonly #lines: LineDecoder;
+
+  constructor(env: FrameEnvironment, socket: Socket) {
+    this.#socket = socket;
+    this.#lines = new LineDecoder(env.limits.bodyBytes);
+    this.#session = new FrameSession(env, this);
+    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('drain', () => this.#session.drained());
+    socket.on('close', () => this.#session.closed());
+    // The close follows.
+    socket.on('error', () => {});
+  }
+
+  get backlog(): number {
+    return this.#socket.writableLength;
+  }
+
+  send(text: string): boolean {
+    return this.write(`${text}\n`);
+  }
+
+  write(payload: Buffer | string): boolean {
+    return this.#socket.writable && this.#socket.write(payload);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.end();
+    // The rest of what it says is not looked at; reading on lets its end be seen.
+    this.#socket.removeAllListeners('data').resume();
+    setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      for (const line of this.#lines.feed(chunk)) {
+        if (!this.#socket.writable) return;
+        this.#session.receive(line);
+      }
+    } catch (error) {
+      this.#session.fail(error);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ServerOptions, WebSocketServer } from 'ws';
+import { GatewayError } from '../../../shared/errors.js';
+import { WEBSOCKET_PATH } from '../../../shared/operations.js';
+import { retryAfter } from '../../delivery/retry-after.js';
+import { authRequest } from '../auth-request.js';
+import type { FrameEnvironment } from '../frames/environment.js';
+import type { HandleOptions } from '../handle-options.js';
+import { checkOrigin } from '../origin.js';
+import { publicError } from '../public-error.js';
+import { targetOf } from '../target.js';
+import { refuseUpgrade } from './refuse-upgrade.js';
+import { WebSocketWire } from './websocket-wire.js';
+
+/** Three of them without a sign of life make 42 s: a dead peer is freed within 45. */
+const PING_MS = 14_000;
+/** A frame is never worth so many pieces; each costs more than its bytes. */
+const MAX_FRAGMENTS = 1024;
+/** Time for the peer to answer a close. */
+const CLOSE_MS = 2000;
+
+// Newer than the published types.
+interface NewerOptions extends ServerOptions {
+  readonly maxFragments: number;
+  readonly closeTimeout: number;
+}
+
+/** Turns upgrade requests into WebSockets: standalone, embedded and behind every adapter alike. */
+export class WebSocketDoor {
+  readonly #env: FrameEnvironment;
+  readonly #server: WebSocketServer;
+  readonly #wires = new Set<WebSocketWire>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(env: FrameEnvironment) {
+    this.#env = env;
+    const options: NewerOptions = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: Math.min(env.limits.bodyBytes, 0x7fff_ffff),
+      maxFragments: MAX_FRAGMENTS,
+      closeTimeout: CLOSE_MS,
+    };
+    this.#server = new WebSocketServer(options);
+  }
+
+  /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer, options: HandleOptions = {}): boolean {
+    const target = targetOf(request, options.basePath ?? '');
+    if (target?.path !== WEBSOCKET_PATH) return false;
+    try {
+      checkOrigin(request.headers, this.#env.origin);
+      if (this.#env.state.draining) {
+        throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+      }
+    } catch (error) {
+      refuseUpgrade(socket, publicError(error, this.#env.report));
+      return true;
+    }
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      const peer = { socket, request: authRequest(request), user: options.user };
+      const wire = new WebSocketWire(this.#env, webSocket, peer);
+      this.#wires.add(wire);
+      this.#timer ??= this.#beat();
+      webSocket.once('close', () => this.#forget(wire));
+    });
+    return true;
+  }
+
+  /** Answers an upgrade that is nobody's. */
+  notFound(socket: Duplex): void {
+    refuseUpgrade(socket, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
+  }
+
+  #beat(): NodeJS.Timeout {
+    const everyMs = Math.min(PING_MS, this.#env.limits.heartbeatMs);
+    const timer = setInterval(() => {
+      for (const wire of [...this.#wires]) wire.beat();
+    }, everyMs);
+    return timer.unref();
+  }
+
+  #forget(wire: WebSocketWire): void {
+    this.#wires.delete(wire);
+    if (this.#wires.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

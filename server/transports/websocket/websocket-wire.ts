@@ -1,0 +1,98 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { AuthRequest, UserLike } from '../../auth/types.js';
+import type { FrameEnvironment } from '../frames/environment.js';
+import { frameForm } from '../frames/frame-form.js';
+import { FrameSession } from '../frames/frame-session.js';
+import type { FrameWire } from '../frames/frame-wire.js';
+import type { WireEnd } from '../frames/wire-end.js';
+import { encodeTextFrames } from './text-frames.js';
+
+/** Pings without a sign of life after which a peer counts as dead. */
+const MISSED_PINGS = 2;
+
+/** Events as WebSocket frames, built once and written to every subscriber's socket as they are. */
+export const WEBSOCKET_FORM = frameForm(encodeTextFrames);
+
+const NOT_TEXT: WireEnd = { code: 1003, reason: 'TEXT_ONLY' };
+
+/**
+ * One WebSocket. What goes out is framed here and written to the socket itself, which is sound because the WebSocket's own writer,
+ * without compression, writes whole frames at once too.
+ */
+export class WebSocketWire implements FrameWire {
+  readonly transport = 'websocket';
+  readonly form = WEBSOCKET_FORM;
+  readonly request: AuthRequest;
+  readonly user: UserLike | undefined;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #session: FrameSession;
+  #missed = 0;
+
+  constructor(
+    env: FrameEnvironment,
+    webSocket: WebSocket,
+    peer: { readonly socket: Duplex; readonly request: AuthRequest; readonly user: UserLike | undefined },
+  ) {
+    this.#webSocket = webSocket;
+    this.#socket = peer.socket;
+    this.request = peer.request;
+    this.user = peer.user;
+    this.#session = new FrameSession(env, this);
+    const heard = (): void => {
+      this.#missed = 0;
+    };
+    webSocket.on('message', (data: Buffer, isBinary) => {
+      this.#missed = 0;
+      if (isBinary) this.close(NOT_TEXT);
+      else this.#session.receive(data.toString());
+    });
+    webSocket.on('pong', heard);
+    webSocket.on('ping', () => this.#session.pinged());
+    webSocket.on('close', () => this.#session.closed());
+    // What the peer did wrong is told by the close code that ws sends, and the close follows.
+    webSocket.on('error', () => {});
+    peer.socket.on('drain', () => {
+      this.#missed = 0;
+      this.#session.drained();
+    });
+  }
+
+  get backlog(): number {
+    return this.#socket.writableLength;
+  }
+
+  send(text: string): boolean {
+    return this.write(encodeTextFrames([text]));
+  }
+
+  write(payload: Buffer): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN && this.#socket.write(payload);
+  }
+
+  pause(): void {
+    this.#webSocket.pause();
+  }
+
+  resume(): void {
+    this.#webSocket.resume();
+  }
+
+  close({ code, reason }: WireEnd): void {
+    // A paused socket would never see the peer's answer.
+    this.#webSocket.resume();
+    this.#webSocket.close(code, reason);
+  }
+
+  destroy(): void {
+    this.#webSocket.terminate();
+  }
+
+  /** Asks for a sign of life, and gives up on a peer that gave none for long. */
+  beat(): void {
+    this.#missed += 1;
+    if (this.#missed > MISSED_PINGS) this.destroy();
+    else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
+  }
+}
