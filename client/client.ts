@@ -31,6 +31,7 @@ import {
   type HistoryOptions,
 } from './session.js';
 import { joinSignals } from './timing.js';
+import { lazyTransport } from './transport/lazy.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
@@ -157,9 +158,18 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function transportOf({ transport, baseUrl, ...http }: ClientOptions): ClientTransport {
+function transportOf({ transport = 'sse', WebSocket, ...http }: ClientOptions): ClientTransport {
   if (typeof transport === 'object') return transport;
+  const { baseUrl, token } = http;
   if (baseUrl === undefined)
     throw new GatewayError({ code: 'INVALID_REQUEST', message: 'createClient needs a baseUrl' });
-  return sseTransport({ ...http, baseUrl });
+  const sse = sseTransport({ ...http, baseUrl });
+  if (transport === 'sse') return sse;
+  // Loaded when used, so that a page that needs no WebSocket does not carry the code for one.
+  let chosen: ClientTransport | undefined;
+  return lazyTransport(transport, async () => {
+    const { chooseTransport } = await import('./transport/choose.js');
+    chosen ??= chooseTransport(transport, { baseUrl, token, WebSocket }, sse);
+    return chosen;
+  });
 }

@@ -30,5 +30,7 @@ export type {
 } from './session.js';
 export { sseTransport } from './transport/sse.js';
 export type * from './transport/transport.js';
+export { type WebSocketOptions, webSocketTransport } from './transport/websocket.js';
+export type * from './transport/websocket-class.js';
 export type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
 export type { Watch, WatchState } from './watch.js';

@@ -1,4 +1,5 @@
 import type { ClientTransport } from './transport/transport.js';
+import type { WebSocketClass } from './transport/websocket-class.js';
 
 /** A value, or a function that is called at each attempt. `refresh` is true after the last value was refused with 401. */
 export type Source<T> = T | ((context: { readonly refresh: boolean }) => T | Promise<T>);
@@ -18,8 +19,10 @@ export interface HttpOptions {
 
 /** Options of `createClient`. `baseUrl` is required unless `transport` is an object. */
 export interface ClientOptions extends Partial<HttpOptions> {
-  /** @default 'sse' */
-  readonly transport?: 'sse' | ClientTransport | undefined;
+  /** `auto` tries a WebSocket and falls back to SSE. @default 'sse' */
+  readonly transport?: 'sse' | 'websocket' | 'auto' | ClientTransport | undefined;
+  /** The class of WebSockets, where there is no global one. `headers`, `credentials` and `fetch` mean nothing to it. */
+  readonly WebSocket?: WebSocketClass | undefined;
   /** Milliseconds until a request fails with `TIMEOUT`; streams have no limit. @default 30000 */
   readonly timeoutMs?: number | undefined;
 }

@@ -92,7 +92,8 @@ function toQuery(params: object): URLSearchParams {
   return query;
 }
 
-function read<T>(source: Source<T> | undefined, refresh: boolean): T | Promise<T> | undefined {
+/** The present value of an option. */
+export function read<T>(source: Source<T> | undefined, refresh: boolean): T | Promise<T> | undefined {
   return typeof source === 'function'
     ? (source as (context: { refresh: boolean }) => T | Promise<T>)({ refresh })
     : source;

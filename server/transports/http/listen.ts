@@ -24,14 +24,25 @@ export function listen(
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const server = createServer(
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
-    { headersTimeout: bounded, requestTimeout: Math.min(bounded * 3, 0x7fffffff), connectionsCheckingInterval: Math.min(bounded, 5000) },
+    {
+      headersTimeout: bounded,
+      requestTimeout: Math.min(bounded * 3, 0x7fffffff),
+      connectionsCheckingInterval: Math.min(bounded, 5000),
+    },
     serve,
   );
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
       const message = `Port ${port} on ${host} is in use; choose another with the port option (0 picks a free one)`;
-      reject(new GatewayError({ code: 'ADDRESS_IN_USE', message, details: [{ path: 'port', message: 'in use' }], cause: error }));
+      reject(
+        new GatewayError({
+          code: 'ADDRESS_IN_USE',
+          message,
+          details: [{ path: 'port', message: 'in use' }],
+          cause: error,
+        }),
+      );
     });
     server.listen(port, host, () => resolve({ server, port: (server.address() as AddressInfo).port }));
   });

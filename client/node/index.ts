@@ -1,0 +1,1 @@
+export { createUnixSocketClientTransport, type UnixSocketOptions } from './unix-socket.js';

@@ -1,0 +1,49 @@
+import { connect } from 'node:net';
+import { LineDecoder } from '../../shared/ndjson.js';
+import type { Source } from '../options.js';
+import type { FrameWire, FrameWireHandlers } from '../transport/frame-wire.js';
+import { FrameTransport } from '../transport/frames.js';
+import type { ClientTransport } from '../transport/transport.js';
+
+/** Longest line a gateway is believed: a snapshot of 50 messages, each with files in it. */
+const LINE_BYTES = 256 * 1024 * 1024;
+
+/** How to reach a gateway over a Unix socket. */
+export interface UnixSocketOptions {
+  /** The gateway's `socketPath`. */
+  readonly socketPath: string;
+  readonly token?: Source<string | null | undefined> | undefined;
+}
+
+/** Frames as lines of JSON over a Unix socket, for `createClient({ transport })`. An idle one keeps no process alive. */
+export function createUnixSocketClientTransport({ socketPath, token }: UnixSocketOptions): ClientTransport {
+  return new FrameTransport({
+    name: 'unix-socket',
+    token,
+    open: (handlers) => openSocket(socketPath, handlers),
+  });
+}
+
+function openSocket(path: string, handlers: FrameWireHandlers): FrameWire {
+  const lines = new LineDecoder(LINE_BYTES);
+  const socket = connect(path);
+  socket.on('connect', () => handlers.onOpen());
+  socket.on('data', (chunk) => {
+    try {
+      for (const line of lines.feed(chunk)) handlers.onText(line);
+    } catch (error) {
+      // No gateway writes such a line.
+      socket.destroy(error as Error);
+    }
+  });
+  // The close follows.
+  socket.on('error', () => {});
+  socket.on('close', () => handlers.onClose());
+  return {
+    send: (text) => {
+      if (socket.writable) socket.write(`${text}\n`);
+    },
+    close: () => socket.destroy(),
+    hold: (busy) => (busy ? socket.ref() : socket.unref()),
+  };
+}
