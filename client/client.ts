@@ -34,6 +34,7 @@ import { joinSignals } from './timing.js';
 import { lazyTransport } from './transport/lazy.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
+import { webSocketTransport } from './transport/websocket.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -165,11 +166,12 @@ function transportOf({ transport = 'sse', WebSocket, ...http }: ClientOptions): 
     throw new GatewayError({ code: 'INVALID_REQUEST', message: 'createClient needs a baseUrl' });
   const sse = sseTransport({ ...http, baseUrl });
   if (transport === 'sse') return sse;
-  // Loaded when used, so that a page that needs no WebSocket does not carry the code for one.
-  let chosen: ClientTransport | undefined;
-  return lazyTransport(transport, async () => {
-    const { chooseTransport } = await import('./transport/choose.js');
-    chosen ??= chooseTransport(transport, { baseUrl, token, WebSocket }, sse);
-    return chosen;
+  const options = { baseUrl, token, WebSocket };
+  if (transport === 'websocket') return webSocketTransport(options);
+  let auto: ClientTransport | undefined;
+  return lazyTransport('auto', async () => {
+    const { autoTransport } = await import('./transport/auto.js');
+    auto ??= autoTransport(options, sse);
+    return auto;
   });
 }

@@ -11,6 +11,9 @@ export interface StartedGateway {
   readonly socketPath?: string;
 }
 
+const SHARED_DIRECTORY =
+  'socketPath: others can make files in its directory, and pose as the gateway while it does not run; use one with mode 700';
+
 /** What a gateway listens on by itself: its port, for HTTP and WebSockets, and its Unix socket. */
 export class Doors {
   readonly #parts: Assembly;
@@ -25,7 +28,10 @@ export class Doors {
   async open(): Promise<StartedGateway> {
     const { config, frameEnvironment } = this.#parts;
     const { socketPath, embedded } = config;
-    if (socketPath !== undefined) this.#unix = await UnixSocketDoor.open(frameEnvironment, socketPath);
+    if (socketPath !== undefined) {
+      this.#unix = await UnixSocketDoor.open(frameEnvironment, socketPath);
+      if (this.#unix.isShared) config.logger.warn({ gateway: config.id }, SHARED_DIRECTORY);
+    }
     try {
       return { ...(!embedded && (await this.#listen())), ...(socketPath !== undefined && { socketPath }) };
     } catch (error) {

@@ -17,6 +17,7 @@ import { GatewayError } from '../../../shared/errors.js';
 const MAX_PATH_BYTES = 96;
 /** Stale files that are cleared away before another process must be making them. */
 const TRIES = 5;
+const STICKY = 0o1000;
 
 /**
  * The file of a Unix socket. It is made under another name and linked to its own, so that at no moment it can be reached with the
@@ -24,6 +25,8 @@ const TRIES = 5;
  */
 export class SocketFile {
   readonly path: string;
+  /** Whether other users can make files beside it, and so wait under its name for clients while no gateway runs. */
+  readonly isShared: boolean;
   readonly #made: string;
   #mine: Stats | null = null;
 
@@ -34,7 +37,10 @@ export class SocketFile {
     const directory = dirname(path);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const { mode, uid } = statSync(directory);
-    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) {
+    const own = uid === process.getuid?.();
+    // In a sticky directory, such as /tmp, nobody can replace a file of ours; only take its name while we are away.
+    this.isShared = (mode & STICKY) !== 0 && (own || uid === 0) && (mode & 0o077) !== 0;
+    if (!this.isShared && (!own || (mode & 0o077) !== 0)) {
       throw refused(`the directory ${directory} must belong to this user alone (chmod 700)`);
     }
     this.path = path;

@@ -5,12 +5,10 @@ import { UnixSocketWire } from './unix-socket-wire.js';
 
 /** A Unix socket that is listened on. */
 export class UnixSocketDoor {
-  readonly path: string;
   readonly #file: SocketFile;
   readonly #server: Server;
 
   private constructor(file: SocketFile, server: Server) {
-    this.path = file.path;
     this.#file = file;
     this.#server = server;
   }
@@ -33,6 +31,11 @@ export class UnixSocketDoor {
     // Failing to accept one connection, for want of descriptors, is no reason to end.
     server.on('error', (error) => env.report(error, 'accepting on the Unix socket failed'));
     return new UnixSocketDoor(file, server);
+  }
+
+  /** Whether the socket is in a directory that other users can make files in. */
+  get isShared(): boolean {
+    return this.#file.isShared;
   }
 
   /** Stops listening and removes the file, unless it is another's by now. Open connections are ended elsewhere. */

@@ -1,28 +1,19 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { quietTimer } from '../timing.js';
-import type { FrameTransport } from './frames.js';
 import { lazyTransport } from './lazy.js';
 import type { ClientTransport } from './transport.js';
-import { type WebSocketOptions, webSocketTransport } from './websocket.js';
+import type { WebSocketOptions } from './websocket.js';
+import { webSocketFrames } from './websocket-frames.js';
 
 /** Time for a WebSocket before HTTP is used. A proxy may swallow the upgrade and answer nothing at all. */
 const PROBE_MS = 5000;
-
-/** Makes the transport that a client asks for by name. Each client asks once. */
-export function chooseTransport(
-  name: 'websocket' | 'auto',
-  options: WebSocketOptions,
-  sse: ClientTransport,
-): ClientTransport {
-  const webSocket = webSocketTransport(options);
-  return name === 'websocket' ? webSocket : autoTransport(webSocket, sse);
-}
 
 /**
  * Tries a WebSocket, and falls back to SSE where none can be opened. A WebSocket that once worked is kept to; SSE until its stream
  * cannot be opened either, for then it is not the WebSocket that is the problem.
  */
-function autoTransport(webSocket: FrameTransport, sse: ClientTransport): ClientTransport {
+export function autoTransport(options: WebSocketOptions, sse: ClientTransport): ClientTransport {
+  const webSocket = webSocketFrames(options);
   let chosen: ClientTransport | undefined;
   let probing: Promise<ClientTransport> | undefined;
   const fallback: ClientTransport = {
