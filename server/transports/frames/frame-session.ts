@@ -1,5 +1,11 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { ClientFrame, ConnectFrame, RequestFrame, ServerFrame } from '../../../shared/frames.js';
+import type {
+  CancelFrame,
+  ClientFrame,
+  ConnectFrame,
+  RequestFrame,
+  ServerFrame,
+} from '../../../shared/frames.js';
 import { negotiateProtocol } from '../../../shared/version.js';
 import type { Identity } from '../../auth/types.js';
 import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
@@ -30,7 +36,7 @@ export class FrameSession implements Sink {
   #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
   #connection: EventConnection | null = null;
   /** Requests from before `connected`, and what came while those were answered: all in order. */
-  #early: RequestFrame[] | null = [];
+  #early: (RequestFrame | CancelFrame)[] | null = [];
   #timer: NodeJS.Timeout | undefined;
   #leaving: WireEnd | null = null;
 
@@ -115,7 +121,7 @@ export class FrameSession implements Sink {
         } else this.#desk.answer(frame, this.#connection!);
         break;
       case 'cancel':
-        if (!this.#forget(frame.id)) this.#desk.cancel(frame.id);
+        if (!this.#forget(frame)) this.#desk.cancel(frame.id);
         break;
       case 'ping':
         if (this.#allow()) this.#desk.send({ type: 'pong', timestamp: frame.timestamp });
@@ -164,20 +170,19 @@ export class FrameSession implements Sink {
     for (;;) {
       const frame = this.#early?.shift();
       if (!frame) break;
-      await this.#desk.answer(frame, this.#connection!);
+      if (frame.type === 'req') await this.#desk.answer(frame, this.#connection!);
+      else this.#desk.refuse(frame.id, new GatewayError({ code: 'ABORTED' }));
       if (this.#early?.length === EARLY - 1) this.#wire.resume();
     }
     this.#early = null;
     this.#leave();
   }
 
-  /** Cancels a request that nobody has looked at. */
-  #forget(id: string): boolean {
-    const at = this.#early?.findIndex((frame) => frame.id === id) ?? -1;
-    if (at < 0) return false;
-    this.#early!.splice(at, 1);
-    this.#desk.refuse(id, new GatewayError({ code: 'ABORTED' }));
-    return true;
+  /** Cancels a request that nobody has looked at; it is answered in its turn all the same. */
+  #forget(cancel: CancelFrame): boolean {
+    const at = this.#early?.findIndex(({ id }) => id === cancel.id) ?? -1;
+    if (at >= 0) this.#early![at] = cancel;
+    return at >= 0;
   }
 
   #identify(token: string | undefined): MaybePromise<Identity> {
