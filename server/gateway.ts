@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
@@ -15,7 +15,7 @@ import { isPromise } from './maybe-promise.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import type { HandleOptions } from './transports/http/handler.js';
-import { listen, stopListening } from './transports/http/listen.js';
+import { type Listening, listen } from './transports/http/listen.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
@@ -53,7 +53,7 @@ export class Gateway<
   #opening: Promise<void> | null = null;
   #open = false;
   #started: Promise<StartedGateway> | null = null;
-  #server: Server | null = null;
+  #listening: Listening | null = null;
   #sweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
@@ -93,10 +93,11 @@ export class Gateway<
 
   async #listen(): Promise<StartedGateway> {
     const { host, port: wanted, limits } = this.#parts.config;
-    const { server, port } = await listen({ host, port: wanted, handshakeMs: limits.handshakeMs }, (request, response) =>
+    const listening = await listen({ host, port: wanted, handshakeMs: limits.handshakeMs }, (request, response) =>
       this.handleRequest(request, response),
     );
-    this.#server = server;
+    this.#listening = listening;
+    const { port } = listening;
     const name = host.includes(':') ? `[${host}]` : host;
     return { url: `http://${name}:${port}`, host, port };
   }
@@ -183,7 +184,7 @@ export class Gateway<
     await drainSessions(sessions, config.limits.drainMs);
     connections.endAll();
     await plugins.destroy();
-    if (this.#server) await stopListening(this.#server, CLOSE_GRACE_MS);
+    await this.#listening?.stop(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
     if (this.#open) await config.store.close();
     lifecycle.emit('stopped', {});

@@ -67,7 +67,7 @@ export class SseDecoder {
     if (this.#rest.length + (this.#fields.data?.length ?? 0) > this.#maxChars) {
       throw new GatewayError({
         code: 'PAYLOAD_TOO_LARGE',
-        message: `An event is longer than ${this.#maxChars} characters`,
+        message: 'An event of the stream is too long',
       });
     }
   }

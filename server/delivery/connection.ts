@@ -90,6 +90,11 @@ export class EventConnection implements Outlet {
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
+  /** Events of a vector stream carry no ids: without a first place its client could not tell this log from a later one. */
+  began(): void {
+    if (this.options.vector) this.#checkpoint();
+  }
+
   /** Sends an event of this connection alone. */
   send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
     if (this.#closed) return;

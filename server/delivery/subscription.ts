@@ -14,6 +14,8 @@ export interface Outlet {
   readonly form: WireForm<unknown>;
   readonly writable: boolean;
   write(payload: unknown): void;
+  /** A session that was waited for has begun: its events follow. */
+  began(): void;
   /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
   interrupt(): void;
 }
@@ -151,7 +153,8 @@ export class Subscription {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
-    if (reopened) {
+    if (!reopened) this.#outlet.began();
+    else {
       this.#sendGap('epoch', null);
       this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
     }

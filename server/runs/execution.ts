@@ -91,9 +91,11 @@ export class Execution implements RunContext {
       custom: (name, payload) => {
         if (!this.#ended) this.#host.emitCustom(name, payload, this.runId);
       },
-      usage: (counts) => this.#addUsage(counts),
+      usage: (counts) => {
+        if (!this.#ended) this.#addUsage(counts);
+      },
       annotate: (metadata) => {
-        this.#metadata = { ...this.#metadata, ...copy(metadata) };
+        if (!this.#ended) this.#metadata = { ...this.#metadata, ...copy(metadata) };
       },
     });
     try {

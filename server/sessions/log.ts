@@ -81,7 +81,7 @@ export class SessionLog implements ReadableLog {
   #broken: unknown = null;
   #dropped = 0;
   #fresh: EventRecord[] = [];
-  #cutting = false;
+  #cutting: Promise<void> | null = null;
 
   private constructor(
     store: Store,
@@ -174,6 +174,12 @@ export class SessionLog implements ReadableLog {
     return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([]);
   }
 
+  /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
+  async quiesce(): Promise<void> {
+    await this.settled();
+    await this.#cutting;
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#busy) return;
     this.#scheduled = true;
@@ -260,16 +266,14 @@ export class SessionLog implements ReadableLog {
 
   #cut(): MaybePromise<void> {
     if (this.#cutting) return;
-    this.#cutting = true;
-    const done = (): void => {
-      this.#cutting = false;
-    };
     const result = cutLog(this, this.#store, this.#retention);
-    if (!isPromise(result)) return done();
-    return result.then(done, (error: unknown) => {
-      done();
-      this.#listener.broken(error);
-    });
+    if (!isPromise(result)) return;
+    this.#cutting = result
+      .catch((error: unknown) => this.#listener.broken(error))
+      .finally(() => {
+        this.#cutting = null;
+      });
+    return this.#cutting;
   }
 
   /** Cuts what has become too old. */

@@ -206,7 +206,7 @@ export class Session implements Subscribable {
   async release(): Promise<void> {
     const log = this.log;
     if (!log) return;
-    await log.settled();
+    await log.quiesce();
     this.log = null;
     await this.#env.store.release(this.ref, log.term);
   }

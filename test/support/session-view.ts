@@ -27,7 +27,10 @@ export class SessionView {
   readonly #mayRepeat: boolean;
 
   /** @param place Where a client that knows nothing yet wants to begin: `earliest` must be 1, `open` is anywhere. */
-  constructor(id: string, options: { readonly mayRepeat?: boolean; readonly place?: 'earliest' | 'open' } = {}) {
+  constructor(
+    id: string,
+    options: { readonly mayRepeat?: boolean; readonly place?: 'earliest' | 'open' } = {},
+  ) {
     this.id = id;
     this.#mayRepeat = options.mayRepeat ?? false;
     this.#free = options.place === 'open';
