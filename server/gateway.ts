@@ -22,7 +22,9 @@ installErrorTable();
 
 /** Payload types of schemas, as clients receive them. */
 type Payloads<Schemas> = {
-  readonly [Name in keyof Schemas]: Schemas[Name] extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schemas[Name]> : never;
+  readonly [Name in keyof Schemas]: Schemas[Name] extends StandardSchemaV1
+    ? StandardSchemaV1.InferInput<Schemas[Name]>
+    : never;
 };
 
 /** Where a gateway listens; an embedded one listens nowhere itself. */
@@ -93,8 +95,9 @@ export class Gateway<
 
   async #listen(): Promise<StartedGateway> {
     const { host, port: wanted, limits } = this.#parts.config;
-    const listening = await listen({ host, port: wanted, handshakeMs: limits.handshakeMs }, (request, response) =>
-      this.handleRequest(request, response),
+    const listening = await listen(
+      { host, port: wanted, handshakeMs: limits.handshakeMs },
+      (request, response) => this.handleRequest(request, response),
     );
     this.#listening = listening;
     const { port } = listening;
@@ -123,9 +126,9 @@ export class Gateway<
       const { ageMs } = config.limits.retention;
       const now = Date.now();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      Promise.resolve(config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs })).catch(
-        (error: unknown) => report(error, 'expiring records'),
-      );
+      Promise.resolve(
+        config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs }),
+      ).catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
   }
 
@@ -167,7 +170,11 @@ export class Gateway<
     const { auth, sessionScope, limits } = config;
     const { app, name } = apps.parse(key);
     const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
-    return openSession({ operations, connections, heartbeatMs: limits.heartbeatMs }, apps.format(app, name), identity);
+    return openSession(
+      { operations, connections, heartbeatMs: limits.heartbeatMs },
+      apps.format(app, name),
+      identity,
+    );
   }
 
   /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */

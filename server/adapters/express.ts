@@ -32,7 +32,10 @@ type AnyGateway = Gateway<any, any, any>;
  *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  */
-export function gatewayMiddleware<G extends AnyGateway>(gateway: G, options?: MiddlewareOptions): GatewayRouter<G>;
+export function gatewayMiddleware<G extends AnyGateway>(
+  gateway: G,
+  options?: MiddlewareOptions,
+): GatewayRouter<G>;
 export function gatewayMiddleware<
   Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,

@@ -90,8 +90,8 @@ export class EventConnection implements Outlet {
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
-  /** Events of a vector stream carry no ids: without a first place its client could not tell this log from a later one. */
-  began(): void {
+  /** Events of a vector stream carry no ids: without this its client would come back with a place in a log that it has left. */
+  moved(): void {
     if (this.options.vector) this.#checkpoint();
   }
 
@@ -158,7 +158,8 @@ export class EventConnection implements Outlet {
   end(reason: EndReason): void {
     if (this.#closed) return;
     const { sink } = this.options;
-    if (reason === 'expired' && this.writable) this.send('auth_expired', { message: 'The token has expired' });
+    if (reason === 'expired' && this.writable)
+      this.send('auth_expired', { message: 'The token has expired' });
     this.gone();
     sink.end(reason);
   }

@@ -21,6 +21,8 @@ export interface ExecutionHost {
   readonly log: SessionLog;
   readonly questions: Questions;
   readonly runMs: number;
+  /** Longest answer, in characters. */
+  readonly answerSize: number;
   /** Longest wait for a person; infinite by default. */
   readonly waitMs: number;
   takeSteered(run: Run): readonly Message[];
@@ -60,7 +62,7 @@ export class Execution implements RunContext {
   constructor(run: Run, host: ExecutionHost) {
     this.#run = run;
     this.#host = host;
-    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft));
+    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), host.answerSize);
   }
 
   get runId(): string {

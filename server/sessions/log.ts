@@ -146,17 +146,20 @@ export class SessionLog implements ReadableLog {
   }
 
   /**
-   * Appends one event with the others of this event-loop turn. Losing the log is reported to the listener.
+   * Appends one event with the others of this event-loop turn and returns the size of its body. Losing the log is reported to
+   * the listener.
    *
    * @throws TypeError when the event is not JSON.
    */
-  append(draft: EventDraft): void {
+  append(draft: EventDraft): number {
     const entry = toEntry(draft);
-    if (this.#broken) return;
+    const size = entry.record.body.length;
+    if (this.#broken) return size;
     const last = this.#groups.at(-1);
     if (last && !last.options && Array.isArray(last.entries)) last.entries.push(entry);
     else this.#groups.push({ entries: [entry], options: null, waiter: null });
     this.#schedule();
+    return size;
   }
 
   /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
@@ -205,7 +208,9 @@ export class SessionLog implements ReadableLog {
       batch: ++this.#batch,
       ...(dedupe && { dedupe }),
       ...(close && { close }),
-      ...(settleKey !== undefined && { settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) } }),
+      ...(settleKey !== undefined && {
+        settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) },
+      }),
     };
     const records = entries.map((entry) => entry.record);
     try {

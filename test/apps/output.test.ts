@@ -203,6 +203,19 @@ describe('an app that misbehaves', () => {
   });
 });
 
+describe('answerSize', () => {
+  it('ends a longer answer with an error and keeps what was written', async () => {
+    const run = async function* () {
+      for (let i = 0; i < 10; i++) yield 'ten chars.';
+    };
+    const { url } = await startGateway({ app: { run }, limits: { answerSize: 55 } });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    expect(body).to.deep.include({ stopReason: 'error' });
+    expect(body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+    expect(text(body)).to.equal('ten chars.'.repeat(5));
+  });
+});
+
 describe('onDisconnect', () => {
   async function watched(parts: Partial<Application>, limits = {}) {
     const began = gate();
