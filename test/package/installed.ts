@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/program.js';
 
 const run = promisify(execFile);
+const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NODE_TYPES: string = devDependencies['@types/node'];
 
 /** The package as users get it: built, packed and installed into an empty project. */
 export interface Installed {
@@ -28,7 +30,9 @@ export async function installPackage(): Promise<Installed> {
   const tarball = join(project, filename);
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
   write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  await npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball);
+  // A TypeScript project for Node has the types of Node; the package brings none.
+  const wanted = [tarball, `@types/node@${NODE_TYPES}`];
+  await npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...wanted);
   return {
     project,
     tarball,

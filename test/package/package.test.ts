@@ -126,6 +126,29 @@ describe('the packed package', function () {
     ['7', 'typescript'],
     ['5.9', 'typescript5'],
   ] as const) {
+    it(`type-checks a page's code without the types of Node with TypeScript ${version}`, async () => {
+      installed.write(
+        'page.ts',
+        `import { createClient, type GatewayEvent } from '${NAME}/client';
+export const seen: GatewayEvent[] = [];
+for await (const event of createClient({ baseUrl: '/agent' }).events('main')) seen.push(event);`,
+      );
+      const options = {
+        target: 'es2023',
+        lib: ['es2023', 'dom', 'dom.iterable'],
+        module: 'nodenext',
+        types: [],
+        strict: true,
+        noEmit: true,
+      };
+      installed.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['page.ts'] }));
+      const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+      const { stdout } = await run(process.execPath, [tsc, '-p', installed.project]).catch(
+        (error: { stdout: string }) => error,
+      );
+      expect(stdout).to.equal('');
+    });
+
     it(`type-checks in an empty project with TypeScript ${version}`, async () => {
       installed.write('consumer.ts', CONSUMER);
       const options = {
