@@ -1,6 +1,5 @@
-import type { Server } from 'node:http';
 import type { Assembly } from './assembly.js';
-import { listen, stopListening } from './transports/http/listen.js';
+import { type Listening, listen } from './transports/http/listen.js';
 import { UnixSocketDoor } from './transports/unix-socket/unix-socket-door.js';
 
 /** Where a gateway listens; an embedded one has no port of its own. */
@@ -17,7 +16,7 @@ const SHARED_DIRECTORY =
 /** What a gateway listens on by itself: its port, for HTTP and WebSockets, and its Unix socket. */
 export class Doors {
   readonly #parts: Assembly;
-  #server: Server | null = null;
+  #http: Listening | null = null;
   #unix: UnixSocketDoor | null = null;
 
   constructor(parts: Assembly) {
@@ -43,15 +42,15 @@ export class Doors {
   async #listen(): Promise<StartedGateway> {
     const { config, http, webSocket } = this.#parts;
     const { host, port: wanted, limits } = config;
-    const { server, port } = await listen(
+    this.#http = await listen(
       { host, port: wanted, handshakeMs: limits.handshakeMs },
-      (request, response) => http.handle(request, response) || http.notFound(response),
+      {
+        request: (request, response) => http.handle(request, response) || http.notFound(response),
+        upgrade: (request, socket, head) =>
+          webSocket.handle(request, socket, head) || webSocket.notFound(socket),
+      },
     );
-    server.on(
-      'upgrade',
-      (request, socket, head) => webSocket.handle(request, socket, head) || webSocket.notFound(socket),
-    );
-    this.#server = server;
+    const { port } = this.#http;
     const name = host.includes(':') ? `[${host}]` : host;
     return { url: `http://${name}:${port}`, host, port };
   }
@@ -59,7 +58,6 @@ export class Doors {
   /** Ends the sockets, waits for open requests, and cuts what is left after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#unix?.close();
-    await this.#parts.frames.end(graceMs);
-    if (this.#server) await stopListening(this.#server, graceMs);
+    await Promise.all([this.#parts.frames.end(graceMs), this.#http?.stop(graceMs)]);
   }
 }

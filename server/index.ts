@@ -36,7 +36,12 @@ export type { OperationName } from '../shared/operations.js';
 export type { SessionKey } from '../shared/session-key.js';
 export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
 export { PROTOCOL_VERSION } from '../shared/version.js';
-export { type GatewayRouter, gatewayMiddleware, type MiddlewareOptions } from './adapters/express.js';
+export {
+  type GatewayRouter,
+  gatewayMiddleware,
+  type HostRequest,
+  type MiddlewareOptions,
+} from './adapters/express.js';
 export type {
   AppEvent,
   Application,

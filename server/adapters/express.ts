@@ -1,19 +1,26 @@
-import type { Server } from 'node:http';
-import { type Request, Router } from 'express';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Router } from 'express';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods } from '../gateway.js';
 import { ExpressUpgrades } from './upgrades.js';
 
+/** A request as host middleware left it. */
+export interface HostRequest extends IncomingMessage {
+  // Whatever the host's own middleware has put there: `user`, `session`, …
+  readonly [property: string]: any;
+}
+
 /** Options of the middleware. */
 export interface MiddlewareOptions {
   /** Names the user that the host's own middleware has authenticated; undefined leaves it to the gateway's `auth`. */
-  readonly user?: (request: Request) => UserLike | undefined;
+  readonly user?: (request: HostRequest) => UserLike | undefined;
 }
 
-/** An Express router that serves a gateway. */
-export interface GatewayRouter<G> extends Router {
+/** An Express router that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
+export interface GatewayRouter<G> {
+  (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
   /**
    * Serves WebSockets at `/ws` below the same mount, through the host's own middleware. Other upgrades are left to their listeners.
@@ -50,7 +57,7 @@ export function gatewayMiddleware(
   const router = Router();
   const upgrades = new ExpressUpgrades(gateway);
   router.use((request, response, next) => {
-    const user = options.user?.(request);
+    const user = options.user?.(request as HostRequest);
     const served = upgrades.has(request)
       ? upgrades.take(request, { user })
       : gateway.tryRequest(request, response, { user });

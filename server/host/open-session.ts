@@ -1,8 +1,8 @@
+import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
-import { isGatewayError } from '../../shared/errors.js';
 import { newConnectionId, newTraceId } from '../ids.js';
 import type { Caller } from '../operations/caller.js';
 import type { Operations, Sent } from '../operations/operations.js';
@@ -28,17 +28,21 @@ export function openSession(env: HostEnvironment, id: string, identity: Identity
   };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { cursor, from, signal } = options;
-    return readEvents(env, identity, { signal }, (connection) => operations.open(connection, [{ sessionId: id, cursor, from }]));
+    return readEvents(env, identity, { signal }, (connection) =>
+      operations.open(connection, [{ sessionId: id, cursor, from }]),
+    );
   };
   return {
     id,
-    send: (input, options) => startRun(env, caller, operations.send({ ...options, sessionId: id, message: input }, caller)),
+    send: (input, options) =>
+      startRun(env, caller, operations.send({ ...options, sessionId: id, message: input }, caller)),
     events,
     async history(options) {
       try {
         return await operations.execute('history', { ...options, sessionId: id }, caller);
       } catch (error) {
-        if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return { messages: [], cursor: null, hasMore: false };
+        if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND')
+          return { messages: [], cursor: null, hasMore: false };
         throw error;
       }
     },
@@ -46,16 +50,18 @@ export function openSession(env: HostEnvironment, id: string, identity: Identity
       const status = await operations.execute('status', { sessionId: id }, caller);
       return status as Awaited<ReturnType<SessionHandle['status']>>;
     },
-    abort: async (options) => (await operations.execute('abort', { ...options, sessionId: id }, caller)).aborted,
+    abort: async (options) =>
+      (await operations.execute('abort', { ...options, sessionId: id }, caller)).aborted,
     async respond(callId, answer) {
       await operations.execute('tool-response', { ...answer, sessionId: id, callId }, caller);
     },
     async close() {
       await operations.execute('close', { sessionId: id }, caller);
     },
-    channel: (name) => channel(name, events, async (payload, type) => {
-      await operations.execute('channel', { sessionId: id, channel: name, type, payload }, caller);
-    }),
+    channel: (name) =>
+      channel(name, events, async (payload, type) => {
+        await operations.execute('channel', { sessionId: id, channel: name, type, payload }, caller);
+      }),
   };
 }
 

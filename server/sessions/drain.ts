@@ -5,7 +5,8 @@ export async function drainSessions(sessions: SessionDirectory, drainMs: number)
   const live = [...sessions.values()];
   const running = live.flatMap((session) => session.runs.queue.all().map((run) => run.ended));
   if (running.length > 0) await within(Promise.all(running), drainMs);
-  for (const session of live) session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
+  for (const session of live)
+    session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
   await Promise.all(live.map((session) => session.release()));
 }
 

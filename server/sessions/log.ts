@@ -81,7 +81,7 @@ export class SessionLog implements ReadableLog {
   #broken: unknown = null;
   #dropped = 0;
   #fresh: EventRecord[] = [];
-  #cutting = false;
+  #cutting: Promise<void> | null = null;
 
   private constructor(
     store: Store,
@@ -146,17 +146,20 @@ export class SessionLog implements ReadableLog {
   }
 
   /**
-   * Appends one event with the others of this event-loop turn. Losing the log is reported to the listener.
+   * Appends one event with the others of this event-loop turn and returns the size of its body. Losing the log is reported to
+   * the listener.
    *
    * @throws TypeError when the event is not JSON.
    */
-  append(draft: EventDraft): void {
+  append(draft: EventDraft): number {
     const entry = toEntry(draft);
-    if (this.#broken) return;
+    const size = entry.record.body.length;
+    if (this.#broken) return size;
     const last = this.#groups.at(-1);
     if (last && !last.options && Array.isArray(last.entries)) last.entries.push(entry);
     else this.#groups.push({ entries: [entry], options: null, waiter: null });
     this.#schedule();
+    return size;
   }
 
   /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
@@ -172,6 +175,12 @@ export class SessionLog implements ReadableLog {
   /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
   settled(): MaybePromise<unknown> {
     return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([]);
+  }
+
+  /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
+  async quiesce(): Promise<void> {
+    await this.settled();
+    await this.#cutting;
   }
 
   #schedule(): void {
@@ -199,7 +208,9 @@ export class SessionLog implements ReadableLog {
       batch: ++this.#batch,
       ...(dedupe && { dedupe }),
       ...(close && { close }),
-      ...(settleKey !== undefined && { settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) } }),
+      ...(settleKey !== undefined && {
+        settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) },
+      }),
     };
     const records = entries.map((entry) => entry.record);
     try {
@@ -260,16 +271,14 @@ export class SessionLog implements ReadableLog {
 
   #cut(): MaybePromise<void> {
     if (this.#cutting) return;
-    this.#cutting = true;
-    const done = (): void => {
-      this.#cutting = false;
-    };
     const result = cutLog(this, this.#store, this.#retention);
-    if (!isPromise(result)) return done();
-    return result.then(done, (error: unknown) => {
-      done();
-      this.#listener.broken(error);
-    });
+    if (!isPromise(result)) return;
+    this.#cutting = result
+      .catch((error: unknown) => this.#listener.broken(error))
+      .finally(() => {
+        this.#cutting = null;
+      });
+    return this.#cutting;
   }
 
   /** Cuts what has become too old. */

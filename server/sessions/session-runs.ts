@@ -5,7 +5,7 @@ import type { QueuedMessage } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { isPromise } from '../maybe-promise.js';
-import { type Ending, endDrafts, Execution, type ExecutionHost } from '../runs/execution.js';
+import { type Ending, Execution, type ExecutionHost, endDrafts } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { Run, type RunRequest } from '../runs/run.js';
 import type { StoredSend } from '../stores/store.js';
@@ -133,14 +133,19 @@ export class SessionRuns {
       return;
     }
     if (run.state !== 'active') return;
-    this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user: run.request.user });
+    this.#env.notify({
+      type: 'run:started',
+      sessionId: this.#session.id,
+      runId: run.id,
+      user: run.request.user,
+    });
     const { messages } = log.state;
     const at = messages.findLastIndex((other) => other.id === message.id);
     execution.start(at < 0 ? messages : messages.slice(0, at));
   }
 
   #host(log: SessionLog): ExecutionHost {
-    const { runMs, waitMs } = this.#env;
+    const { runMs, waitMs, answerSize } = this.#env;
     return {
       session: { id: this.#session.id, app: this.#session.ref.app },
       app: this.#env.app(this.#session.ref.app),
@@ -148,6 +153,7 @@ export class SessionRuns {
       questions: this.questions,
       runMs,
       waitMs,
+      answerSize,
       takeSteered: (run) => this.#takeSteered(run),
       publish: (channel, payload, type, runId) => this.#session.publish(channel, type, payload, runId),
       emitCustom: (name, payload, runId) => this.#session.emitCustom(name, payload, runId),
@@ -205,7 +211,12 @@ export class SessionRuns {
     } catch {
       run.resolve({ ...result, stopReason: 'lost', cursor: log.cursor });
     }
-    this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId: run.id, stopReason: result.stopReason });
+    this.#env.notify({
+      type: 'run:ended',
+      sessionId: this.#session.id,
+      runId: run.id,
+      stopReason: result.stopReason,
+    });
   }
 
   /** Ends a run by id, or the active one. False when there is nothing to end. */

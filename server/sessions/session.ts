@@ -68,7 +68,8 @@ export class Session implements Subscribable {
     const { active } = this.runs;
     if (!active || (this.#env.app(this.ref.app).onDisconnect ?? this.#env.onDisconnect) !== 'abort') return;
     this.#deserted = setTimeout(() => {
-      if (this.#subscriptions.size === 0) this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
+      if (this.#subscriptions.size === 0)
+        this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
     }, this.#env.disconnectGraceMs);
     this.#deserted.unref();
   }
@@ -206,7 +207,7 @@ export class Session implements Subscribable {
   async release(): Promise<void> {
     const log = this.log;
     if (!log) return;
-    await log.settled();
+    await log.quiesce();
     this.log = null;
     await this.#env.store.release(this.ref, log.term);
   }

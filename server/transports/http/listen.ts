@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
 
 /** How a standalone gateway listens. */
@@ -9,17 +10,21 @@ export interface ListenOptions {
   readonly handshakeMs: number;
 }
 
-/** Where it listens. */
+/** What is done with what comes. */
+export interface ServerHandlers {
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** A server that listens. */
 export interface Listening {
-  readonly server: Server;
   readonly port: number;
+  /** Stops listening and waits for the open requests; what is still open after `graceMs` is cut. */
+  stop(graceMs: number): Promise<void>;
 }
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
-export function listen(
-  options: ListenOptions,
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Listening> {
+export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<Listening> {
   const { host, port, handshakeMs } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const server = createServer(
@@ -29,8 +34,14 @@ export function listen(
       requestTimeout: Math.min(bounded * 3, 0x7fffffff),
       connectionsCheckingInterval: Math.min(bounded, 5000),
     },
-    serve,
+    handlers.request,
   );
+  server.on('upgrade', handlers.upgrade);
+  const busy = new Set<ServerResponse>();
+  server.on('request', (_request, response) => {
+    busy.add(response);
+    response.once('close', () => busy.delete(response));
+  });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
@@ -44,18 +55,27 @@ export function listen(
         }),
       );
     });
-    server.listen(port, host, () => resolve({ server, port: (server.address() as AddressInfo).port }));
+    server.listen(port, host, () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        stop: (graceMs) => stopListening(server, busy, graceMs),
+      }),
+    );
   });
 }
 
-/** Stops listening and waits for the open requests; what is still open after `graceMs` is cut. */
-export function stopListening(server: Server, graceMs: number): Promise<void> {
+function stopListening(server: Server, busy: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();
     });
-    server.closeIdleConnections();
+    // Browsers hold connections ready that never carried a request; Node does not count those as idle.
+    const cut = (): void => {
+      if (busy.size === 0) server.closeAllConnections();
+    };
+    for (const response of busy) response.once('close', cut);
+    cut();
   });
 }

@@ -56,7 +56,8 @@ async function streamRun(
     slowClientMs,
     client: false,
   });
-  response.once('close', () => connection.gone());
+  if (response.closed) connection.gone();
+  else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
   const ended = (): void => {
     connection.gone();
