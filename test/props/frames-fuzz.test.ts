@@ -53,7 +53,7 @@ const frame = fc.oneof(
   },
   fc.record({ type: fc.constant('cancel'), id }),
   fc.record({ type: fc.constantFrom('ping', 'pong'), timestamp: fc.oneof(fc.double(), fc.string()) }),
-  fc.record({ type: fc.constant('auth'), token: fc.constantFrom('mallory', 'alice', 'bad') }),
+  fc.record({ type: fc.constant('auth'), token: fc.constantFrom('mallory', 'alice', '') }),
   fc.record({ type: fc.constant('connect'), protocol: fc.jsonValue(), token: fc.constant('alice') }),
   fc.record({ type: fc.constantFrom('event', 'res', 'chunk', 'error'), id, data: fc.jsonValue() }),
   fc.jsonValue(),
@@ -200,13 +200,13 @@ describe('whatever is written to a socket', () => {
           const socket = door === 'WebSocket' ? connect(Number(port), hostname) : connect(fuzzed.socketPath);
           closeLater(socket, (it) => it.destroy());
           const received: Buffer[] = [];
+          const ended = new Promise((resolve) => socket.once('close', resolve));
           socket.on('data', (data: Buffer) => received.push(data)).on('error', () => {});
           if (door === 'WebSocket') socket.write(upgrade);
           for (const chunk of chunks) {
             socket.write(chunk);
             await new Promise(setImmediate);
           }
-          const ended = new Promise((resolve) => socket.once('close', resolve));
           socket.end();
           await ended;
           expect(Buffer.concat(received).toString()).not.to.include(SECRET);

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ServerOptions, WebSocketServer } from 'ws';
 import { GatewayError } from '../../../shared/errors.js';
 import { WEBSOCKET_PATH } from '../../../shared/operations.js';
 import { retryAfter } from '../../delivery/retry-after.js';
@@ -12,6 +11,7 @@ import { publicError } from '../public-error.js';
 import { targetOf } from '../target.js';
 import { refuseUpgrade } from './refuse-upgrade.js';
 import { WebSocketWire } from './websocket-wire.js';
+import { createWebSocketServer, type WebSocketServer } from './ws.js';
 
 /** Three of them without a sign of life make 42 s: a dead peer is freed within 45. */
 const PING_MS = 14_000;
@@ -19,12 +19,6 @@ const PING_MS = 14_000;
 const MAX_FRAGMENTS = 1024;
 /** Time for the peer to answer a close. */
 const CLOSE_MS = 2000;
-
-// Newer than the published types.
-interface NewerOptions extends ServerOptions {
-  readonly maxFragments: number;
-  readonly closeTimeout: number;
-}
 
 /** Turns upgrade requests into WebSockets: standalone, embedded and behind every adapter alike. */
 export class WebSocketDoor {
@@ -35,15 +29,11 @@ export class WebSocketDoor {
 
   constructor(env: FrameEnvironment) {
     this.#env = env;
-    const options: NewerOptions = {
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
+    this.#server = createWebSocketServer({
       maxPayload: Math.min(env.limits.bodyBytes, 0x7fff_ffff),
       maxFragments: MAX_FRAGMENTS,
       closeTimeout: CLOSE_MS,
-    };
-    this.#server = new WebSocketServer(options);
+    });
   }
 
   /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { frameForm } from '../frames/frame-form.js';
@@ -7,6 +6,7 @@ import { FrameSession } from '../frames/frame-session.js';
 import type { FrameWire } from '../frames/frame-wire.js';
 import type { WireEnd } from '../frames/wire-end.js';
 import { encodeTextFrames } from './text-frames.js';
+import type { WebSocket } from './ws.js';
 
 /** Pings without a sign of life after which a peer counts as dead. */
 const MISSED_PINGS = 2;
