@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
-import { createGateway, type GatewayConfig } from '../../server/index.js';
+import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -22,9 +22,11 @@ async function bundle(script: string): Promise<Uint8Array> {
 export async function servePage(
   script: string,
   config: Pick<GatewayConfig, 'app' | 'limits'>,
+  prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
   closeLater(gateway, (it) => it.close());
+  prepare(gateway);
   const source = await bundle(script);
   const server = createServer((request, response) => {
     if (request.url === '/') {
@@ -37,6 +39,9 @@ export async function servePage(
     } else {
       gateway.handleRequest(request, response, { basePath: '/agent' });
     }
+  });
+  server.on('upgrade', (request, socket, head) => {
+    gateway.handleUpgrade(request, socket, head, { basePath: '/agent' });
   });
   closeLater(server, (it) => {
     it.close();

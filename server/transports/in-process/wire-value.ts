@@ -16,7 +16,8 @@ function convert(value: unknown, above: readonly object[], key = ''): unknown {
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : null;
+      // Adding nothing makes a plain zero of a negative one.
+      return Number.isFinite(value) ? (value as number) + 0 : null;
     case 'bigint':
       throw new GatewayError({ code: 'INVALID_REQUEST', message: 'JSON has no bigint' });
     case 'object':
@@ -35,7 +36,8 @@ function convertObject(value: object, above: readonly object[], key: string): un
   if (typeof toJSON === 'function') return convert(toJSON.call(value, key), within);
   if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
   if (Array.isArray(value)) {
-    const items = value.map((item, i) => convert(item, within, String(i)) ?? null);
+    // `map` would leave holes as they are.
+    const items = Array.from(value, (item, i) => convert(item, within, String(i)) ?? null);
     return items.every((item, i) => item === value[i]) ? value : items;
   }
   const entries = Object.entries(value);
