@@ -4,7 +4,7 @@ export interface Limits {
   readonly bodyBytes: number;
   /** Nesting of JSON from outside. @default 64 */
   readonly jsonDepth: number;
-  /** Open event streams of one user. @default 32 */
+  /** Open event streams and sockets of one user. @default 32 */
   readonly connectionsPerUser: number;
   /** Open sessions of one user. @default 1000 */
   readonly sessionsPerUser: number;
@@ -16,7 +16,7 @@ export interface Limits {
   readonly queueLength: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
-  /** Time for a request's head and for a socket's first frame. @default 10 s */
+  /** Time for a request's head, and for a socket's first frame, which has 5 s at most. @default 10 s */
   readonly handshakeMs: number;
   /** Interval of heartbeats on event streams. @default 15 s */
   readonly heartbeatMs: number;

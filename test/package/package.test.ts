@@ -31,10 +31,13 @@ const NAMES: Record<string, readonly string[]> = {
     'isGuardError',
     'PROTOCOL_VERSION',
     'memoryStore',
+    'createInProcessTransport',
   ],
+  [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',
     'sseTransport',
+    'webSocketTransport',
     'initialState',
     'reduce',
     'isTerminal',
