@@ -15,7 +15,7 @@ import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
 import type { FrameEnvironment } from './environment.js';
-import type { FrameWire } from './frame-wire.js';
+import type { FramePeer, FrameWire } from './frame-wire.js';
 import { FrameFault, readFrame } from './read-frame.js';
 import { RequestDesk } from './request-desk.js';
 import { endFor, endOf, FLOODED, type WireEnd } from './wire-end.js';
@@ -33,6 +33,7 @@ export class FrameSession implements Sink {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
   readonly #desk: RequestDesk;
+  #peer: FramePeer;
   #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
   #connection: EventConnection | null = null;
   /** Requests from before `connected`, and what came while those were answered: all in order. */
@@ -40,9 +41,10 @@ export class FrameSession implements Sink {
   #timer: NodeJS.Timeout | undefined;
   #leaving: WireEnd | null = null;
 
-  constructor(env: FrameEnvironment, wire: FrameWire) {
+  constructor(env: FrameEnvironment, wire: FrameWire, peer: FramePeer) {
     this.#env = env;
     this.#wire = wire;
+    this.#peer = peer;
     this.#desk = new RequestDesk(env, wire, () => this.#leave());
     const late = new GatewayError({
       code: 'INVALID_REQUEST',
@@ -161,6 +163,9 @@ export class FrameSession implements Sink {
       sink: this,
       client: true,
     });
+    // For a new token later, headers and address will do: the rest of the request is not kept for as long as the socket is open.
+    const { headers, ip } = this.#peer.request;
+    this.#peer = { ...this.#peer, request: { headers, ip } };
     await operations.open(this.#connection, subscribe, version);
   }
 
@@ -187,7 +192,7 @@ export class FrameSession implements Sink {
 
   #identify(token: string | undefined): MaybePromise<Identity> {
     const { authenticator, cookies } = this.#env;
-    const { user, request } = this.#wire;
+    const { user, request } = this.#peer;
     if (user) return authenticator.identify(user);
     if (cookies && token === undefined) checkCookieRequest(request.headers);
     return authenticator.authenticate({ ...(token !== undefined && { token }), request });

@@ -2,13 +2,17 @@ import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import type { WireEnd } from './wire-end.js';
 
+/** Who is at the other end, as far as the socket itself knows. */
+export interface FramePeer {
+  readonly request: AuthRequest;
+  /** The user, where the host has authenticated the upgrade itself. */
+  readonly user?: UserLike | undefined;
+}
+
 /** One client's socket, as a session of frames sees it. It reports to the session: `receive`, `drained` and `closed`. */
 export interface FrameWire {
   readonly transport: string;
   readonly form: WireForm<unknown>;
-  readonly request: AuthRequest;
-  /** The user, where the host has authenticated the upgrade itself. */
-  readonly user: UserLike | undefined;
   /** Bytes that are written and not sent. */
   readonly backlog: number;
   /** Writes one frame. False when the receiver does not keep up. */

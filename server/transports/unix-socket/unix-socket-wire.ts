@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 import { LineDecoder } from '../../../shared/ndjson.js';
-import type { AuthRequest } from '../../auth/types.js';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import type { FrameWire } from '../frames/frame-wire.js';
+import type { FramePeer, FrameWire } from '../frames/frame-wire.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
 export const NDJSON_FORM = frameForm((texts) => Buffer.from(`${texts.join('\n')}\n`));
+
+/** Nothing is known of who connects to the socket. */
+const PEER: FramePeer = { request: { headers: {}, ip: '' } };
 
 /** Time for the peer to take what was written before a close. */
 const CLOSE_MS = 2000;
@@ -16,8 +18,6 @@ const CLOSE_MS = 2000;
 export class UnixSocketWire implements FrameWire {
   readonly transport = 'unix-socket';
   readonly form = NDJSON_FORM;
-  readonly request: AuthRequest = { headers: {}, ip: '' };
-  readonly user = undefined;
   readonly #socket: Socket;
   readonly #session: FrameSession;
   readonly #lines: LineDecoder;
@@ -25,7 +25,7 @@ export class UnixSocketWire implements FrameWire {
   constructor(env: FrameEnvironment, socket: Socket) {
     this.#socket = socket;
     this.#lines = new LineDecoder(env.limits.bodyBytes);
-    this.#session = new FrameSession(env, this);
+    this.#session = new FrameSession(env, this, PEER);
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#session.drained());
     socket.on('close', () => this.#session.closed());

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import type { FrameWire } from '../frames/frame-wire.js';
+import type { FramePeer, FrameWire } from '../frames/frame-wire.js';
 import type { WireEnd } from '../frames/wire-end.js';
 import { encodeTextFrames } from './text-frames.js';
 import type { WebSocket } from './ws.js';
@@ -23,23 +22,15 @@ const NOT_TEXT: WireEnd = { code: 1003, reason: 'TEXT_ONLY' };
 export class WebSocketWire implements FrameWire {
   readonly transport = 'websocket';
   readonly form = WEBSOCKET_FORM;
-  readonly request: AuthRequest;
-  readonly user: UserLike | undefined;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
   readonly #session: FrameSession;
   #missed = 0;
 
-  constructor(
-    env: FrameEnvironment,
-    webSocket: WebSocket,
-    peer: { readonly socket: Duplex; readonly request: AuthRequest; readonly user: UserLike | undefined },
-  ) {
+  constructor(env: FrameEnvironment, webSocket: WebSocket, peer: FramePeer & { readonly socket: Duplex }) {
     this.#webSocket = webSocket;
     this.#socket = peer.socket;
-    this.request = peer.request;
-    this.user = peer.user;
-    this.#session = new FrameSession(env, this);
+    this.#session = new FrameSession(env, this, { request: peer.request, user: peer.user });
     const heard = (): void => {
       this.#missed = 0;
     };
