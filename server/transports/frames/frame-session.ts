@@ -46,11 +46,7 @@ export class FrameSession implements Sink {
     this.#wire = wire;
     this.#peer = peer;
     this.#desk = new RequestDesk(env, wire, () => this.#leave());
-    const late = new GatewayError({
-      code: 'INVALID_REQUEST',
-      message: 'The connect frame did not come in time',
-    });
-    this.#timer = setTimeout(() => this.fail(late), Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
+    this.#timer = setTimeout(() => this.#late(), Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
     env.frames.add(this);
   }
 
@@ -139,8 +135,15 @@ export class FrameSession implements Sink {
     }
   }
 
+  #late(): void {
+    this.fail(
+      new GatewayError({ code: 'INVALID_REQUEST', message: 'The connect frame did not come in time' }),
+    );
+  }
+
   #connect(frame: ConnectFrame): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#stage = 'opening';
     this.#open(frame).then(
       () => this.#answerEarly(),

@@ -49,19 +49,28 @@ export class WebSocketDoor {
       refuseUpgrade(socket, publicError(error, this.#env.report));
       return true;
     }
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      const peer = { socket, request: authRequest(request), user: options.user };
-      const wire = new WebSocketWire(this.#env, webSocket, peer);
-      this.#wires.add(wire);
-      this.#timer ??= this.#beat();
-      webSocket.once('close', () => this.#forget(wire));
-    });
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#accept(
+        new WebSocketWire(this.#env, webSocket, {
+          socket,
+          request: authRequest(request),
+          user: options.user,
+        }),
+      ),
+    );
     return true;
   }
 
   /** Answers an upgrade that is nobody's. */
   notFound(socket: Duplex): void {
     refuseUpgrade(socket, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
+  }
+
+  // A function of its own: its closure lives as long as the socket, and must not hold the request.
+  #accept(wire: WebSocketWire): void {
+    this.#wires.add(wire);
+    this.#timer ??= this.#beat();
+    wire.onClose(() => this.#forget(wire));
   }
 
   #beat(): NodeJS.Timeout {

@@ -80,6 +80,11 @@ export class WebSocketWire implements FrameWire {
     this.#webSocket.terminate();
   }
 
+  /** Calls back once it is closed. */
+  onClose(listener: () => void): void {
+    this.#webSocket.once('close', listener);
+  }
+
   /** Asks for a sign of life, and gives up on a peer that gave none for long. */
   beat(): void {
     this.#missed += 1;
