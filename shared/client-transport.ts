@@ -1,5 +1,5 @@
-import type { GatewayError } from './errors.js';
 import type { GatewayEvent } from './events.js';
+import type { GatewayError } from './gateway-error.js';
 import type { SubscribeTarget } from './operation-types.js';
 import type { OperationName } from './operations.js';
 
@@ -16,7 +16,7 @@ export interface SubscriptionChange {
 
 /** Why a link ended. */
 export interface LinkEnd {
-  readonly error?: GatewayError;
+  readonly error?: GatewayError | undefined;
   /** Milliseconds the gateway asks to wait before the next link. */
   readonly retryMs?: number | undefined;
 }

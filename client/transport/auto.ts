@@ -1,9 +1,8 @@
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { quietTimer } from '../timing.js';
+import type { FrameTransport } from './frames.js';
 import { lazyTransport } from './lazy.js';
 import type { ClientTransport } from './transport.js';
-import type { WebSocketOptions } from './websocket.js';
-import { webSocketFrames } from './websocket-frames.js';
 
 /** Time for a WebSocket before HTTP is used. A proxy may swallow the upgrade and answer nothing at all. */
 const PROBE_MS = 5000;
@@ -12,8 +11,7 @@ const PROBE_MS = 5000;
  * Tries a WebSocket, and falls back to SSE where none can be opened. A WebSocket that once worked is kept to; SSE until its stream
  * cannot be opened either, for then it is not the WebSocket that is the problem.
  */
-export function autoTransport(options: WebSocketOptions, sse: ClientTransport): ClientTransport {
-  const webSocket = webSocketFrames(options);
+export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): ClientTransport {
   let chosen: ClientTransport | undefined;
   let probing: Promise<ClientTransport> | undefined;
   const fallback: ClientTransport = {
@@ -69,7 +67,9 @@ export function autoTransport(options: WebSocketOptions, sse: ClientTransport): 
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = quietTimer(ms, () => reject(new GatewayError({ code: 'NETWORK' })));
+    const timer = quietTimer(ms, () =>
+      reject(new GatewayError({ code: 'NETWORK', message: 'No WebSocket was opened in time' })),
+    );
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

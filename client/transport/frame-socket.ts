@@ -1,6 +1,6 @@
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { ClientFrame, ServerFrame } from '../../shared/frames.js';
+import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { quietTimer } from '../timing.js';
@@ -60,7 +60,7 @@ export class FrameSocket {
       this.#refused = reject;
     });
     this.ready.catch(() => {});
-    this.#timer = quietTimer(CONNECT_MS, () => this.#end(new GatewayError({ code: 'NETWORK' })));
+    this.#timer = quietTimer(CONNECT_MS, () => this.#end(networkError()));
     void this.#dial(refresh);
   }
 
@@ -227,7 +227,8 @@ export class FrameSocket {
 }
 
 function networkError(cause?: unknown): GatewayError {
-  return new GatewayError({ code: 'NETWORK', ...(cause !== undefined && { cause }) });
+  const message = 'The connection to the gateway failed';
+  return new GatewayError({ code: 'NETWORK', message, ...(cause !== undefined && { cause }) });
 }
 
 /** Undefined for what is no frame of a gateway. */

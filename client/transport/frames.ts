@@ -1,5 +1,5 @@
-import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { Source } from '../options.js';
@@ -66,7 +66,7 @@ export class FrameTransport implements ClientTransport {
         onChunk: () => {
           release();
           cancel();
-          reject(new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is a stream' }));
+          reject(misused('The method is a stream'));
         },
         onEnd: (payload) => {
           release();
@@ -96,12 +96,7 @@ export class FrameTransport implements ClientTransport {
         items.push(item);
         wake();
       },
-      onEnd: (payload) =>
-        settle(
-          payload === undefined
-            ? undefined
-            : new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is not a stream' }),
-        ),
+      onEnd: (payload) => settle(payload === undefined ? undefined : misused('The method is not a stream')),
       onFail: settle,
     });
     signal.addEventListener('abort', aborted);
@@ -237,4 +232,8 @@ export class FrameTransport implements ClientTransport {
     clearTimeout(this.#idle);
     this.#idle = quietTimer(IDLE_MS, () => socket.isIdle && this.#link?.socket !== socket && socket.retire());
   }
+}
+
+function misused(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { GatewayError } from '../../shared/gateway-error.js';
 import { WEBSOCKET_PATH } from '../../shared/operations.js';
 import type { FrameWireHandlers } from './frame-wire.js';
 import { FrameTransport } from './frames.js';

@@ -1,4 +1,4 @@
-import type { Source } from '../options.js';
+import type { ClientOptions, Source } from '../options.js';
 import { lazyTransport } from './lazy.js';
 import type { ClientTransport } from './transport.js';
 import type { WebSocketClass } from './websocket-class.js';
@@ -14,15 +14,23 @@ export interface WebSocketOptions {
   readonly WebSocket?: WebSocketClass | undefined;
 }
 
+/** What a client was told. */
+export type SocketOptions = WebSocketOptions & Pick<ClientOptions, 'transport'>;
+
 /**
  * One WebSocket for requests and events alike. The token travels in the first frame, never in the URL. Its code is loaded when it
  * is used, so that a page without WebSockets does not carry it.
  */
 export function webSocketTransport(options: WebSocketOptions): ClientTransport {
+  return socketTransport({ ...options, transport: 'websocket' });
+}
+
+/** The transport that the options of a client name: a WebSocket, or `auto`. */
+export function socketTransport(options: SocketOptions): ClientTransport {
   let made: ClientTransport | undefined;
-  return lazyTransport('websocket', async () => {
-    const { webSocketFrames } = await import('./websocket-frames.js');
-    made ??= webSocketFrames(options);
+  return lazyTransport(options.transport as string, async () => {
+    const { makeTransport } = await import('./sockets.js');
+    made ??= makeTransport(options);
     return made;
   });
 }
