@@ -49,7 +49,8 @@ export class FrameSocket {
   /** Whether its last token was good once: then it ran out, and its source has to be told. */
   expired = false;
   #lastId = 0;
-  #held = false;
+  /** At first for whoever had it opened. */
+  #held = true;
   #timer: ReturnType<typeof setTimeout>;
 
   constructor(options: SocketOptions, handlers: SocketHandlers, refresh: boolean) {

@@ -1,0 +1,149 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import NodeWebSocket from 'ws';
+import { type Client, createClient, type WebSocketClass, webSocketTransport } from '../../client/index.js';
+import { createGateway } from '../../server/index.js';
+import { textOf } from '../../shared/messages.js';
+import { failure } from '../behaviour/iteration.js';
+import { echo } from '../support/apps.js';
+import { startGateway, TestLogger, TOKEN } from '../support/gateway.js';
+import { Hearing } from '../support/hearing.js';
+import { runProgram } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+import { socketDirectory } from '../support/socket-directory.js';
+
+const WebSocket = NodeWebSocket as unknown as WebSocketClass;
+
+const later = (client: Client): Client => closeLater(client, (it) => it.disconnect());
+
+describe('a client that chooses its transport', () => {
+  it('takes a WebSocket by name, and by itself where there is one', async () => {
+    const { gateway, url } = await startGateway({ app: echo });
+    const connected = new Hearing(gateway, 'client:connected');
+    for (const transport of ['websocket', 'auto'] as const) {
+      const client = later(createClient({ baseUrl: `${url}/`, token: TOKEN, transport, WebSocket }));
+      expect(textOf((await client.send('main', transport).result).message)).to.equal(`echo: ${transport}`);
+    }
+    expect(connected.heard.map(({ transport }) => transport)).to.deep.equal(['websocket', 'websocket']);
+  });
+
+  it('falls back to SSE where no upgrade gets through', async () => {
+    const gateway = createGateway({
+      app: echo,
+      embedded: true,
+      auth: { type: 'none' },
+      logger: new TestLogger(),
+    });
+    closeLater(gateway, (it) => it.close());
+    const connected = new Hearing(gateway, 'client:connected');
+    // A host that knows nothing of upgrades.
+    const server = createServer((request, response) => gateway.handleRequest(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    closeLater(server, (it) => {
+      it.close();
+      it.closeAllConnections();
+    });
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const given of [WebSocket, undefined]) {
+      const client = later(createClient({ baseUrl, transport: 'auto', WebSocket: given }));
+      const [first, second] = ['one', 'two'].map((text) => client.send('main', text));
+      expect(textOf((await second!.result).message)).to.equal('echo: two');
+      expect((await first!.result).stopReason).to.equal('end');
+      expect((await client.status()).draining).to.equal(false);
+    }
+    expect(connected.heard.map(({ transport }) => transport)).to.deep.equal(['sse', 'sse']);
+  });
+
+  it('takes a refusal for one', async () => {
+    const { url } = await startGateway({ app: echo });
+    for (const transport of ['websocket', 'auto'] as const) {
+      const client = later(createClient({ baseUrl: url, token: 'wrong', transport, WebSocket }));
+      expect(await failure(client.status())).to.include({ code: 'UNAUTHENTICATED', status: 401 });
+    }
+  });
+
+  it('says what a WebSocket needs', async () => {
+    class NoWebSocket {}
+    const client = later(createClient({ transport: webSocketTransport({ WebSocket }) }));
+    expect(await failure(client.status())).to.include({ code: 'INVALID_REQUEST' });
+    const broken = webSocketTransport({
+      url: 'not a url',
+      WebSocket: NoWebSocket as unknown as WebSocketClass,
+    });
+    expect(
+      (await failure(later(createClient({ transport: broken, timeoutMs: 200 })).apps())).code,
+    ).to.be.oneOf(['NETWORK', 'TIMEOUT']);
+  });
+});
+
+describe('tokens of a WebSocket', () => {
+  function expiring(lifeMs: number) {
+    const issued: number[] = [];
+    return {
+      issued,
+      auth: {
+        type: 'custom' as const,
+        cookies: false as const,
+        validate: (token = '') => {
+          const expiresAt = Number(token);
+          return { valid: expiresAt > Date.now(), user: { id: 'alice' }, expiresAt };
+        },
+      },
+      token: () => {
+        issued.push(Date.now() + lifeMs);
+        return String(issued.at(-1));
+      },
+    };
+  }
+
+  it('are renewed before they run out, on the same connection', async () => {
+    const { auth, token, issued } = expiring(1500);
+    const { gateway, url } = await startGateway({ app: echo, auth, limits: { heartbeatMs: 100 } });
+    const disconnected = new Hearing(gateway, 'client:disconnected');
+    const client = later(createClient({ baseUrl: url, token, transport: 'websocket', WebSocket }));
+    const events = client.events('main', { from: 'earliest' });
+    await client.send('main', 'one').result;
+    // Past the end of the first token and of its successor.
+    while (issued.length < 4) await new Promise((resolve) => setTimeout(resolve, 50));
+    await client.send('main', 'two').result;
+    expect(disconnected.heard).to.deep.equal([]);
+    expect((await events.next()).value.type).to.equal('message_accepted');
+  });
+
+  it('are asked for anew when one was refused, or ran out', async () => {
+    const { auth } = expiring(0);
+    const { gateway, url } = await startGateway({ app: echo, auth, limits: { heartbeatMs: 50 } });
+    const connected = new Hearing(gateway, 'client:connected');
+    const asked: boolean[] = [];
+    const client = later(
+      createClient({
+        baseUrl: url,
+        transport: 'websocket',
+        WebSocket,
+        token: ({ refresh }) => {
+          asked.push(refresh);
+          // The first is refused; the second runs out at once and is not renewed in time.
+          if (asked.length === 1) return '1';
+          if (asked.length === 3) throw new Error('the issuer is away');
+          return String(Date.now() + (asked.length === 2 ? 300 : 60_000));
+        },
+      }),
+    );
+    const events = client.events('main', { from: 'earliest' });
+    await connected.nth(2);
+    await client.send('main', 'hello').result;
+    expect((await events.next()).value.type).to.equal('message_accepted');
+    expect(asked).to.deep.equal([false, true, true, true]);
+  });
+});
+
+describe('a program with a client on a Unix socket', () => {
+  it('ends by itself when it waits for nothing more', async () => {
+    const socketPath = `${socketDirectory()}/g.sock`;
+    await startGateway({ app: echo, socketPath });
+    const program = runProgram('test/support/unix-client.ts', { args: [socketPath, TOKEN] });
+    expect(await program.exited).to.equal(0);
+    expect(program.output).to.include('"draining":false');
+  }).timeout(30_000);
+});
