@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
 import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
@@ -15,6 +16,9 @@ import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import type { HandleOptions } from './transports/http/handler.js';
 import { listen, stopListening } from './transports/http/listen.js';
+
+// Bundlers may leave out the module that does this by itself.
+installErrorTable();
 
 /** Payload types of schemas, as clients receive them. */
 type Payloads<Schemas> = {
@@ -35,7 +39,7 @@ const CLOSE_GRACE_MS = 1000;
 
 /** Puts apps and methods behind one door. */
 export class Gateway<
-  Methods extends MethodTree = Readonly<Record<never, never>>,
+  Methods = Readonly<Record<never, never>>,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
 > {
@@ -54,7 +58,7 @@ export class Gateway<
   #closed: Promise<void> | null = null;
 
   /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
-  constructor(config: GatewayConfig<Methods, Channels, Events>) {
+  constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
     this.#parts = assemble(parseConfig(config), () => this.#ready());
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
@@ -186,11 +190,15 @@ export class Gateway<
   }
 }
 
+/** The inferred tree, or none where no methods were given. */
+export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record<never, never>> : Methods;
+
+// No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
 /** Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
 export function createGateway<
-  const Methods extends MethodTree = Readonly<Record<never, never>>,
+  Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
->(config: GatewayConfig<Methods, Channels, Events>): Gateway<Methods, Channels, Events> {
-  return new Gateway(config);
+>(config: GatewayConfig<Methods, Channels, Events>): Gateway<GivenMethods<Methods>, Channels, Events> {
+  return new Gateway(config) as unknown as Gateway<GivenMethods<Methods>, Channels, Events>;
 }

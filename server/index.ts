@@ -49,7 +49,6 @@ export type {
 } from './apps/application.js';
 export { type App, defineApp } from './apps/define-app.js';
 export {
-  type JsonSchema,
   type Tool,
   type ToolContext,
   type ToolOutput,
@@ -82,6 +81,7 @@ export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { SessionAccess } from './operations/environment.js';
 export type { GatewayPlugin, PluginContext, PluginRequest } from './plugins/plugin.js';
+export type { JsonSchema } from './schema/schema.js';
 export { ToolCallError } from './runs/tool-error.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';

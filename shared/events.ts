@@ -116,6 +116,8 @@ export interface TransientEventData {
     readonly clientId: string;
     readonly heartbeatMs: number;
     readonly authExpiresAt?: number;
+    /** The app whose sessions are known by their bare names. */
+    readonly defaultApp: string;
     readonly sessions: Readonly<Record<string, SubscriptionInfo>>;
   };
   /** In-band answer to `subscribe`: what follows for this session starts at `next`. */

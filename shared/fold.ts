@@ -75,90 +75,64 @@ export function reduce(state: SessionState, event: GatewayEvent): SessionState {
 function apply(state: SessionState, event: GatewayEvent): SessionState {
   switch (event.type) {
     case 'content_delta':
-      return grow(state, event.runId, event.index, 'text', event.delta);
+      return grow(state, event, 'text');
     case 'reasoning_delta':
-      return grow(state, event.runId, event.index, 'reasoning', event.delta);
+      return grow(state, event, 'reasoning');
     case 'message_accepted': {
-      const { message, preceding, onBusy, runId } = event;
-      const queued: QueuedMessage = { runId: runId!, message, onBusy, ...(preceding && { preceding }) };
       const queue = [...state.queue];
+      const queued = pick(event, 'runId', 'message', 'onBusy', 'preceding') as QueuedMessage;
       queue.splice(Math.max(0, event.position - (state.run ? 1 : 0)), 0, queued);
       return { ...state, queue, closed: false };
     }
     case 'message_start': {
-      const queued = state.queue.find((entry) => entry.runId === event.runId);
-      const message: Message = { id: event.messageId, role: 'assistant', content: [], createdAt: event.ts };
-      return {
-        ...state,
-        messages: queued ? [...state.messages, ...(queued.preceding ?? []), queued.message] : state.messages,
-        queue: state.queue.filter((entry) => entry !== queued),
-        run: { runId: event.runId!, app: event.app, message },
-      };
+      const { messageId, app, ts, runId } = event;
+      const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
+      const queued = state.queue.find((entry) => entry.runId === runId);
+      return { ...take(state, queued), run: { runId: runId!, app, message } };
     }
-    case 'tool_use': {
-      const { callId, name, input } = event;
-      return push(state, event.runId, { type: 'tool_use', callId, name, input });
-    }
+    case 'steer':
+      return event.consumed
+        ? take(
+            state,
+            state.queue.find((entry) => entry.message.id === event.messageId),
+          )
+        : state;
+    case 'tool_use':
+      return write(state, event, (content) => content.push(pick(event, 'type', 'callId', 'name', 'input')));
     case 'tool_result': {
-      const { callId, name, output, isError } = event;
-      const next = push(state, event.runId, { type: 'tool_result', callId, name, output, isError });
-      return next.run?.progress?.[callId]
-        ? { ...next, run: { ...next.run, progress: without(next.run.progress, callId) } }
-        : next;
+      const next = write(state, event, (content) =>
+        content.push(pick(event, 'type', 'callId', 'name', 'output', 'isError')),
+      );
+      return inRun(next, event, ({ progress }) => {
+        const { [event.callId]: _ended, ...others } = progress ?? {};
+        return progress ? { progress: others } : {};
+      });
     }
     case 'data':
-      return putData(state, event.runId, {
-        type: 'data',
-        id: event.id,
-        name: event.name,
-        value: event.value,
+      return write(state, event, (content) => {
+        const at = content.findIndex((block) => block.type === 'data' && block.id === event.id);
+        content[at < 0 ? content.length : at] = pick(event, 'type', 'id', 'name', 'value');
       });
-    case 'tool_confirmation_required': {
-      const { callId, name, input, message, runId } = event;
-      const question = { callId, runId: runId!, kind: 'confirmation', name, input } as const;
-      return {
-        ...state,
-        pending: [...state.pending, message === undefined ? question : { ...question, message }],
-      };
-    }
-    case 'input_required': {
-      const { callId, name, payload, schema, runId } = event;
-      const question = { callId, runId: runId!, kind: 'input', name, input: payload } as const;
-      return {
-        ...state,
-        pending: [...state.pending, schema === undefined ? question : { ...question, schema }],
-      };
-    }
+    case 'tool_progress':
+      return inRun(state, event, ({ progress }) => ({
+        progress: { ...progress, [event.callId]: pick(event, 'value', 'total', 'message') },
+      }));
+    case 'run_error':
+      return inRun(state, event, () => ({ error: pick(event, 'code', 'message') }));
+    case 'tool_confirmation_required':
+      return ask(state, {
+        kind: 'confirmation',
+        ...pick(event, 'callId', 'runId', 'name', 'input', 'message'),
+      });
+    case 'input_required':
+      return ask(state, {
+        kind: 'input',
+        ...pick(event, 'callId', 'runId', 'name', 'schema'),
+        input: event.payload,
+      });
     case 'tool_confirmation_result':
     case 'input_result':
       return { ...state, pending: state.pending.filter((question) => question.callId !== event.callId) };
-    case 'tool_progress': {
-      if (state.run?.runId !== event.runId || !state.run) return state;
-      const { callId, value, total, message } = event;
-      const progress = {
-        value,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
-      };
-      return { ...state, run: { ...state.run, progress: { ...state.run.progress, [callId]: progress } } };
-    }
-    case 'steer': {
-      if (!event.consumed) return state;
-      const queued = state.queue.find((entry) => entry.message.id === event.messageId);
-      return queued
-        ? {
-            ...state,
-            messages: [...state.messages, ...(queued.preceding ?? []), queued.message],
-            queue: state.queue.filter((entry) => entry !== queued),
-          }
-        : state;
-    }
-    case 'run_error': {
-      const { code, message } = event;
-      return state.run?.runId === event.runId && state.run
-        ? { ...state, run: { ...state.run, error: { code, message } } }
-        : state;
-    }
     case 'message_end':
       return endRun(state, event.runId, event.message);
     case 'session_closed':
@@ -173,56 +147,73 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
 /** An answer without content is left out of `messages`; a message whose run never started is withdrawn. */
 function endRun(state: SessionState, runId: string | undefined, message: Message): SessionState {
   const started = state.run?.runId === runId;
+  // The same lists where nothing changes: views compare them by reference.
+  const others = <T extends { readonly runId: string }>(list: readonly T[]) =>
+    list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
   return {
     ...state,
     run: started ? null : state.run,
     messages: started && message.content.length > 0 ? [...state.messages, message] : state.messages,
-    queue: state.queue.some((entry) => entry.runId === runId)
-      ? state.queue.filter((entry) => entry.runId !== runId)
-      : state.queue,
-    pending: state.pending.some((question) => question.runId === runId)
-      ? state.pending.filter((question) => question.runId !== runId)
-      : state.pending,
+    queue: others(state.queue),
+    pending: others(state.pending),
   };
 }
 
-function withContent(state: SessionState, run: ActiveRun, content: readonly ContentBlock[]): SessionState {
-  return { ...state, run: { ...run, message: { ...run.message, content } } };
+/** A queued message becomes part of the conversation. */
+function take(state: SessionState, queued: QueuedMessage | undefined): SessionState {
+  if (!queued) return state;
+  return {
+    ...state,
+    messages: [...state.messages, ...(queued.preceding ?? []), queued.message],
+    queue: state.queue.filter((entry) => entry !== queued),
+  };
+}
+
+function ask(state: SessionState, question: Omit<PendingQuestion, 'runId'> & OfRun): SessionState {
+  return { ...state, pending: [...state.pending, question as PendingQuestion] };
+}
+
+interface OfRun {
+  readonly runId?: string;
+}
+
+/** Changes the active run, if the event is of that. */
+function inRun(
+  state: SessionState,
+  event: OfRun,
+  change: (run: ActiveRun) => Partial<ActiveRun>,
+): SessionState {
+  const { run } = state;
+  return run && run.runId === event.runId ? { ...state, run: { ...run, ...change(run) } } : state;
+}
+
+/** Changes the answer of the active run. */
+function write(
+  state: SessionState,
+  event: OfRun,
+  change: (content: ContentBlock[]) => unknown,
+): SessionState {
+  return inRun(state, event, ({ message }) => {
+    const content = [...message.content];
+    change(content);
+    return { message: { ...message, content } };
+  });
 }
 
 function grow(
   state: SessionState,
-  runId: string | undefined,
-  index: number,
+  event: OfRun & { readonly index: number; readonly delta: string },
   type: 'text' | 'reasoning',
-  delta: string,
 ): SessionState {
-  const { run } = state;
-  if (!run || run.runId !== runId) return state;
-  const content = [...run.message.content];
-  const block = content[index];
-  content[index] = { type, text: block?.type === type ? block.text + delta : delta };
-  return withContent(state, run, content);
+  return write(state, event, (content) => {
+    const block = content[event.index];
+    content[event.index] = { type, text: (block?.type === type ? block.text : '') + event.delta };
+  });
 }
 
-function push(state: SessionState, runId: string | undefined, block: ContentBlock): SessionState {
-  const { run } = state;
-  return run && run.runId === runId ? withContent(state, run, [...run.message.content, block]) : state;
-}
-
-function putData(
-  state: SessionState,
-  runId: string | undefined,
-  block: ContentBlock & { type: 'data' },
-): SessionState {
-  const { run } = state;
-  if (!run || run.runId !== runId) return state;
-  const at = run.message.content.findIndex((old) => old.type === 'data' && old.id === block.id);
-  if (at < 0) return push(state, runId, block);
-  return withContent(state, run, run.message.content.with(at, block));
-}
-
-function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
-  const { [key]: _removed, ...rest } = record;
-  return rest;
+/** The named fields, without those that are undefined. */
+function pick<T extends object, Name extends keyof T>(from: T, ...names: readonly Name[]): Pick<T, Name> {
+  const picked = {} as Pick<T, Name>;
+  for (const name of names) if (from[name] !== undefined) picked[name] = from[name];
+  return picked;
 }

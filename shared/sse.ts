@@ -1,8 +1,8 @@
-import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
-import { GatewayError } from './errors.js';
+import { GatewayError } from './gateway-error.js';
 
 /** Names that may stand in an SSE `event:` field, so that no value can forge a second event. */
 const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
+const MAX_EVENT_CHARS = 16 * 1024 * 1024;
 
 /**
  * Writes one event (WHATWG HTML, section 9.2.6). `data` must be one line of JSON; `id` a cursor or vector.
@@ -21,41 +21,54 @@ export function encodeSse(event: string, data: string, id?: string): string {
     : `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
-/** Reads a byte stream of events. Characters and lines may be cut anywhere; what is not yet complete is bounded. */
+/** One event of a stream, as text. */
+export interface SseEvent {
+  readonly event: string;
+  readonly data: string;
+  readonly id?: string;
+}
+
+/**
+ * Reads a byte stream of events. Characters and lines may be cut anywhere; what is not yet complete is bounded. A decoder of our
+ * own, because the usual library (eventsource-parser 3.1.1) is 1.2 KiB of the 8 that a client may weigh; this one is 0.3.
+ */
 export class SseDecoder {
   readonly #text = new TextDecoder();
-  readonly #parser: EventSourceParser;
-  #events: EventSourceMessage[] = [];
-  #failure: GatewayError | null = null;
+  readonly #maxChars: number;
+  #rest = '';
+  #fields: { event?: string; data?: string; id?: string } = {};
   /** Milliseconds of the last `retry:` field, as the server asks clients to wait before they reconnect. */
   retryMs: number | undefined;
 
-  /** @param maxBufferSize Longest incomplete event, in characters. @default 16 Mi */
-  constructor(maxBufferSize = 16 * 1024 * 1024) {
-    this.#parser = createParser({
-      maxBufferSize,
-      onEvent: (event) => this.#events.push(event),
-      onRetry: (ms) => {
-        this.retryMs = ms;
-      },
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') {
-          this.#failure = new GatewayError({ code: 'PAYLOAD_TOO_LARGE', message: error.message });
-        }
-      },
-    });
+  /** @param maxChars Longest incomplete event. @default 16 Mi */
+  constructor(maxChars = MAX_EVENT_CHARS) {
+    this.#maxChars = maxChars;
   }
 
   /**
-   * Takes the next bytes and returns the events they complete.
+   * Takes the next bytes and yields the events they complete.
    *
    * @throws GatewayError `PAYLOAD_TOO_LARGE` when an incomplete event exceeds the bound.
    */
-  feed(chunk: Uint8Array): EventSourceMessage[] {
-    this.#parser.feed(this.#text.decode(chunk, { stream: true }));
-    if (this.#failure) throw this.#failure;
-    const events = this.#events;
-    this.#events = [];
-    return events;
+  *feed(chunk: Uint8Array): Generator<SseEvent> {
+    // A CR at the end may be half of a CRLF.
+    const lines = (this.#rest + this.#text.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    this.#rest = lines.pop()!;
+    for (const line of lines) {
+      const [, field = '', value = ''] = /^([^:]*):? ?(.*)/s.exec(line)!;
+      const { data } = this.#fields;
+      if (line === '') {
+        if (data !== undefined) yield { event: 'message', ...this.#fields, data };
+        this.#fields = {};
+      } else if (field === 'data') this.#fields.data = data === undefined ? value : `${data}\n${value}`;
+      else if (field === 'event' || field === 'id') this.#fields[field] = value;
+      else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
+    }
+    if (this.#rest.length + (this.#fields.data?.length ?? 0) > this.#maxChars) {
+      throw new GatewayError({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: `An event is longer than ${this.#maxChars} characters`,
+      });
+    }
   }
 }

@@ -2,7 +2,7 @@ import { type Request, Router } from 'express';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { Gateway } from '../gateway.js';
+import { Gateway, type GivenMethods } from '../gateway.js';
 
 /** Options of the middleware. */
 export interface MiddlewareOptions {
@@ -26,13 +26,13 @@ type AnyGateway = Gateway<any, any, any>;
  */
 export function gatewayMiddleware<G extends AnyGateway>(gateway: G, options?: MiddlewareOptions): GatewayRouter<G>;
 export function gatewayMiddleware<
-  const Methods extends MethodTree = Readonly<Record<never, never>>,
+  Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
 >(
   config: GatewayConfig<Methods, Channels, Events>,
   options?: MiddlewareOptions,
-): GatewayRouter<Gateway<Methods, Channels, Events>>;
+): GatewayRouter<Gateway<GivenMethods<Methods>, Channels, Events>>;
 export function gatewayMiddleware(
   source: AnyGateway | GatewayConfig<any, any, any>,
   options: MiddlewareOptions = {},

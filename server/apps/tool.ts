@@ -1,10 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
 import type { ContentBlock } from '../../shared/messages.js';
+import type { JsonSchema } from '../schema/schema.js';
 import type { TurnSession } from './application.js';
-
-/** A JSON Schema document, for tools whose schema comes from elsewhere. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What a tool knows about its call. */
 export interface ToolContext {

@@ -56,6 +56,7 @@ class ConfiguredAuthenticator implements Authenticator {
   readonly #verifier: Verifier;
   readonly #attempts: AttemptLimiter;
   readonly #host: HostCode;
+  #known: { readonly user: UserLike; readonly identity: Identity } | null = null;
 
   constructor(options: AuthenticatorOptions) {
     const now = options.now ?? (() => Date.now());
@@ -97,8 +98,17 @@ class ConfiguredAuthenticator implements Authenticator {
     }
     if (token !== undefined && this.#verifier.strongTokens) this.#attempts.remember(token);
     const { expiresAt } = verification;
+    if (expiresAt === undefined && this.#auth.hydrateUser === undefined && this.#auth.type === 'token') {
+      return this.#shared(verification.user);
+    }
     const user = this.#hydrate(verification.user, expiresAt, { token, request });
     return andThen(user, (hydrated) => this.identify(hydrated, expiresAt));
+  }
+
+  /** Bearers of a static token are one configured user: worked out once. */
+  #shared(user: UserLike): Identity {
+    if (this.#known?.user !== user) this.#known = { user, identity: this.identify(user) };
+    return this.#known.identity;
   }
 
   #hydrate(user: UserLike, expiresAt: number | undefined, credentials: Credentials): MaybePromise<UserLike> {

@@ -104,8 +104,14 @@ export class EventConnection implements Outlet {
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
-    const opened = subscription.open(target);
-    const info = isPromise(opened) ? await opened : opened;
+    let info: SubscriptionInfo;
+    try {
+      const opened = subscription.open(target);
+      info = isPromise(opened) ? await opened : opened;
+    } catch (error) {
+      this.unfollow(session.id);
+      throw error;
+    }
     if (this.#closed) subscription.close();
     const begin = (): void => {
       // Another request may have repositioned the session meanwhile.
@@ -181,8 +187,10 @@ export class EventConnection implements Outlet {
     if (this.options.vector) return this.#checkpoint();
     const [only] = this.#subscriptions;
     const cursor = only?.[1].cursor ?? null;
-    if (cursor === null) this.send('heartbeat', {});
-    else this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
+    if (cursor !== null) this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
+    else if (!only || only[1].announcing) this.send('heartbeat', {});
+    // A session that has not begun has no cursor; whoever comes back gets it from its beginning.
+    else this.send('heartbeat', {}, formatVector([[only[0], '']]));
   }
 
   #checkpoint(): void {
@@ -191,7 +199,9 @@ export class EventConnection implements Outlet {
     const cursors: [string, string][] = [];
     if (this.#subscriptions.size <= VECTOR_SESSIONS) {
       for (const [id, subscription] of this.#subscriptions) {
-        if (subscription.cursor !== null) cursors.push([id, subscription.cursor]);
+        // A vector without a session would drop what the client asked for it; the former one still stands.
+        if (subscription.announcing) return this.send('heartbeat', {});
+        cursors.push([id, subscription.cursor ?? '']);
       }
     }
     this.send('heartbeat', {}, cursors.length > 0 ? formatVector(cursors) : undefined);

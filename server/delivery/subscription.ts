@@ -1,5 +1,7 @@
+import { type Cursor, parseCursor } from '../../shared/cursor.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
+import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
 import type { ReadableLog } from '../sessions/log.js';
@@ -28,6 +30,8 @@ export interface Subscribable extends StartSource {
 /** Restricts a subscription to one run, and ends it there. */
 export interface RunFilter {
   readonly runId: string;
+  /** Its outcome, with the place of its end: a subscription that starts there or behind has nothing to wait for. */
+  readonly result: Promise<Pick<RunResult, 'cursor'>>;
   ended(): void;
 }
 
@@ -42,8 +46,12 @@ export class Subscription {
   readonly #outlet: Outlet;
   readonly #filter: RunFilter | null;
   #start: Start | null = null;
+  /** Whether the place still has to be found, or a gap or snapshot to be sent. */
+  #announcing = true;
   #log: ReadableLog | null = null;
   #after = 0;
+  /** Where the run of the filter has ended. */
+  #end: Cursor | null = null;
   #begun = false;
   #paging = false;
   #closed = false;
@@ -52,6 +60,13 @@ export class Subscription {
     this.session = session;
     this.#outlet = outlet;
     this.#filter = filter;
+    filter?.result.then(
+      ({ cursor }) => {
+        this.#end = parseCursor(cursor);
+        this.pump();
+      },
+      () => {},
+    );
   }
 
   /** Registers for wakes, then finds the starting place. Nothing is sent before `begin`. */
@@ -61,14 +76,16 @@ export class Subscription {
       this.#start = start;
       this.#log = start.log;
       this.#after = start.after;
+      this.#announcing = start.snapshot !== undefined;
       const { log } = start;
+      const cursor = cursorAt(log, start.after);
       const info = {
         epoch: log?.ref.epoch ?? null,
         first: log?.first ?? 1,
         head: log?.head ?? 0,
         resume: start.resume,
         next: start.after + 1,
-        ...(this.cursor !== null && { cursor: this.cursor }),
+        ...(cursor !== null && { cursor }),
       };
       return { ...info, ...this.session.describe() };
     });
@@ -76,17 +93,25 @@ export class Subscription {
 
   /** Sends what the start asks for and then every event, as the outlet takes them. */
   begin(): void {
-    const start = this.#start!;
+    const { gap, snapshot } = this.#start!;
     this.#begun = true;
-    if (start.gap) this.#sendGap(start.gap.reason, start.gap.requested);
-    if (start.snapshot) this.#sendSnapshot(start.snapshot);
+    if (gap) this.#sendGap(gap.reason, gap.requested);
+    if (snapshot) this.#sendSnapshot(snapshot);
     this.#start = null;
     this.pump();
   }
 
-  /** Position a client would resume from; null before the session's first event. */
+  /**
+   * Position a client would resume from; null before the session's first event, and until a snapshot that leads there was sent:
+   * a client that is cut off before it must not resume behind it.
+   */
   get cursor(): string | null {
-    return cursorAt(this.#log, this.#after);
+    return this.announcing ? null : cursorAt(this.#log, this.#after);
+  }
+
+  /** Whether where it stands can't be told yet. */
+  get announcing(): boolean {
+    return this.#announcing;
   }
 
   /** The session's log was lost to this process. */
@@ -107,6 +132,7 @@ export class Subscription {
     while (this.#outlet.writable && !this.#closed) {
       const log = this.#log;
       if (!log || this.#after >= log.head) {
+        if (this.#filter) return this.#checkOver();
         if (!this.#follow()) return;
       } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
         this.#after = batch.last;
@@ -127,7 +153,7 @@ export class Subscription {
     this.#after = 0;
     if (reopened) {
       this.#sendGap('epoch', null);
-      this.#sendSnapshot({ ...initialState, cursor: this.cursor });
+      this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
     }
     return true;
   }
@@ -150,9 +176,8 @@ export class Subscription {
   }
 
   #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
-    const first = events[0];
-    if (!first) return false;
-    if (first.seq !== this.#after + 1) return this.#restart();
+    // Nothing where something was: the whole rest has been cut.
+    if (events[0]?.seq !== this.#after + 1) return this.#restart();
     this.#after = events.at(-1)!.seq;
     this.#send(events, log);
     return true;
@@ -160,12 +185,14 @@ export class Subscription {
 
   /** What comes next was cut while this subscriber lagged behind: say so and go on from what is kept. */
   #restart(): boolean {
-    const start = resolveStart(this.session, { cursor: this.cursor ?? '' });
+    const start = resolveStart(this.session, { cursor: cursorAt(this.#log, this.#after) ?? '' });
     const apply = (found: Start): boolean => {
       this.#start = found;
       this.#log = found.log;
       this.#after = found.after;
-      this.begin();
+      // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
+      if (found.resume === 'exact') this.#start = null;
+      else this.begin();
       return false;
     };
     if (!isPromise(start)) return apply(start);
@@ -196,19 +223,28 @@ export class Subscription {
     this.#filter?.ended();
   }
 
+  #checkOver(): void {
+    const end = this.#end;
+    if (!end || (this.#log?.ref.epoch === end.epoch && this.#after < end.seq)) return;
+    this.close();
+    this.#filter?.ended();
+  }
+
   #sendGap(reason: NonNullable<Start['gap']>['reason'], requested: string | null): void {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
+    this.#announcing = true;
     this.#sendTransient('gap', { reason, requested, ...place });
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
+    this.#announcing = false;
     this.#sendTransient('snapshot', { state });
   }
 
   #sendTransient(type: 'gap' | 'snapshot', data: Record<string, unknown>): void {
-    const cursor = this.cursor;
+    const cursor = cursorAt(this.#log, this.#after);
     const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    this.#outlet.write(this.#outlet.form.transient(type, payload as never, cursor ?? undefined));
+    this.#outlet.write(this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined));
   }
 }

@@ -74,9 +74,9 @@ function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>):
       return aborted.aborted;
     },
     async *[Symbol.asyncIterator]() {
-      const { session, runId, accepted: place } = await sending;
+      const { session, runId, result, accepted: place } = await sending;
       yield* readEvents(env, caller.identity, {}, (connection, ended) =>
-        connection.followRun(session, place.cursor, { runId, ended }),
+        connection.followRun(session, place.cursor, { runId, result, ended }),
       );
     },
   };

@@ -3,10 +3,10 @@ import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
+import type { ClientTool } from '../apps/application.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods } from '../methods/catalogue.js';
-import type { ClientTool } from '../apps/application.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
 import { messagePage } from '../sessions/snapshot.js';
@@ -34,7 +34,9 @@ export interface SendExtras {
 const MAX_SUBSCRIPTIONS = 1000;
 const PAGE = 50;
 
-type Handlers = { [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>> };
+type Handlers = {
+  [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
+};
 
 /**
  * The operations of the table, each done and authorized here and nowhere else, so that two doors can't differ. A session that
@@ -48,7 +50,11 @@ export class Operations {
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
-  execute<Name extends PlainOperation>(name: Name, raw: unknown, caller: Caller): MaybePromise<ResultOf<Name>> {
+  execute<Name extends PlainOperation>(
+    name: Name,
+    raw: unknown,
+    caller: Caller,
+  ): MaybePromise<ResultOf<Name>> {
     return this.#handlers[name](readParams(name, raw), caller) as MaybePromise<ResultOf<Name>>;
   }
 
@@ -102,6 +108,7 @@ export class Operations {
       clientId: connection.id,
       heartbeatMs: connection.options.heartbeatMs,
       ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+      defaultApp: this.#env.apps.defaultApp,
       sessions: Object.fromEntries(followed.map(({ id, info }) => [id, info])),
     });
     connection.heartbeat();
@@ -156,15 +163,30 @@ export class Operations {
     const { connectionId, sessionId, add = [], remove = [] } = params;
     const connection = this.#env.connections.get(connectionId);
     const { scope, userKey } = caller.identity;
-    if (!connection?.options.client || connection.identity.scope !== scope || connection.identity.userKey !== userKey) {
+    if (
+      !connection?.options.client ||
+      connection.identity.scope !== scope ||
+      connection.identity.userKey !== userKey
+    ) {
       throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
     }
     const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
-    if (connection.sessionIds.length + targets.length > MAX_SUBSCRIPTIONS) {
-      throw new GatewayError({ code: 'QUEUE_FULL', message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions` });
+    const canonical = (id: string): string => {
+      const { app, name } = this.#env.apps.parse(id);
+      return this.#env.apps.format(app, name);
+    };
+    const removed = remove.map(canonical);
+    const followed = new Set(connection.sessionIds);
+    for (const id of removed) followed.delete(id);
+    for (const target of targets)
+      followed.add(canonical(typeof target === 'string' ? target : target.sessionId));
+    if (followed.size > MAX_SUBSCRIPTIONS) {
+      throw new GatewayError({
+        code: 'QUEUE_FULL',
+        message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
+      });
     }
-    const removed = remove.map((id) => this.#env.apps.parse(id));
-    for (const { app, name } of removed) connection.unfollow(this.#env.apps.format(app, name));
+    for (const id of removed) connection.unfollow(id);
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
       // The present token decides, not the one the connection was opened with.
@@ -189,7 +211,8 @@ export class Operations {
   async #sessions(params: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
     const { limit = PAGE, before } = params;
     const place = before === undefined ? undefined : Number(before);
-    if (place !== undefined && !Number.isSafeInteger(place)) throw invalid('before', 'not a cursor of this list');
+    if (place !== undefined && !Number.isSafeInteger(place))
+      throw invalid('before', 'not a cursor of this list');
     const page = await this.#env.store.list(caller.identity.scope, { limit, before: place });
     const sessions = [];
     for (const { ref, createdAt, updatedAt } of page.records) {
@@ -204,12 +227,25 @@ export class Operations {
   async #status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {
     if (sessionId === undefined) {
       const { gatewayId, state } = this.#env;
-      return { gatewayId, protocol: PROTOCOL_RANGE, draining: state.draining, user: { id: caller.identity.user.id } };
+      return {
+        gatewayId,
+        protocol: PROTOCOL_RANGE,
+        draining: state.draining,
+        user: { id: caller.identity.user.id },
+      };
     }
     const session = await this.#existing(sessionId, 'status', caller);
     const log = session.log!;
     const { first, head, cursor } = log;
-    return { sessionId: session.id, app: session.ref.app, ...session.describe(), epoch: log.ref.epoch, first, head, cursor };
+    return {
+      sessionId: session.id,
+      app: session.ref.app,
+      ...session.describe(),
+      epoch: log.ref.epoch,
+      first,
+      head,
+      cursor,
+    };
   }
 
   async #existing(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
@@ -244,7 +280,9 @@ export class Operations {
     };
     try {
       const allowed = sessionAccess(identity.user, { app, name, sessionId }, operation);
-      return typeof allowed === 'boolean' ? allowed : Promise.resolve(allowed).then((value) => value === true, refused);
+      return typeof allowed === 'boolean'
+        ? allowed
+        : Promise.resolve(allowed).then((value) => value === true, refused);
     } catch (error) {
       return refused(error);
     }
@@ -259,11 +297,16 @@ export class Operations {
 function ordinalOf(before: string, epoch: string): number {
   const at = before.lastIndexOf('.');
   const ordinal = Number(before.slice(at + 1));
-  if (at < 0 || !Number.isSafeInteger(ordinal) || ordinal < 0) throw invalid('before', 'not a cursor of this history');
+  if (at < 0 || !Number.isSafeInteger(ordinal) || ordinal < 0)
+    throw invalid('before', 'not a cursor of this history');
   if (before.slice(0, at) !== epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
   return ordinal;
 }
 
 function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({ code: 'INVALID_PARAMS', message: `${path}: ${message}`, details: [{ path, message }] });
+  return new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
 }

@@ -43,12 +43,13 @@ export class AnswerWriter {
 
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
+    // First, because it may be refused: what is not in the log is no block of the answer.
+    this.#append(draft);
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
       this.#data.add(draft.id);
       this.#block();
     }
-    this.#append(draft);
   }
 
   #block(): void {

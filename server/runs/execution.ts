@@ -1,5 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
-import { isGatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType, StopReason } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message, Usage } from '../../shared/messages.js';
@@ -193,6 +193,8 @@ export class Execution implements RunContext {
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
+    // An answer that was still being checked when the run ended comes too late.
+    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     await this.#host.log.commit([{ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft]);
   }
 

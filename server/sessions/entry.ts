@@ -29,10 +29,10 @@ export function toEntry(draft: EventDraft): Entry {
 }
 
 function bodyOf(draft: EventDraft): string {
-  // Nearly all events are these. A flat string of its own: a rope or a slice would keep its parts alive in the store.
+  // Nearly all events are these, and of their values only the text needs escaping.
   if (draft.type === 'content_delta' || draft.type === 'reasoning_delta') {
     const { runId, ts, delta, index } = draft;
-    return JSON.stringify({ runId, ts, delta, index });
+    return `{"runId":"${runId}","ts":${ts},"delta":${JSON.stringify(delta)},"index":${index}}`;
   }
   const { type, ...data } = draft;
   return JSON.stringify(data);

@@ -274,7 +274,10 @@ export class SessionLog implements ReadableLog {
 
   /** Cuts what has become too old. */
   expire(): MaybePromise<void> {
-    return this.#cutting || this.#broken ? undefined : this.#cut();
+    if (this.#cutting || this.#broken) return;
+    return andThen(this.read(this.first - 1, 1, 1), ([oldest]) =>
+      oldest && oldest.ts < Date.now() - this.#retention.ageMs ? this.#cut() : undefined,
+    );
   }
 
   /** Called by the cut: what is now in rows may leave memory. */

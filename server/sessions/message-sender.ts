@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
+import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
@@ -98,17 +99,23 @@ export class MessageSender {
   async #join(session: Session, known: StoredSend, hash: string): Promise<SentMessage> {
     assertSame(known.hash, hash);
     const { runId, epoch, seq } = known;
-    const opened = await session.open();
-    await opened?.settled();
+    await session.open();
     const log: LogRef = { ...session.ref, epoch };
+    // A run that has left the queue has its end in the log, or on the way there.
     const run = session.runs.queue.find(runId);
-    const result = run ? run.ended : known.result ? Promise.resolve(known.result) : this.#find(session, known);
+    const result = run ? run.ended : this.#outcome(session, known);
     // A joined run nobody waits for must not end the process.
     result.catch(() => {});
     const [accepted] = await this.#store.read(log, seq - 1, 1, 1);
     const kept = accepted?.seq === seq ? (JSON.parse(accepted.body) as { message: Message; position: number }) : null;
     const message = run?.request.message ?? kept?.message ?? (await result).message;
     return { runId, message, position: kept?.position ?? 0, epoch, after: seq - 1, repeated: true, result };
+  }
+
+  async #outcome(session: Session, known: StoredSend): Promise<RunResult> {
+    await session.log?.settled();
+    const settled = known.result ? known : await this.#store.lookup(session.ref, known.key);
+    return settled?.result ?? this.#find(session, known);
   }
 
   /** The end of a run whose outcome its key does not know, because another writer ended it. */
@@ -119,9 +126,10 @@ export class MessageSender {
       if (page.length === 0) break;
       for (const event of page) {
         if (event.runId !== known.runId || event.type !== 'message_end') continue;
-        const { message, stopReason, usage } = JSON.parse(event.body) as RunResult;
-        const cursor = `${known.epoch}.${event.term}.${event.seq}`;
-        return { runId: known.runId, message, stopReason, ...(usage && { usage }), cursor };
+        const { message, stopReason, usage, intoRunId } = JSON.parse(event.body) as RunResult;
+        const cursor = formatCursor(known.epoch, event.term, event.seq);
+        const optional = { ...(usage && { usage }), ...(intoRunId !== undefined && { intoRunId }) };
+        return { runId: known.runId, message, stopReason, ...optional, cursor };
       }
       after = page.at(-1)!.seq;
     }
@@ -153,6 +161,6 @@ function hashOf({ inputs, onBusy = 'queue', metadata = {} }: SendRequest): strin
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
-  const keys = Object.keys(value).sort();
-  return keys.map((key) => [key, canonical((value as Record<string, unknown>)[key])]);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, canonical(item)]));
 }

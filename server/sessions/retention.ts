@@ -46,12 +46,11 @@ export function cutLog(
       state: { ...state, messages: [] },
       messageCount: log.base.messageCount + messages.length,
     };
-    return andThen(store.cut(log.ref, checkpoint, messages), () => {
-      log.base = checkpoint;
-      log.first = seq + 1;
-      log.bytes -= size;
-      log.forgetMessages(checkpoint.messageCount);
-    });
+    // Before the store answers, so that whoever reads a page that begins too late finds out why.
+    log.base = checkpoint;
+    log.first = seq + 1;
+    log.bytes -= size;
+    return andThen(store.cut(log.ref, checkpoint, messages), () => log.forgetMessages(checkpoint.messageCount));
   });
 }
 

@@ -52,10 +52,16 @@ export class SessionRuns {
     const { user, onBusy, key } = request;
     const opened = this.#session.open({ userId: user?.id });
     const log = (isPromise(opened) ? await opened : opened)!;
+    // A close may have begun while the store was asked.
+    if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     this.queue.check(onBusy);
-    if (onBusy === 'interrupt' && this.queue.active) this.end(this.queue.active, { stopReason: 'superseded' });
     const run = new Run(request);
-    const position = this.queue.add(run);
+    let position = this.queue.add(run);
+    if (onBusy === 'interrupt' && this.queue.active) {
+      // Ended with the new run already in its place, or the first in the queue would start instead.
+      this.end(this.queue.active, { stopReason: 'superseded' });
+      position = 0;
+    }
     try {
       const { message, preceding, metadata } = request;
       const committed = await log.commit(

@@ -118,7 +118,7 @@ export const operationSchemas: Schemas = {
         .string()
         .regex(/^[A-Za-z0-9_.:@+-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : @ + -')
         .optional(),
-      payload: z.unknown(),
+      payload: z.unknown().optional(),
     }),
     result: ok,
   },

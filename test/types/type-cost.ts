@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -27,8 +27,9 @@ export async function measureTypeCost(): Promise<TypeCost> {
   try {
     await mkdir(join(folder, 'modules'));
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
-    await writeFiles(folder);
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    await emitDeclarations(compiler, join(folder, 'package'));
+    await writeFiles(folder);
     const { stdout } = await promisify(execFile)(process.execPath, [
       compiler,
       '-p',
@@ -42,11 +43,19 @@ export async function measureTypeCost(): Promise<TypeCost> {
   }
 }
 
+/** Users check their code against the package's declarations, not its sources. */
+async function emitDeclarations(compiler: string, folder: string): Promise<void> {
+  const options = [
+    '-p',
+    join(ROOT, 'tsconfig.build.json'),
+    '--emitDeclarationOnly',
+    '--declarationMap',
+    'false',
+  ];
+  await promisify(execFile)(process.execPath, [compiler, ...options, '--outDir', folder]);
+}
+
 async function writeFiles(folder: string): Promise<void> {
-  const from = (path: string, source: string) => {
-    const way = relative(join(folder, dirname(path)), join(ROOT, source)).replaceAll('\\', '/');
-    return JSON.stringify(way);
-  };
   const files: Record<string, string> = {
     'package.json': '{ "type": "module" }',
     'tsconfig.json': JSON.stringify({
@@ -55,12 +64,12 @@ async function writeFiles(folder: string): Promise<void> {
       include: ['server.ts', 'client.ts', 'modules'],
       exclude: [],
     }),
-    'server.ts': serverSource(from('server.ts', 'test/types/fixtures/stand-ins.js')),
-    'client.ts': clientSource(from('client.ts', 'test/types/fixtures/stand-ins.js')),
+    'server.ts': serverSource(JSON.stringify('./package/server/index.js')),
+    'client.ts': clientSource(JSON.stringify('./package/client/index.js')),
   };
   for (let module = 0; module < MODULES; module += 1) {
     const path = `modules/m${module}.ts`;
-    files[path] = moduleSource(module, from(path, 'server/methods/method.js'));
+    files[path] = moduleSource(module, JSON.stringify('../package/server/index.js'));
   }
   await Promise.all(Object.entries(files).map(([path, text]) => writeFile(join(folder, path), text)));
 }

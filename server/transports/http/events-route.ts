@@ -17,14 +17,22 @@ export interface EventsRequest {
   readonly lastEventId: string | undefined;
 }
 
-/** @throws GatewayError `INVALID_PARAMS` */
-export function readEventsRequest(request: IncomingMessage, query: URLSearchParams): EventsRequest {
+/** The place a reconnecting client names; a header is a browser's own and wins. */
+export function readLastEventId(request: IncomingMessage, query: URLSearchParams): string | undefined {
   const header = request.headers['last-event-id'];
-  const lastEventId = (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
+  return (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
+}
+
+/** @throws GatewayError `INVALID_PARAMS` */
+export function readEventsRequest(query: URLSearchParams, lastEventId: string | undefined): EventsRequest {
   const from = query.get('from') ?? 'now';
   if (!STARTS.has(from)) {
     const details = [{ path: 'from', message: 'one of now, run, earliest, snapshot' }];
-    throw new GatewayError({ code: 'INVALID_PARAMS', message: 'from: one of now, run, earliest, snapshot', details });
+    throw new GatewayError({
+      code: 'INVALID_PARAMS',
+      message: 'from: one of now, run, earliest, snapshot',
+      details,
+    });
   }
   return { sessionIds: [...new Set(query.getAll('sessionId'))], from: from as From, lastEventId };
 }
@@ -76,12 +84,18 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
     const { app, name } = apps.parse(sessionId);
     const id = apps.format(app, name);
     // What is neither the vector nor the one session's cursor is passed on, to be answered as malformed.
-    const cursor = cursors ? cursors.get(id) : lastEventId;
-    targets.set(id, { sessionId, cursor, from });
+    const cursor = cursors?.get(id) ?? (cursors && !single ? undefined : lastEventId);
+    targets.set(id, targetAt(sessionId, cursor, from));
   }
   // A vector restores the sessions it names, also those that were subscribed later.
   if (cursors && !single) {
-    for (const [sessionId, cursor] of cursors) if (!targets.has(sessionId)) targets.set(sessionId, { sessionId, cursor });
+    for (const [sessionId, cursor] of cursors)
+      if (!targets.has(sessionId)) targets.set(sessionId, targetAt(sessionId, cursor, from));
   }
   return [...targets.values()];
+}
+
+/** In a vector an empty cursor says that the session had not begun: everything since is news. */
+function targetAt(sessionId: string, cursor: string | undefined, from: From): SubscribeTarget {
+  return cursor === '' ? { sessionId, from: 'earliest' } : { sessionId, cursor, from };
 }

@@ -9,7 +9,7 @@ import { publicError, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
-import { openEvents, readEventsRequest } from './events-route.js';
+import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall, type Target, targetOf } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeTable } from './routes.js';
@@ -42,11 +42,15 @@ export class HttpHandler {
     const route = this.#routes.get(target.path);
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
-      this.#plugin(request, response, { target, plugin, options }).catch((error: unknown) => this.#fail(response, error));
+      this.#plugin(request, response, { target, plugin, options }).catch((error: unknown) =>
+        this.#fail(response, error),
+      );
       return true;
     }
     if (!route) return false;
-    this.#serve(request, response, { target, route, options }).catch((error: unknown) => this.#fail(response, error));
+    this.#serve(request, response, { target, route, options }).catch((error: unknown) =>
+      this.#fail(response, error),
+    );
     return true;
   }
 
@@ -75,7 +79,11 @@ export class HttpHandler {
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
-    { target, route, options }: { readonly target: Target; readonly route: Route; readonly options: HandleOptions },
+    {
+      target,
+      route,
+      options,
+    }: { readonly target: Target; readonly route: Route; readonly options: HandleOptions },
   ): Promise<void> {
     const env = this.#env;
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
@@ -83,8 +91,10 @@ export class HttpHandler {
     if (request.method === 'OPTIONS' && request.headers['access-control-request-method']) {
       return answerPreflight(response, route.http);
     }
-    if (request.method !== route.http) {
-      response.setHeader('Allow', route.http);
+    // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
+    const allowed = route.http === 'GET' && route.to !== 'events' ? ['GET', 'HEAD'] : [route.http];
+    if (!allowed.includes(request.method ?? '')) {
+      response.setHeader('Allow', allowed.join(', '));
       throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
     }
     if (route.to === 'healthz') return sendJson(response, 200, { ok: true });
@@ -127,19 +137,27 @@ export class HttpHandler {
   ): Promise<void> {
     const params = new URLSearchParams(query);
     const token = bearerToken(request.headers) ?? params.get('token') ?? undefined;
-    const events = readEventsRequest(request, params);
+    const lastEventId = readLastEventId(request, params);
     const identity =
       token !== undefined && isTicket(token) && !options.user
-        ? this.#env.tickets.redeem(token, { resuming: events.lastEventId !== undefined })
+        ? this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined })
         : await this.#identify(request, token, options);
+    const events = readEventsRequest(params, lastEventId);
     await openEvents(this.#env, request, response, { identity, events });
   }
 
-  #identify(request: IncomingMessage, token: string | undefined, options: HandleOptions): MaybePromise<Identity> {
+  #identify(
+    request: IncomingMessage,
+    token: string | undefined,
+    options: HandleOptions,
+  ): MaybePromise<Identity> {
     const { authenticator, cookies } = this.#env;
     if (options.user) return authenticator.identify(options.user);
     if (cookies && token === undefined) checkCookieRequest(request.headers);
-    return authenticator.authenticate({ ...(token !== undefined && { token }), request: authRequest(request) });
+    return authenticator.authenticate({
+      ...(token !== undefined && { token }),
+      request: authRequest(request),
+    });
   }
 
   #fail(response: ServerResponse, error: unknown): void {

@@ -63,7 +63,7 @@ async function streamRun(
   };
   const { 'last-event-id': lastEventId } = request.headers;
   const cursor = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : sent.accepted.cursor;
-  await connection.followRun(sent.session, cursor, { runId: sent.runId, ended });
+  await connection.followRun(sent.session, cursor, { runId: sent.runId, result: sent.result, ended });
 }
 
 /** Whether the beginning of a repeated run is no longer kept. */

@@ -1,0 +1,103 @@
+import type { ErrorCode } from './errors.js';
+
+/** Which check denied a call. */
+export type GuardType = 'role' | 'custom';
+
+/** The error object of the wire, the same on every transport. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  /** The HTTP status, also where no HTTP is spoken. */
+  readonly status?: number;
+  readonly details?: unknown;
+  readonly retryable?: boolean;
+  /** Milliseconds after which a retry makes sense. */
+  readonly retryAfterMs?: number;
+  readonly guardType?: GuardType;
+  /** Finds the log entry of an internal error. */
+  readonly requestId?: string;
+}
+
+/** What a `GatewayError` is made of. What is left out is the error table's. */
+export interface GatewayErrorInit extends Omit<ErrorBody, 'code' | 'message'> {
+  readonly code: ErrorCode | (string & {});
+  readonly message?: string;
+  readonly cause?: unknown;
+}
+
+/** What an error is where its maker does not say. */
+export interface ErrorDefaults {
+  readonly status: number;
+  readonly message: string;
+  /** Whether the same call may succeed later without a change. */
+  readonly retryable?: boolean;
+}
+
+// The client's own: its few codes get their texts where they arise, and every other code comes with its fields over the wire.
+let defaultsOf = (code: string): ErrorDefaults => ({
+  status: 0,
+  message: code,
+  ...(code === 'NETWORK' && { retryable: true }),
+});
+
+/** Has errors take what they leave out from a table, which is too big for a client's bundle. */
+export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void {
+  defaultsOf = lookUp;
+}
+
+const BRAND = Symbol.for('agent-session-gateway.error');
+const WIRE_FIELDS = ['details', 'retryable', 'retryAfterMs', 'guardType', 'requestId'] as const;
+
+/** The one error of the gateway and its client. Match on `code`; thrown by a handler, it reaches the caller as it is. */
+export class GatewayError extends Error {
+  readonly code: string;
+  /** HTTP status; 0 for an error that arose in the client. */
+  readonly status: number;
+  readonly details?: unknown;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+  readonly guardType?: GuardType;
+  readonly requestId?: string;
+
+  constructor(init: GatewayErrorInit) {
+    const defaults = defaultsOf(init.code);
+    super(init.message ?? defaults.message, init);
+    this.name = 'GatewayError';
+    this.code = init.code;
+    this.status = init.status ?? defaults.status;
+    const fields: GatewayErrorInit = { ...defaults, ...init };
+    for (const field of WIRE_FIELDS) if (fields[field] !== undefined) Object.assign(this, { [field]: fields[field] });
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** The wire form, without stack or cause. */
+  toJSON(): ErrorBody {
+    const body: Record<string, unknown> = { code: this.code, message: this.message, status: this.status };
+    for (const field of WIRE_FIELDS) if (this[field] !== undefined) body[field] = this[field];
+    return body as unknown as ErrorBody;
+  }
+
+  /** Rebuilds an error from its wire form. The status of a response, where there is one, wins. */
+  static fromJSON(body: ErrorBody, status?: number): GatewayError {
+    const init = status ? { ...body, status } : body;
+    return body.code === 'GUARD_DENIED' ? new GuardError(init) : new GatewayError(init);
+  }
+}
+
+/** A role check or a guard denied a method call. */
+export class GuardError extends GatewayError {
+  constructor(init: Omit<GatewayErrorInit, 'code'> = {}) {
+    super({ ...init, code: 'GUARD_DENIED' });
+    this.name = 'GuardError';
+  }
+}
+
+/** Whether a value is a `GatewayError`, also one of another copy of this package. */
+export function isGatewayError(value: unknown): value is GatewayError {
+  return typeof value === 'object' && value !== null && BRAND in value;
+}
+
+/** Whether a value is a denial by a role check or a guard. */
+export function isGuardError(value: unknown): value is GuardError {
+  return isGatewayError(value) && value.code === 'GUARD_DENIED';
+}
