@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 
@@ -11,9 +12,14 @@ export class AnswerWriter {
   #open: 'text' | 'reasoning' | null = null;
   readonly #data = new Set<string>();
 
-  constructor(runId: string, append: (draft: EventDraft) => void) {
+  /** @param resumed The answer so far, which is gone on with. */
+  constructor(runId: string, append: (draft: EventDraft) => void, resumed: Message | null = null) {
     this.#runId = runId;
     this.#append = append;
+    for (const block of resumed?.content ?? []) {
+      this.#blocks += 1;
+      if (block.type === 'data') this.#data.add(block.id);
+    }
   }
 
   /** Number of blocks so far. */

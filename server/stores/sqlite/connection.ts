@@ -85,7 +85,9 @@ export class Connection {
     try {
       // libsql keeps a connection, and with it the lock, until its statements are collected as garbage. Outside WAL the lock can be
       // given up by hand; it is gone with the next read.
-      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master');
+      this.db.exec(
+        'PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master',
+      );
     } catch {
       // What is in the write-ahead log is kept there and read at the next opening.
     }
@@ -102,14 +104,19 @@ function close(db: Database | null): void {
 }
 
 function migrate(db: Database, path: string): void {
-  const number = (pragma: string): number => Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
+  const number = (pragma: string): number =>
+    Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
   const version = number('user_version');
   const isNew = version === 0 && number('page_count') === 0;
   if (!isNew && number('application_id') !== APPLICATION_ID) {
     throw storeFailed(path, 'foreign', 'belongs to another program; give sqliteStore a path of its own');
   }
   if (version > MIGRATIONS.length) {
-    throw storeFailed(path, 'newer', `was written by a later version of this package (schema ${version}, known up to ${MIGRATIONS.length}); update the package`);
+    throw storeFailed(
+      path,
+      'newer',
+      `was written by a later version of this package (schema ${version}, known up to ${MIGRATIONS.length}); update the package`,
+    );
   }
   // Takes effect only before the first table.
   if (isNew) db.exec('PRAGMA auto_vacuum = INCREMENTAL');

@@ -23,7 +23,11 @@ export type Driver = (path: string) => Database;
 
 interface Native {
   exec(sql: string): unknown;
-  prepare(sql: string): { run(...values: unknown[]): unknown; get(...values: unknown[]): unknown; all(...values: unknown[]): unknown };
+  prepare(sql: string): {
+    run(...values: unknown[]): unknown;
+    get(...values: unknown[]): unknown;
+    all(...values: unknown[]): unknown;
+  };
   close(): void;
 }
 
@@ -36,12 +40,15 @@ export async function loadDriver(): Promise<Driver> {
   const Builtin = builtin();
   if (Builtin) return (path) => new Builtin(path);
   try {
-    const { default: Libsql } = (await import('libsql')) as unknown as { default: new (path: string) => Native };
+    const { default: Libsql } = (await import('libsql')) as unknown as {
+      default: new (path: string) => Native;
+    };
     return (path) => adapt(new Libsql(path));
   } catch (cause) {
     throw new GatewayError({
       code: 'STORE_FAILED',
-      message: 'sqliteStore needs the package libsql on this version of Node.js: npm install libsql, or use Node.js 22.13 or later',
+      message:
+        'sqliteStore needs the package libsql on this version of Node.js: npm install libsql, or use Node.js 22.13 or later',
       details: { reason: 'driver' },
       cause,
     });
@@ -53,10 +60,13 @@ function builtin(): (new (path: string) => Database) | null {
   const { emitWarning } = process;
   // Node says of this module alone that it is experimental; that is our choice, not our user's concern.
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
-    if (!String(warning).includes('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest);
+    if (!String(warning).includes('SQLite is an experimental feature'))
+      emitWarning.call(process, warning, ...rest);
   }) as typeof emitWarning;
   try {
-    const found = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as { DatabaseSync?: new (path: string) => Database } | undefined;
+    const found = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as
+      | { DatabaseSync?: new (path: string) => Database }
+      | undefined;
     return found?.DatabaseSync ?? null;
   } finally {
     process.emitWarning = emitWarning;

@@ -16,7 +16,9 @@ export async function expireRecords(
     'DELETE FROM sent WHERE (session, key) IN (SELECT session, key FROM sent WHERE at < ? LIMIT ?) RETURNING session',
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
-  const drop = ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) => db.prepare(`DELETE FROM ${table} WHERE log = ?`));
+  const drop = ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE log = ?`),
+  );
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
     'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM sent WHERE session = ?1)',

@@ -13,10 +13,16 @@ const NOTADB = 26;
 
 const REASONS: Readonly<Record<number, { readonly reason: OpenFailure; readonly text: string }>> = {
   [BUSY]: { reason: 'locked', text: 'is in use by another process; one gateway at a time can use it' },
-  [READONLY]: { reason: 'unwritable', text: 'cannot be written; check the permissions of the file and its directory' },
+  [READONLY]: {
+    reason: 'unwritable',
+    text: 'cannot be written; check the permissions of the file and its directory',
+  },
   [CORRUPT]: { reason: 'corrupt', text: 'is damaged; move it away and start with a backup or without it' },
   [FULL]: { reason: 'full', text: 'cannot grow: the disk is full' },
-  [CANTOPEN]: { reason: 'unwritable', text: 'cannot be opened; check that it is a file and the permissions of its directory' },
+  [CANTOPEN]: {
+    reason: 'unwritable',
+    text: 'cannot be opened; check that it is a file and the permissions of its directory',
+  },
   [NOTADB]: { reason: 'corrupt', text: 'is not an SQLite database, or is damaged' },
 };
 
@@ -32,7 +38,12 @@ const SYSTEM: Readonly<Record<string, number>> = {
 
 /** SQLite's primary result code of an error of either driver, or the one that a failed system call amounts to. */
 function resultCode(error: unknown): number | undefined {
-  const { errcode, rawCode, code, message } = error as { errcode?: number; rawCode?: number; code?: string; message?: string };
+  const { errcode, rawCode, code, message } = error as {
+    errcode?: number;
+    rawCode?: number;
+    code?: string;
+    message?: string;
+  };
   const extended = errcode ?? rawCode;
   if (typeof extended === 'number') return extended & 0xff;
   if (code !== undefined && code in SYSTEM) return SYSTEM[code];
@@ -47,10 +58,17 @@ export function openFailure(path: string, error: unknown): unknown {
 }
 
 export function storeFailed(path: string, reason: OpenFailure, text: string, cause?: unknown): GatewayError {
-  return new GatewayError({ code: 'STORE_FAILED', message: `The database ${path} ${text}`, details: { reason, path }, cause });
+  return new GatewayError({
+    code: 'STORE_FAILED',
+    message: `The database ${path} ${text}`,
+    details: { reason, path },
+    cause,
+  });
 }
 
 /** A write that SQLite did not make. */
 export function writeFailure(error: unknown): StoreError {
-  return error instanceof StoreError ? error : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
+  return error instanceof StoreError
+    ? error
+    : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
 }

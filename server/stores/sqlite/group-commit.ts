@@ -1,5 +1,12 @@
 import { formatCursor } from '../../../shared/cursor.js';
-import { type AppendOptions, type AppendResult, type EventRecord, type LogRef, type StoredSend, StoreError } from '../store.js';
+import {
+  type AppendOptions,
+  type AppendResult,
+  type EventRecord,
+  type LogRef,
+  type StoredSend,
+  StoreError,
+} from '../store.js';
 import type { Connection, Sync } from './connection.js';
 import { writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
@@ -124,10 +131,12 @@ class Group {
   /** Writes one append; one that is refused has written nothing. */
   write({ log: ref, events, options }: Append): AppendResult | StoreError {
     const log = this.#options.live.find(ref);
-    if (!log || log.closed || options.term !== log.term) return new StoreError('FENCED', 'Another writer holds this session');
+    if (!log || log.closed || options.term !== log.term)
+      return new StoreError('FENCED', 'Another writer holds this session');
     const last = log.batch?.number ?? 0;
     if (log.batch && options.batch <= last) return log.batch.result;
-    if (options.batch !== last + 1) return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
+    if (options.batch !== last + 1)
+      return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
     const first = log.head + 1;
     const known = options.dedupe && this.#options.lookup(log.session, options.dedupe.key);
     if (known) return { epoch: log.epoch, first, last: log.head, duplicate: known };
@@ -157,7 +166,16 @@ class Group {
   }
 
   #writeRecords(log: LogState, first: number, { dedupe, settle, opens, ends }: AppendOptions): void {
-    if (dedupe) this.#sql().putSent.run(log.session, dedupe.key, dedupe.hash, dedupe.runId, log.epoch, first, Date.now());
+    if (dedupe)
+      this.#sql().putSent.run(
+        log.session,
+        dedupe.key,
+        dedupe.hash,
+        dedupe.runId,
+        log.epoch,
+        first,
+        Date.now(),
+      );
     if (settle) {
       const result = { ...settle.result, cursor: formatCursor(log.epoch, log.term, log.head) };
       this.#sql().settleSent.run(JSON.stringify(result), log.session, settle.key);

@@ -33,7 +33,8 @@ export class Journal {
     const heads = new Map<number, number>();
     for (const row of this.#sql.journal.all()) {
       for (const { log, events } of decodeJournal(row.data as string)) {
-        if (!heads.has(log)) heads.set(log, (this.#sql.log.get(log)?.head as number | undefined) ?? Number.POSITIVE_INFINITY);
+        if (!heads.has(log))
+          heads.set(log, (this.#sql.log.get(log)?.head as number | undefined) ?? Number.POSITIVE_INFINITY);
         const fresh = events.filter((event) => event.seq > heads.get(log)!);
         if (fresh.length > 0) left.set(log, [...(left.get(log) ?? []), ...fresh]);
       }

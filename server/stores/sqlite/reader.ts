@@ -1,6 +1,15 @@
 import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
-import type { Checkpoint, LogRef, OpenRun, PageOptions, SessionRecord, SessionRef, StoredEvent, StoredSend } from '../store.js';
+import type {
+  Checkpoint,
+  LogRef,
+  OpenRun,
+  PageOptions,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+  StoredSend,
+} from '../store.js';
 import { EventReader } from './codec.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';
@@ -28,7 +37,8 @@ export class Reader {
     if (live && (epoch === undefined || live.epoch === epoch)) return live;
     const session = this.session(ref);
     if (!session) return null;
-    const row = epoch === undefined ? this.#sql.log.get(session.log) : this.#sql.logOfEpoch.get(session.id, epoch);
+    const row =
+      epoch === undefined ? this.#sql.log.get(session.log) : this.#sql.logOfEpoch.get(session.id, epoch);
     return row ? new LogState(ref, row, this.#sql.terms.all(row.id as number)) : null;
   }
 
@@ -59,7 +69,13 @@ export class Reader {
   sent(session: number, key: string): StoredSend | null {
     const row = this.#sql.sent.get(session, key);
     if (!row) return null;
-    const send = { key, hash: row.hash as string, runId: row.run_id as string, epoch: row.epoch as string, seq: row.seq as number };
+    const send = {
+      key,
+      hash: row.hash as string,
+      runId: row.run_id as string,
+      epoch: row.epoch as string,
+      seq: row.seq as number,
+    };
     return row.result === null ? send : { ...send, result: JSON.parse(row.result as string) as RunResult };
   }
 
@@ -76,7 +92,9 @@ export class Reader {
   }
 
   openRuns(log: number): readonly OpenRun[] {
-    return this.#sql.runs.all(log).map((row) => ({ runId: row.run_id as string, request: row.request as string }));
+    return this.#sql.runs
+      .all(log)
+      .map((row) => ({ runId: row.run_id as string, request: row.request as string }));
   }
 
   list(

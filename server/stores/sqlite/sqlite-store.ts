@@ -113,7 +113,9 @@ export class SqliteStore implements Store {
 
   acquire(
     ref: SessionRef,
-    { create }: { readonly holder: string; readonly create?: { readonly epoch: string; readonly userId?: string } },
+    {
+      create,
+    }: { readonly holder: string; readonly create?: { readonly epoch: string; readonly userId?: string } },
   ): Acquired {
     const { live, reader, terms } = this.#open;
     const kept = reader.log(ref);
@@ -137,7 +139,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  #begin(ref: SessionRef, { epoch, userId = null }: { readonly epoch: string; readonly userId?: string | null }): LogState {
+  #begin(
+    ref: SessionRef,
+    { epoch, userId = null }: { readonly epoch: string; readonly userId?: string | null },
+  ): LogState {
     const { connection, sql, reader } = this.#open;
     const { scope, app, name } = ref;
     return connection.transaction(() => {
@@ -216,7 +221,10 @@ export class SqliteStore implements Store {
     return this.#open.reader.log(ref)?.record() ?? null;
   }
 
-  list(scope: string, page: PageOptions): { readonly records: readonly SessionRecord[]; readonly next: number | null } {
+  list(
+    scope: string,
+    page: PageOptions,
+  ): { readonly records: readonly SessionRecord[]; readonly next: number | null } {
     return this.#open.reader.list(scope, page);
   }
 
@@ -242,4 +250,3 @@ export class SqliteStore implements Store {
     };
   }
 }
-

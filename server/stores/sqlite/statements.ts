@@ -25,7 +25,9 @@ export function prepareStatements(db: Database) {
 
     log: sql(`SELECT ${LOG} FROM log l WHERE l.id = ?`),
     logOfEpoch: sql(`SELECT ${LOG} FROM log l WHERE l.session = ? AND l.epoch = ?`),
-    putLog: sql('INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id'),
+    putLog: sql(
+      'INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id',
+    ),
     moveHead: sql('UPDATE log SET head = ?, updated = ? WHERE id = ?'),
     moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1) WHERE id = ?2'),
     closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
@@ -33,7 +35,9 @@ export function prepareStatements(db: Database) {
     terms: sql('SELECT term, first FROM term WHERE log = ? ORDER BY term'),
     putTerm: sql('INSERT INTO term VALUES (?, ?, ?)'),
     // The term in which the first retained event was written is still needed.
-    cutTerms: sql('DELETE FROM term WHERE log = ?1 AND term < (SELECT max(term) FROM term WHERE log = ?1 AND first <= ?2)'),
+    cutTerms: sql(
+      'DELETE FROM term WHERE log = ?1 AND term < (SELECT max(term) FROM term WHERE log = ?1 AND first <= ?2)',
+    ),
 
     journal: sql('SELECT id, data FROM journal ORDER BY id'),
     putJournal: sql('INSERT INTO journal (id, data) VALUES (?, ?)'),
@@ -54,7 +58,9 @@ export function prepareStatements(db: Database) {
     dropRuns: sql('DELETE FROM run WHERE log = ?'),
 
     sent: sql('SELECT hash, run_id, epoch, seq, result FROM sent WHERE session = ? AND key = ?'),
-    putSent: sql('INSERT INTO sent (session, key, hash, run_id, epoch, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+    putSent: sql(
+      'INSERT INTO sent (session, key, hash, run_id, epoch, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
     settleSent: sql('UPDATE sent SET result = ? WHERE session = ? AND key = ?'),
   };
 }
