@@ -32,6 +32,7 @@ const SYSTEM: Readonly<Record<string, number>> = {
   EROFS: READONLY,
   ENOSPC: FULL,
   EISDIR: CANTOPEN,
+  EEXIST: CANTOPEN,
   ENOENT: CANTOPEN,
   ENOTDIR: CANTOPEN,
 };
