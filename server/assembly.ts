@@ -6,11 +6,11 @@ import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimiter } from './limits/token-bucket.js';
+import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { validate } from './schema/validate.js';
-import { isPromise } from './maybe-promise.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
 import { HttpHandler } from './transports/http/handler.js';
@@ -55,7 +55,11 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   for (const warning of config.warnings) logger.warn({ gateway: id }, warning);
 
   const apps = new AppRegistry(config.apps, config.defaultApp);
-  const authenticator = createAuthenticator({ auth, sessionScope, onError: (error) => report(error, 'authentication failed') });
+  const authenticator = createAuthenticator({
+    auth,
+    sessionScope,
+    onError: (error) => report(error, 'authentication failed'),
+  });
   const connections = new Connections(limits, ({ type, connection }) => {
     const { id: connectionId, identity, options } = connection;
     const { transport } = options;
@@ -96,7 +100,19 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     ready,
     report,
   });
-  return { config, state, apps, authenticator, connections, sessions, operations, plugins, http, lifecycle, report };
+  return {
+    config,
+    state,
+    apps,
+    authenticator,
+    connections,
+    sessions,
+    operations,
+    plugins,
+    http,
+    lifecycle,
+    report,
+  };
 }
 
 function sessionEnvironment(
@@ -104,7 +120,7 @@ function sessionEnvironment(
   parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report'>,
 ): SessionEnvironment {
   const { limits, store, id, onDisconnect } = config;
-  const { queueLength, sessionsPerUser, runMs, waitMs, disconnectGraceMs, retention } = limits;
+  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
   return {
     store,
     holder: id,
@@ -113,6 +129,7 @@ function sessionEnvironment(
     sessionsPerUser,
     runMs,
     waitMs,
+    answerSize,
     disconnectGraceMs,
     onDisconnect,
     app: (name): Application => parts.apps.get(name),
@@ -121,7 +138,8 @@ function sessionEnvironment(
       const schema = Object.hasOwn(config[kind], name) ? config[kind][name] : undefined;
       const outcome = schema && validate(schema, payload, `payload of ${name}`);
       // What is published is logged in order, so there is no waiting for an asynchronous schema; it only reports.
-      if (isPromise(outcome)) outcome.catch((error: unknown) => parts.report(error, `payload of ${kind} ${name}`));
+      if (isPromise(outcome))
+        outcome.catch((error: unknown) => parts.report(error, `payload of ${kind} ${name}`));
     },
     notify: parts.notify,
     report: parts.report,
@@ -137,6 +155,10 @@ function announce(lifecycle: Lifecycle, notice: SessionNotice): void {
   const { type, ...payload } = notice;
   if (notice.type === 'session:created') {
     const { sessionId, app, userId } = notice;
-    lifecycle.emit('session:created', { sessionId, app, ...(userId !== undefined && { user: { id: userId } }) });
+    lifecycle.emit('session:created', {
+      sessionId,
+      app,
+      ...(userId !== undefined && { user: { id: userId } }),
+    });
   } else lifecycle.emit(type, payload as never);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
@@ -16,7 +16,7 @@ import { isPromise } from './maybe-promise.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import type { HandleOptions } from './transports/http/handler.js';
-import { listen, stopListening } from './transports/http/listen.js';
+import { type Listening, listen } from './transports/http/listen.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
@@ -57,7 +57,7 @@ export class Gateway<
   #recovered: Promise<void> = Promise.resolve();
   #open = false;
   #started: Promise<StartedGateway> | null = null;
-  #server: Server | null = null;
+  #listening: Listening | null = null;
   #sweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
@@ -97,11 +97,12 @@ export class Gateway<
 
   async #listen(): Promise<StartedGateway> {
     const { host, port: wanted, limits } = this.#parts.config;
-    const { server, port } = await listen(
+    const listening = await listen(
       { host, port: wanted, handshakeMs: limits.handshakeMs },
       (request, response) => this.handleRequest(request, response),
     );
-    this.#server = server;
+    this.#listening = listening;
+    const { port } = listening;
     const name = host.includes(':') ? `[${host}]` : host;
     return { url: `http://${name}:${port}`, host, port };
   }
@@ -227,7 +228,7 @@ export class Gateway<
     });
     connections.endAll();
     await plugins.destroy();
-    if (this.#server) await stopListening(this.#server, CLOSE_GRACE_MS);
+    await this.#listening?.stop(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
     if (this.#open) await config.store.close();
     lifecycle.emit('stopped', {});

@@ -35,7 +35,12 @@ export type { OperationName } from '../shared/operations.js';
 export type { SessionKey } from '../shared/session-key.js';
 export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
 export { PROTOCOL_VERSION } from '../shared/version.js';
-export { type GatewayRouter, gatewayMiddleware, type MiddlewareOptions } from './adapters/express.js';
+export {
+  type GatewayRouter,
+  gatewayMiddleware,
+  type HostRequest,
+  type MiddlewareOptions,
+} from './adapters/express.js';
 export type {
   AppEvent,
   Application,
@@ -82,8 +87,8 @@ export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { SessionAccess } from './operations/environment.js';
 export type { GatewayPlugin, PluginContext, PluginRequest } from './plugins/plugin.js';
-export type { JsonSchema } from './schema/schema.js';
 export { ToolCallError } from './runs/tool-error.js';
+export type { JsonSchema } from './schema/schema.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';

@@ -11,7 +11,11 @@ interface ClientNotice {
 
 /** What `gateway.on` tells, by event. */
 export interface LifecycleEvents {
-  'session:created': { readonly sessionId: string; readonly app: string; readonly user?: { readonly id: string } };
+  'session:created': {
+    readonly sessionId: string;
+    readonly app: string;
+    readonly user?: { readonly id: string };
+  };
   'session:closed': { readonly sessionId: string; readonly app: string };
   'client:connected': ClientNotice;
   'client:disconnected': ClientNotice;
@@ -40,7 +44,9 @@ export class Lifecycle {
     const safe = (payload: LifecycleEvents[E]): void => {
       try {
         // An async listener's rejection is as harmless as a throw.
-        Promise.resolve(listener(payload)).catch((error: unknown) => this.#failed(error, `a listener of ${event} failed`));
+        Promise.resolve(listener(payload)).catch((error: unknown) =>
+          this.#failed(error, `a listener of ${event} failed`),
+        );
       } catch (error) {
         this.#failed(error, `a listener of ${event} failed`);
       }

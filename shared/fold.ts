@@ -110,7 +110,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'data':
       return write(state, event, (content) => {
-        const at = content.findIndex((block) => block.type === 'data' && block.id === event.id);
+        const at = content.findIndex((block) => block?.type === 'data' && block.id === event.id);
         content[at < 0 ? content.length : at] = pick(event, 'type', 'id', 'name', 'value');
       });
     case 'tool_progress':

@@ -48,33 +48,36 @@ export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void 
 const BRAND = Symbol.for('agent-session-gateway.error');
 const WIRE_FIELDS = ['details', 'retryable', 'retryAfterMs', 'guardType', 'requestId'] as const;
 
+function wireFieldsOf(from: Partial<ErrorBody>): Partial<ErrorBody> {
+  return Object.fromEntries(
+    WIRE_FIELDS.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])),
+  );
+}
+
 /** The one error of the gateway and its client. Match on `code`; thrown by a handler, it reaches the caller as it is. */
 export class GatewayError extends Error {
-  readonly code: string;
+  declare readonly code: string;
   /** HTTP status; 0 for an error that arose in the client. */
-  readonly status: number;
-  readonly details?: unknown;
-  readonly retryable?: boolean;
-  readonly retryAfterMs?: number;
-  readonly guardType?: GuardType;
-  readonly requestId?: string;
+  declare readonly status: number;
+  declare readonly details?: unknown;
+  declare readonly retryable?: boolean;
+  declare readonly retryAfterMs?: number;
+  declare readonly guardType?: GuardType;
+  declare readonly requestId?: string;
 
   constructor(init: GatewayErrorInit) {
     const defaults = defaultsOf(init.code);
     super(init.message ?? defaults.message, init);
     this.name = 'GatewayError';
-    this.code = init.code;
-    this.status = init.status ?? defaults.status;
-    const fields: GatewayErrorInit = { ...defaults, ...init };
-    for (const field of WIRE_FIELDS) if (fields[field] !== undefined) Object.assign(this, { [field]: fields[field] });
+    const { code, status = defaults.status } = init;
+    Object.assign(this, { code, status }, wireFieldsOf({ ...defaults, ...init }));
     Object.defineProperty(this, BRAND, { value: true });
   }
 
   /** The wire form, without stack or cause. */
   toJSON(): ErrorBody {
-    const body: Record<string, unknown> = { code: this.code, message: this.message, status: this.status };
-    for (const field of WIRE_FIELDS) if (this[field] !== undefined) body[field] = this[field];
-    return body as unknown as ErrorBody;
+    const { code, message, status } = this;
+    return { code, message, status, ...wireFieldsOf(this) };
   }
 
   /** Rebuilds an error from its wire form. The status of a response, where there is one, wins. */

@@ -2,7 +2,8 @@ import { GatewayError } from './gateway-error.js';
 
 /** Names that may stand in an SSE `event:` field, so that no value can forge a second event. */
 const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
-const MAX_EVENT_CHARS = 16 * 1024 * 1024;
+// The end of a run carries its answer whole, which the gateway bounds at half of this by default.
+const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 
 /**
  * Writes one event (WHATWG HTML, section 9.2.6). `data` must be one line of JSON; `id` a cursor or vector.
@@ -40,17 +41,18 @@ export class SseDecoder {
   /** Milliseconds of the last `retry:` field, as the server asks clients to wait before they reconnect. */
   retryMs: number | undefined;
 
-  /** @param maxChars Longest incomplete event. @default 16 Mi */
+  /** @param maxChars Longest incomplete event. @default 64 Mi */
   constructor(maxChars = MAX_EVENT_CHARS) {
     this.#maxChars = maxChars;
   }
 
   /**
-   * Takes the next bytes and yields the events they complete.
+   * Takes the next bytes and returns the events they complete.
    *
    * @throws GatewayError `PAYLOAD_TOO_LARGE` when an incomplete event exceeds the bound.
    */
-  *feed(chunk: Uint8Array): Generator<SseEvent> {
+  feed(chunk: Uint8Array): SseEvent[] {
+    const events: SseEvent[] = [];
     // A CR at the end may be half of a CRLF.
     const lines = (this.#rest + this.#text.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop()!;
@@ -58,7 +60,7 @@ export class SseDecoder {
       const [, field = '', value = ''] = /^([^:]*):? ?(.*)/s.exec(line)!;
       const { data } = this.#fields;
       if (line === '') {
-        if (data !== undefined) yield { event: 'message', ...this.#fields, data };
+        if (data !== undefined) events.push({ event: 'message', ...this.#fields, data });
         this.#fields = {};
       } else if (field === 'data') this.#fields.data = data === undefined ? value : `${data}\n${value}`;
       else if (field === 'event' || field === 'id') this.#fields[field] = value;
@@ -67,8 +69,9 @@ export class SseDecoder {
     if (this.#rest.length + (this.#fields.data?.length ?? 0) > this.#maxChars) {
       throw new GatewayError({
         code: 'PAYLOAD_TOO_LARGE',
-        message: `An event is longer than ${this.#maxChars} characters`,
+        message: 'An event of the stream is too long',
       });
     }
+    return events;
   }
 }

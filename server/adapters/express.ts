@@ -1,17 +1,25 @@
-import { type Request, Router } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from 'express';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods } from '../gateway.js';
 
+/** A request as host middleware left it. */
+export interface HostRequest extends IncomingMessage {
+  // Whatever the host's own middleware has put there: `user`, `session`, …
+  readonly [property: string]: any;
+}
+
 /** Options of the middleware. */
 export interface MiddlewareOptions {
   /** Names the user that the host's own middleware has authenticated; undefined leaves it to the gateway's `auth`. */
-  readonly user?: (request: Request) => UserLike | undefined;
+  readonly user?: (request: HostRequest) => UserLike | undefined;
 }
 
-/** An Express router that serves a gateway. */
-export interface GatewayRouter<G> extends Router {
+/** An Express router that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
+export interface GatewayRouter<G> {
+  (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
 }
@@ -24,7 +32,10 @@ type AnyGateway = Gateway<any, any, any>;
  *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  */
-export function gatewayMiddleware<G extends AnyGateway>(gateway: G, options?: MiddlewareOptions): GatewayRouter<G>;
+export function gatewayMiddleware<G extends AnyGateway>(
+  gateway: G,
+  options?: MiddlewareOptions,
+): GatewayRouter<G>;
 export function gatewayMiddleware<
   Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
@@ -40,7 +51,7 @@ export function gatewayMiddleware(
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
   const router = Router();
   router.use((request, response, next) => {
-    const user = options.user?.(request);
+    const user = options.user?.(request as HostRequest);
     if (!gateway.tryRequest(request, response, { user })) next();
   });
   return Object.assign(router, { gateway }) as unknown as GatewayRouter<AnyGateway>;

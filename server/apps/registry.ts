@@ -53,14 +53,20 @@ export class AppRegistry {
       name,
       ...(app.description !== undefined && { description: app.description }),
       isDefault: name === this.defaultApp,
-      tools: Object.entries((app.tools ?? {}) as Record<string, { description?: string }>).map(([tool, { description }]) => ({
-        name: tool,
-        ...(description !== undefined && { description }),
-      })),
+      tools: Object.entries((app.tools ?? {}) as Record<string, { description?: string }>).map(
+        ([tool, { description }]) => ({
+          name: tool,
+          ...(description !== undefined && { description }),
+        }),
+      ),
     }));
   }
 }
 
 function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({ code: 'INVALID_REQUEST', message: `${path}: ${message}`, details: [{ path, message }] });
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
 }

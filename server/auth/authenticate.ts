@@ -1,11 +1,11 @@
 import type { BaseUser } from '../../shared/contract.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { AttemptLimiter, type AttemptLimits } from './attempts.js';
 import { MAX_TOKEN_LENGTH } from './credentials.js';
 import { createCustomVerifier } from './custom.js';
 import { HostCode } from './host-call.js';
 import { createIdentify, type Identify, userProblem } from './identity.js';
 import { createJwtVerifier } from './jwt.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { unauthenticated } from './refusal.js';
 import type { SessionScope } from './scope.js';
 import { createTokenVerifier } from './static-token.js';

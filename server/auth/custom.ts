@@ -1,6 +1,6 @@
+import { andThen } from '../maybe-promise.js';
 import type { HostCode, HostOutcome } from './host-call.js';
 import { userProblem } from './identity.js';
-import { andThen } from '../maybe-promise.js';
 import type { AuthResult, CustomAuth, Verification, Verifier } from './types.js';
 
 /** Asks the host's `validate`; whatever it does other than saying yes in due form refuses the caller. */
@@ -10,7 +10,9 @@ export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () =
     strongTokens: false,
     verify: (token, request) => {
       const run = () => auth.validate(token, request);
-      return andThen(host.call({ name: 'auth.validate', token, run }), (outcome) => judge(outcome, host, now));
+      return andThen(host.call({ name: 'auth.validate', token, run }), (outcome) =>
+        judge(outcome, host, now),
+      );
     },
   };
 }

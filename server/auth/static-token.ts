@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { HostCode } from './host-call.js';
 import { andThen } from '../maybe-promise.js';
+import type { HostCode } from './host-call.js';
 import type { TokenAuth, Verification, Verifier } from './types.js';
 
 /** Verifies shared secret tokens in a time that does not depend on how much of one was right. */

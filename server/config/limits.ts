@@ -30,6 +30,8 @@ export interface Limits {
   readonly runMs: number;
   /** Time a run waits for a person. @default Infinity */
   readonly waitMs: number;
+  /** Length of an answer, in characters; a longer one ends its run with an error. @default 32 Mi */
+  readonly answerSize: number;
   /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs to finish. @default 25 s */
@@ -52,6 +54,7 @@ export const DEFAULT_LIMITS: Limits = {
   methodMs: 30_000,
   runMs: 10 * 60_000,
   waitMs: Number.POSITIVE_INFINITY,
+  answerSize: 32 * 1024 * 1024,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
 };

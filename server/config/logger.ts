@@ -7,7 +7,9 @@ export const stderrLogger: Logger = {
 };
 
 function write(level: string, details: Readonly<Record<string, unknown>>, message: string): void {
-  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...details }, plain)}\n`);
+  process.stderr.write(
+    `${JSON.stringify({ time: new Date().toISOString(), level, message, ...details }, plain)}\n`,
+  );
 }
 
 /** Errors have no enumerable fields of their own. */

@@ -7,9 +7,9 @@ import { authConfigSchema } from '../auth/schema.js';
 import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
+import { isStandardSchema } from '../schema/schema.js';
 import { memoryStore } from '../stores/memory.js';
 import { isLoopback } from '../transports/origin.js';
-import { isStandardSchema } from '../schema/schema.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { stderrLogger } from './logger.js';
@@ -30,10 +30,19 @@ export interface ParsedConfig
 }
 
 // Zod's own number type refuses Infinity, which is how a limit is switched off.
-const amount = z.custom<number>((value) => typeof value === 'number' && value > 0, 'must be a number above 0');
-const count = z.custom<number>((value) => typeof value === 'number' && value >= 0, 'must be a number, 0 or more');
+const amount = z.custom<number>(
+  (value) => typeof value === 'number' && value > 0,
+  'must be a number above 0',
+);
+const count = z.custom<number>(
+  (value) => typeof value === 'number' && value >= 0,
+  'must be a number, 0 or more',
+);
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
-const app = z.custom<Application>((value) => typeof (value as Application | null)?.run === 'function', 'must have a run function');
+const app = z.custom<Application>(
+  (value) => typeof (value as Application | null)?.run === 'function',
+  'must have a run function',
+);
 const schemas = z.record(z.string(), z.custom(isStandardSchema, 'must be a Standard Schema'));
 
 const limits = z.strictObject({
@@ -41,31 +50,47 @@ const limits = z.strictObject({
   queueLength: count.optional(),
   disconnectGraceMs: count.optional(),
   drainMs: count.optional(),
-  retention: z.strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() }).optional(),
+  retention: z
+    .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
+    .optional(),
 });
 
 const schema = z.strictObject({
   port: z.number().int().min(0).max(65_535).optional(),
   host: z.string().min(1).optional(),
-  id: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : -').optional(),
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : -')
+    .optional(),
   app: app.optional(),
   apps: z.record(z.string(), app).optional(),
   defaultApp: z.string().optional(),
   embedded: z.boolean().optional(),
   socketPath: z.string().min(1).optional(),
   auth: authConfigSchema.optional(),
-  methods: z.custom((value) => typeof value === 'object' && value !== null, 'must be a tree of methods').optional(),
+  methods: z
+    .custom((value) => typeof value === 'object' && value !== null, 'must be a tree of methods')
+    .optional(),
   channels: schemas.optional(),
   events: schemas.optional(),
   sessionScope: z.union([z.enum(['user', 'tenant', 'global']), func]).optional(),
   sessionAccess: func.optional(),
-  store: z.custom((value) => typeof (value as { append?: unknown } | null)?.append === 'function', 'must be a store').optional(),
+  store: z
+    .custom(
+      (value) => typeof (value as { append?: unknown } | null)?.append === 'function',
+      'must be a store',
+    )
+    .optional(),
   limits: limits.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
   origins: z.array(z.string()).optional(),
   allowedHosts: z.array(z.string()).optional(),
-  extraRoutes: z.union([z.literal(false), z.string().regex(/^(?:\/[A-Za-z0-9_.-]+)*$/, 'must be a path prefix or false')]).optional(),
-  logger: z.custom((value) => typeof (value as { error?: unknown } | null)?.error === 'function', 'must be a logger').optional(),
+  extraRoutes: z
+    .union([z.literal(false), z.string().regex(/^(?:\/[A-Za-z0-9_.-]+)*$/, 'must be a path prefix or false')])
+    .optional(),
+  logger: z
+    .custom((value) => typeof (value as { error?: unknown } | null)?.error === 'function', 'must be a logger')
+    .optional(),
 });
 
 /**
@@ -105,13 +130,19 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
   };
 }
 
-function appsOf({ app: single, apps, defaultApp }: GatewayConfig): { apps: Readonly<Record<string, Application>>; defaultApp: string } {
+function appsOf({ app: single, apps, defaultApp }: GatewayConfig): {
+  apps: Readonly<Record<string, Application>>;
+  defaultApp: string;
+} {
   if (single) {
-    if (apps || defaultApp) throw invalid([{ path: 'app', message: 'give either app, or apps and defaultApp' }]);
+    if (apps || defaultApp)
+      throw invalid([{ path: 'app', message: 'give either app, or apps and defaultApp' }]);
     return { apps: { [SINGLE_APP]: single }, defaultApp: SINGLE_APP };
   }
-  if (!apps || Object.keys(apps).length === 0) throw invalid([{ path: 'apps', message: 'at least one app is required' }]);
-  if (defaultApp === undefined) throw invalid([{ path: 'defaultApp', message: 'name the app that a bare session key means' }]);
+  if (!apps || Object.keys(apps).length === 0)
+    throw invalid([{ path: 'apps', message: 'at least one app is required' }]);
+  if (defaultApp === undefined)
+    throw invalid([{ path: 'defaultApp', message: 'name the app that a bare session key means' }]);
   return { apps, defaultApp };
 }
 

@@ -90,6 +90,11 @@ export class EventConnection implements Outlet {
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
+  /** Events of a vector stream carry no ids: without this its client would come back with a place in a log that it has left. */
+  moved(): void {
+    if (this.options.vector) this.#checkpoint();
+  }
+
   /** Sends an event of this connection alone. */
   send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
     if (this.#closed) return;
@@ -153,7 +158,8 @@ export class EventConnection implements Outlet {
   end(reason: EndReason): void {
     if (this.#closed) return;
     const { sink } = this.options;
-    if (reason === 'expired' && this.writable) this.send('auth_expired', { message: 'The token has expired' });
+    if (reason === 'expired' && this.writable)
+      this.send('auth_expired', { message: 'The token has expired' });
     this.gone();
     sink.end(reason);
   }

@@ -19,6 +19,7 @@ export class Connections {
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
   readonly #perUser = new Map<string, number>();
+  readonly #announced = new WeakSet<EventConnection>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: ConnectionLimits, notify: (notice: ConnectionNotice) => void) {
@@ -48,8 +49,14 @@ export class Connections {
     const connection = new EventConnection(options, (closed) => this.#remove(closed, userKey));
     this.#open.set(options.id, connection);
     this.#timer ??= this.#start();
-    if (options.client) this.#notify({ type: 'client:connected', connection });
     return connection;
+  }
+
+  /** Tells the listeners of a client whose request was granted. */
+  announce(connection: EventConnection): void {
+    if (connection.closed || !connection.options.client) return;
+    this.#announced.add(connection);
+    this.#notify({ type: 'client:connected', connection });
   }
 
   get(id: string): EventConnection | undefined {
@@ -76,7 +83,7 @@ export class Connections {
     const count = this.#perUser.get(userKey)! - 1;
     if (count > 0) this.#perUser.set(userKey, count);
     else this.#perUser.delete(userKey);
-    this.#notify({ type: 'client:disconnected', connection });
+    if (this.#announced.has(connection)) this.#notify({ type: 'client:disconnected', connection });
   }
 
   #start(): NodeJS.Timeout {

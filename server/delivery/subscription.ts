@@ -14,6 +14,8 @@ export interface Outlet {
   readonly form: WireForm<unknown>;
   readonly writable: boolean;
   write(payload: unknown): void;
+  /** The place of a subscription has changed other than by events: a new log, or a snapshot. */
+  moved(): void;
   /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
   interrupt(): void;
 }
@@ -151,7 +153,8 @@ export class Subscription {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
-    if (reopened) {
+    if (!reopened) this.#outlet.moved();
+    else {
       this.#sendGap('epoch', null);
       this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
     }
@@ -165,6 +168,8 @@ export class Subscription {
     page.then(
       (events) => {
         this.#paging = false;
+        // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
+        if (this.#closed || !this.#outlet.writable) return;
         if (this.#take(events, log)) this.pump();
       },
       () => {
@@ -200,7 +205,7 @@ export class Subscription {
     start.then(
       (found) => {
         this.#paging = false;
-        apply(found);
+        if (!this.#closed) apply(found);
       },
       () => {
         this.#paging = false;
@@ -240,6 +245,7 @@ export class Subscription {
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     this.#announcing = false;
     this.#sendTransient('snapshot', { state });
+    this.#outlet.moved();
   }
 
   #sendTransient(type: 'gap' | 'snapshot', data: Record<string, unknown>): void {

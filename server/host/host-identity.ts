@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { Authenticator } from '../auth/authenticate.js';
-import type { AuthConfig, Identity } from '../auth/types.js';
 import type { SessionScope } from '../auth/scope.js';
+import type { AuthConfig, Identity } from '../auth/types.js';
 import { currentContext } from '../methods/context.js';
 import type { SessionOptions } from './session-handle.js';
 

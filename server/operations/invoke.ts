@@ -22,7 +22,11 @@ export function invokeMethod(
   session: Session | null,
 ): Invocation {
   const entry = env.methods.get(params.method);
-  if (!entry) throw new GatewayError({ code: 'METHOD_NOT_FOUND', message: `There is no method ${printable(params.method)}` });
+  if (!entry)
+    throw new GatewayError({
+      code: 'METHOD_NOT_FOUND',
+      message: `There is no method ${printable(params.method)}`,
+    });
   const context = new InvokeContext(env, caller, entry, session);
   return entry.stream
     ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
@@ -48,7 +52,8 @@ class InvokeContext implements MethodContext {
       ...(session && { sessionId: session.id }),
       ...(connectionId !== undefined && { connectionId }),
     };
-    if (session) this.channels = { publish: (channel, payload, type) => this.#publish(session, channel, payload, type) };
+    if (session)
+      this.channels = { publish: (channel, payload, type) => this.#publish(session, channel, payload, type) };
   }
 
   get user(): MethodContext['user'] {

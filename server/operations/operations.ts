@@ -100,6 +100,7 @@ export class Operations {
       const session = await this.#subscribable(sessionId, connection.identity);
       followed.push({ id: session.id, ...(await connection.follow(session, target)) });
     }
+    this.#env.connections.announce(connection);
     const { expiresAt } = connection.identity;
     connection.send('connected', {
       protocol: PROTOCOL_RANGE.max,

@@ -1,5 +1,5 @@
-import type { OperationName } from '../../shared/operations.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import type { OperationName } from '../../shared/operations.js';
 import { operationSchemas } from '../../shared/schemas/operations.js';
 import { validate } from '../schema/validate.js';
 

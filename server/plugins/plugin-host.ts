@@ -18,13 +18,19 @@ export class PluginHost {
   /** @throws GatewayError `INVALID_REQUEST` when the plugin is there already or wants a path that is taken */
   use(plugin: GatewayPlugin): void {
     if (this.#plugins.some((other) => other.name === plugin.name)) {
-      throw new GatewayError({ code: 'INVALID_REQUEST', message: `The plugin ${plugin.name} is already in use` });
+      throw new GatewayError({
+        code: 'INVALID_REQUEST',
+        message: `The plugin ${plugin.name} is already in use`,
+      });
     }
     plugin.setup({
       gatewayId: this.#gatewayId,
       route: (path, handle) => {
         if (!/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path) || this.#routes.has(path)) {
-          throw new GatewayError({ code: 'INVALID_REQUEST', message: `The route ${path} is malformed or taken` });
+          throw new GatewayError({
+            code: 'INVALID_REQUEST',
+            message: `The route ${path} is malformed or taken`,
+          });
         }
         this.#routes.set(path, handle);
       },
@@ -57,4 +63,3 @@ export class PluginHost {
     }
   }
 }
-

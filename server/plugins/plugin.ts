@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { MaybePromise } from '../maybe-promise.js';
 import type { Identity } from '../auth/types.js';
+import type { MaybePromise } from '../maybe-promise.js';
 
 /** A request to a plugin's route. The gateway has checked its host and origin. */
 export interface PluginRequest {

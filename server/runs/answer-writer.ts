@@ -7,19 +7,28 @@ import { newCallId } from '../ids.js';
 /** Turns what an app yields into events, and keeps count of the answer's blocks so that each delta names its own. */
 export class AnswerWriter {
   readonly #runId: string;
-  readonly #append: (draft: EventDraft) => void;
+  readonly #append: (draft: EventDraft) => number;
+  readonly #maxSize: number;
+  #size = 0;
   #blocks = 0;
   #open: 'text' | 'reasoning' | null = null;
   readonly #data = new Set<string>();
 
-  /** @param resumed The answer so far, which is gone on with. */
-  constructor(runId: string, append: (draft: EventDraft) => void, resumed: Message | null = null) {
+  /**
+   * @param append Logs an event and returns the size of its body.
+   * @param maxSize Longest answer, in characters: its end carries it whole, and readers bound an event.
+   */
+  constructor(runId: string, append: (draft: EventDraft) => number, maxSize: number) {
     this.#runId = runId;
     this.#append = append;
-    for (const block of resumed?.content ?? []) {
-      this.#blocks += 1;
-      if (block.type === 'data') this.#data.add(block.id);
-    }
+    this.#maxSize = maxSize;
+  }
+
+  /** Goes on with an answer that a former process began. */
+  resume({ content }: Message): void {
+    this.#size = JSON.stringify(content).length;
+    this.#blocks = content.length;
+    for (const block of content) if (block.type === 'data') this.#data.add(block.id);
   }
 
   /** Number of blocks so far. */
@@ -29,14 +38,26 @@ export class AnswerWriter {
 
   text(delta: string): void {
     if (delta === '') return;
+    this.#grow(delta.length);
     const index = this.#index('text');
     this.#append({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
+    this.#grow(delta.length);
     const index = this.#index('reasoning');
     this.#append({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    if (this.#size > this.#maxSize) {
+      throw new GatewayError({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: `An answer is limited to ${this.#maxSize} characters`,
+      });
+    }
   }
 
   #index(type: 'text' | 'reasoning'): number {
@@ -50,7 +71,7 @@ export class AnswerWriter {
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
     // First, because it may be refused: what is not in the log is no block of the answer.
-    this.#append(draft);
+    this.#grow(this.#append(draft));
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
       this.#data.add(draft.id);

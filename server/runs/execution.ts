@@ -22,6 +22,8 @@ export interface ExecutionHost {
   readonly log: SessionLog;
   readonly questions: Questions;
   readonly runMs: number;
+  /** Longest answer, in characters. */
+  readonly answerSize: number;
   /** Longest wait for a person; infinite by default. */
   readonly waitMs: number;
   takeSteered(run: Run): readonly Message[];
@@ -62,7 +64,8 @@ export class Execution implements RunContext {
   constructor(run: Run, host: ExecutionHost) {
     this.#run = run;
     this.#host = host;
-    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), run.resumed);
+    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), host.answerSize);
+    if (run.resumed) this.#writer.resume(run.resumed);
   }
 
   get runId(): string {
@@ -93,9 +96,11 @@ export class Execution implements RunContext {
       custom: (name, payload) => {
         if (!this.#ended) this.#host.emitCustom(name, payload, this.runId);
       },
-      usage: (counts) => this.#addUsage(counts),
+      usage: (counts) => {
+        if (!this.#ended) this.#addUsage(counts);
+      },
       annotate: (metadata) => {
-        this.#metadata = { ...this.#metadata, ...copy(metadata) };
+        if (!this.#ended) this.#metadata = { ...this.#metadata, ...copy(metadata) };
       },
     });
     try {

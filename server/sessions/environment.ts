@@ -13,6 +13,7 @@ export interface SessionEnvironment {
   readonly sessionsPerUser: number;
   readonly runMs: number;
   readonly waitMs: number;
+  readonly answerSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   app(name: string): Application;

@@ -52,5 +52,7 @@ function isDelta(event: GatewayEvent): event is Delta {
 }
 
 function continues(delta: Delta, next: GatewayEvent): next is Delta {
-  return isDelta(next) && next.type === delta.type && next.runId === delta.runId && next.index === delta.index;
+  return (
+    isDelta(next) && next.type === delta.type && next.runId === delta.runId && next.index === delta.index
+  );
 }

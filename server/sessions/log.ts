@@ -92,7 +92,7 @@ export class SessionLog implements ReadableLog {
   #broken: unknown = null;
   #dropped = 0;
   #fresh: EventRecord[] = [];
-  #cutting = false;
+  #cutting: Promise<void> | null = null;
   readonly #retry = new StoreRetry(() => this.#flush());
 
   private constructor(
@@ -161,17 +161,20 @@ export class SessionLog implements ReadableLog {
   }
 
   /**
-   * Appends one event with the others of this event-loop turn. Losing the log is reported to the listener.
+   * Appends one event with the others of this event-loop turn and returns the size of its body. Losing the log is reported to
+   * the listener.
    *
    * @throws TypeError when the event is not JSON.
    */
-  append(draft: EventDraft): void {
+  append(draft: EventDraft): number {
     const entry = toEntry(draft);
-    if (this.#broken) return;
+    const size = entry.record.body.length;
+    if (this.#broken) return size;
     const last = this.#groups.at(-1);
     if (last && !last.options && Array.isArray(last.entries)) last.entries.push(entry);
     else this.#groups.push({ entries: [entry], options: null, waiter: null });
     this.#schedule();
+    return size;
   }
 
   /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
@@ -204,6 +207,12 @@ export class SessionLog implements ReadableLog {
   abandon(): void {
     this.#broken ??= new StoreError('UNAVAILABLE', 'The log was given up');
     this.#retry.succeeded();
+  }
+
+  /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
+  async quiesce(): Promise<void> {
+    await this.settled();
+    await this.#cutting;
   }
 
   #schedule(): void {
@@ -310,18 +319,15 @@ export class SessionLog implements ReadableLog {
 
   #cut(): MaybePromise<void> {
     if (this.#cutting) return;
-    this.#cutting = true;
-    const done = (): void => {
-      this.#cutting = false;
-    };
     // Nothing is lost by cutting later.
-    const failed = (error: unknown): void => {
-      done();
-      this.#listener.unavailable(error);
-    };
+    const failed = (error: unknown): void => this.#listener.unavailable(error);
     try {
       const result = cutLog(this, this.#store, this.#retention);
-      return isPromise(result) ? result.then(done, failed) : done();
+      if (!isPromise(result)) return;
+      this.#cutting = result.catch(failed).finally(() => {
+        this.#cutting = null;
+      });
+      return this.#cutting;
     } catch (error) {
       failed(error);
     }

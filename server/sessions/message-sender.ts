@@ -93,7 +93,15 @@ export class MessageSender {
     if ('duplicate' in accepted) return this.#join(session, accepted.duplicate, hash);
     const { run, position } = accepted;
     const epoch = session.log!.ref.epoch;
-    return { runId: run.id, message, position, epoch, after: run.acceptedAfter, repeated: false, result: run.ended };
+    return {
+      runId: run.id,
+      message,
+      position,
+      epoch,
+      after: run.acceptedAfter,
+      repeated: false,
+      result: run.ended,
+    };
   }
 
   async #join(session: Session, known: StoredSend, hash: string): Promise<SentMessage> {
@@ -107,7 +115,8 @@ export class MessageSender {
     // A joined run nobody waits for must not end the process.
     result.catch(() => {});
     const [accepted] = await this.#store.read(log, seq - 1, 1, 1);
-    const kept = accepted?.seq === seq ? (JSON.parse(accepted.body) as { message: Message; position: number }) : null;
+    const kept =
+      accepted?.seq === seq ? (JSON.parse(accepted.body) as { message: Message; position: number }) : null;
     const message = run?.request.message ?? kept?.message ?? (await result).message;
     return { runId, message, position: kept?.position ?? 0, epoch, after: seq - 1, repeated: true, result };
   }

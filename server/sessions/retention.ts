@@ -50,7 +50,9 @@ export function cutLog(
     log.base = checkpoint;
     log.first = seq + 1;
     log.bytes -= size;
-    return andThen(store.cut(log.ref, checkpoint, messages), () => log.forgetMessages(checkpoint.messageCount));
+    return andThen(store.cut(log.ref, checkpoint, messages), () =>
+      log.forgetMessages(checkpoint.messageCount),
+    );
   });
 }
 

@@ -148,7 +148,7 @@ export class SessionRuns {
   }
 
   #host(log: SessionLog): ExecutionHost {
-    const { runMs, waitMs } = this.#env;
+    const { runMs, waitMs, answerSize } = this.#env;
     return {
       session: { id: this.#session.id, app: this.#session.ref.app },
       app: this.#env.app(this.#session.ref.app),
@@ -156,6 +156,7 @@ export class SessionRuns {
       questions: this.questions,
       runMs,
       waitMs,
+      answerSize,
       takeSteered: (run) => this.#takeSteered(run),
       publish: (channel, payload, type, runId) => this.#session.publish(channel, type, payload, runId),
       emitCustom: (name, payload, runId) => this.#session.emitCustom(name, payload, runId),

@@ -212,17 +212,18 @@ export class Session implements Subscribable {
   async release(): Promise<void> {
     const log = this.log;
     if (!log) return;
-    await log.settled();
-    await this.#env.store.release(this.ref, log.term);
+    await log.quiesce();
     this.log = null;
+    await this.#env.store.release(this.ref, log.term);
   }
 
   /** Gives the session up, even with what could not be stored. */
   async abandon(): Promise<void> {
+    const { log } = this;
     await this.release().catch((error: unknown) =>
       this.#env.report(error, `session ${this.id} was given up with events that could not be stored`),
     );
-    this.log?.abandon();
+    log?.abandon();
     this.log = null;
   }
 }

@@ -31,7 +31,10 @@ export function defaultHosts(host: string): readonly string[] | null {
 export function checkOrigin(headers: IncomingHttpHeaders, policy: OriginPolicy, hostAllowed = false): void {
   const host = headers.host ?? '';
   if (policy.hosts && !policy.hosts.includes(withoutPort(host).toLowerCase())) {
-    throw new GatewayError({ code: 'ORIGIN_DENIED', message: 'The gateway does not answer to this host name' });
+    throw new GatewayError({
+      code: 'ORIGIN_DENIED',
+      message: 'The gateway does not answer to this host name',
+    });
   }
   const { origin } = headers;
   if (origin === undefined || policy.origins.includes(origin) || hostAllowed) return;

@@ -11,7 +11,11 @@ export const echo = defineApp({
 });
 
 /** An app whose runs say `working ` and then wait until the test lets them go on; the signal does not stop them. */
-export function heldApp(): { readonly app: ReturnType<typeof defineApp>; readonly held: Gate; readonly began: Gate } {
+export function heldApp(): {
+  readonly app: ReturnType<typeof defineApp>;
+  readonly held: Gate;
+  readonly began: Gate;
+} {
   const held = gate();
   const began = gate();
   const app = defineApp({

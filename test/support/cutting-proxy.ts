@@ -1,4 +1,4 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { closeLater } from './resources.js';
 
 /** Passes TCP connections through and cuts each after so many bytes of its answer. */

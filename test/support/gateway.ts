@@ -5,7 +5,11 @@ export const TOKEN = 'a-test-token-of-more-than-32-bytes';
 
 /** Keeps the log of the gateway under test. */
 export class TestLogger implements Logger {
-  readonly lines: { readonly level: 'warn' | 'error'; readonly message: string; readonly details: unknown }[] = [];
+  readonly lines: {
+    readonly level: 'warn' | 'error';
+    readonly message: string;
+    readonly details: unknown;
+  }[] = [];
   warn(details: unknown, message: string): void {
     this.lines.push({ level: 'warn', message, details });
   }
@@ -53,7 +57,11 @@ export async function post(
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
 }
 
 export async function get(
@@ -62,5 +70,9 @@ export async function get(
 ): Promise<{ status: number; headers: Headers; body: any }> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${TOKEN}`, ...headers } });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
 }

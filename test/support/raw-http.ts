@@ -34,6 +34,8 @@ export function rawRequest(url: string, ...parts: readonly (string | Buffer)[]):
 
 /** The head of a request that asks for the connection to be closed. */
 export function head(line: string, headers: Readonly<Record<string, string>>): string {
-  const fields = Object.entries({ Connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const fields = Object.entries({ Connection: 'close', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return `${line} HTTP/1.1\r\n${fields.join('')}\r\n`;
 }

@@ -27,7 +27,10 @@ export class SessionView {
   readonly #mayRepeat: boolean;
 
   /** @param place Where a client that knows nothing yet wants to begin: `earliest` must be 1, `open` is anywhere. */
-  constructor(id: string, options: { readonly mayRepeat?: boolean; readonly place?: 'earliest' | 'open' } = {}) {
+  constructor(
+    id: string,
+    options: { readonly mayRepeat?: boolean; readonly place?: 'earliest' | 'open' } = {},
+  ) {
     this.id = id;
     this.#mayRepeat = options.mayRepeat ?? false;
     this.#free = options.place === 'open';
@@ -58,7 +61,7 @@ export class SessionView {
     if (TRANSIENT.has(event)) return;
     if (this.#awaitsSnapshot) throw new Error(`${event} came between a gap and its snapshot`);
     if (!cursor) throw new Error(`${event} has no cursor`);
-    if (this.#mayRepeat && this.place?.epoch === cursor.epoch && cursor.seq <= this.place.seq) {
+    if (this.#mayRepeat && this.#knows(cursor)) {
       this.repeated += 1;
       return;
     }
@@ -67,6 +70,11 @@ export class SessionView {
     this.#free = false;
     this.cursors.push(data.cursor);
     this.state = reduce(this.state, { type: event, ...data } as GatewayEvent);
+  }
+
+  #knows({ epoch, seq }: { epoch: string; seq: number }): boolean {
+    if (this.place?.epoch === epoch) return seq <= this.place.seq;
+    return this.cursors.some((cursor) => cursor.startsWith(`${epoch}.`) && cursor.endsWith(`.${seq}`));
   }
 
   #checkPlace(cursor: { epoch: string; seq: number }, event: string): void {

@@ -50,7 +50,8 @@ export class RawStream {
     for (;;) {
       const found = this.events.find(matches);
       if (found) return found;
-      if (this.#done) throw new Error(`stream ended with ${this.events.map((event) => event.event).join(', ')}`);
+      if (this.#done)
+        throw new Error(`stream ended with ${this.events.map((event) => event.event).join(', ')}`);
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }
@@ -58,7 +59,8 @@ export class RawStream {
   /** Events of the log, without those of the connection. */
   get logged(): RawEvent[] {
     return this.events.filter(
-      ({ event }) => !['connected', 'heartbeat', 'gap', 'snapshot', 'subscribed', 'auth_expired'].includes(event),
+      ({ event }) =>
+        !['connected', 'heartbeat', 'gap', 'snapshot', 'subscribed', 'auth_expired'].includes(event),
     );
   }
 

@@ -1,6 +1,6 @@
-import type { GatewayEvent } from '../../shared/events.js';
 import { memoryStore } from '../../server/stores/memory.js';
-import type { AppendResult, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+import type { GatewayEvent } from '../../shared/events.js';
 
 /** A memory store that remembers everything it acknowledged: the model of property tests. */
 export interface TestStore {
@@ -9,6 +9,8 @@ export interface TestStore {
   readonly logs: Map<string, GatewayEvent[]>;
   /** Epochs of a session's logs, oldest first. */
   epochsOf(name: string): string[];
+  /** First retained sequence number of a log. */
+  firstOf(epoch: string): number;
   /** Events of the newest log of a session. */
   eventsOf(name: string): GatewayEvent[];
 }
@@ -20,6 +22,7 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
   const inner = memoryStore();
   const logs = new Map<string, GatewayEvent[]>();
   const epochs = new Map<string, string[]>();
+  const firsts = new Map<string, number>();
 
   const remember = (log: LogRef, events: readonly EventRecord[], result: AppendResult): void => {
     if (result.duplicate) return;
@@ -42,6 +45,7 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
       const call = (...args: never[]): unknown => {
         const result = (member as (...all: never[]) => unknown).apply(target, args);
         if (name === 'append') remember(args[0]!, args[1]!, result as AppendResult);
+        if (name === 'cut') firsts.set((args[0]! as LogRef).epoch, (args[1]! as Checkpoint).seq + 1);
         return result;
       };
       if (!options.async || name === 'watch') return call;
@@ -52,5 +56,6 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
     },
   });
   const epochsOf = (name: string): string[] => epochs.get(name) ?? [];
-  return { store, logs, epochsOf, eventsOf: (name) => logs.get(epochsOf(name).at(-1) ?? '') ?? [] };
+  const firstOf = (epoch: string): number => firsts.get(epoch) ?? 1;
+  return { store, logs, epochsOf, firstOf, eventsOf: (name) => logs.get(epochsOf(name).at(-1) ?? '') ?? [] };
 }

@@ -36,7 +36,11 @@ export function publicError(error: unknown, report: (error: unknown, what: strin
 }
 
 /** Answers with an error, with the headers that belong to it. Nothing can be said once the response has begun. */
-export function sendError(response: ServerResponse, error: GatewayError, headers: Record<string, string> = {}): void {
+export function sendError(
+  response: ServerResponse,
+  error: GatewayError,
+  headers: Record<string, string> = {},
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -47,7 +51,8 @@ export function sendError(response: ServerResponse, error: GatewayError, headers
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const body = error.toJSON();
-  const retryable = error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
+  const retryable =
+    error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
   if (retryable !== body) response.setHeader('Retry-After', '1');
   sendJson(response, error.status >= 400 ? error.status : 500, { error: retryable });
 }

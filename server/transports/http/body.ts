@@ -19,7 +19,8 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
   if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return {};
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+    throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
   // Before the end nobody can have parsed it: Express 4 sets `{}` on requests it left unread.
   if (request.readableEnded) return takeParsed((request as { body?: unknown }).body, limits);
@@ -34,7 +35,10 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   if (typeof body === 'string') return parseJson(body, limits.jsonDepth);
   if (Buffer.isBuffer(body)) return parseJson(body.toString(), limits.jsonDepth);
   if (body === undefined) {
-    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was read before the gateway and not parsed' });
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: 'The body was read before the gateway and not parsed',
+    });
   }
   checkKeys(body, limits.jsonDepth);
   return body;
@@ -53,7 +57,8 @@ function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
       if (size > maxBytes) finish(() => reject(tooLarge(maxBytes)));
       else chunks.push(chunk);
     };
-    const onEnd = (): void => finish(() => resolve(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()));
+    const onEnd = (): void =>
+      finish(() => resolve(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()));
     const onClose = (): void =>
       finish(() => reject(new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' })));
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);

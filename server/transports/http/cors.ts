@@ -13,9 +13,14 @@ export function originAllowedByHost(request: IncomingMessage, response: ServerRe
 }
 
 /** Adds the CORS headers for a listed origin, unless the host has set its own. */
-export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): void {
+export function allowOrigin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origins: readonly string[],
+): void {
   const { origin } = request.headers;
-  if (origin === undefined || !origins.includes(origin) || response.hasHeader('access-control-allow-origin')) return;
+  if (origin === undefined || !origins.includes(origin) || response.hasHeader('access-control-allow-origin'))
+    return;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Credentials', 'true');
   response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);

@@ -1,9 +1,9 @@
+import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { Tickets } from '../../auth/tickets.js';
-import type { AppRegistry } from '../../apps/registry.js';
 import type { Connections } from '../../delivery/connections.js';
-import type { PluginHost } from '../../plugins/plugin-host.js';
 import type { Operations } from '../../operations/operations.js';
+import type { PluginHost } from '../../plugins/plugin-host.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
 import type { ExtraRoutes } from './routes.js';

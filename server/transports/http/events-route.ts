@@ -66,7 +66,9 @@ export async function openEvents(
     vector,
     client: true,
   });
-  response.once('close', () => connection.gone());
+  // A client that left while it was authenticated has closed its response already.
+  if (response.closed) connection.gone();
+  else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
   try {
     await env.operations.open(connection, targets);

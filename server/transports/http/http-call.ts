@@ -28,7 +28,8 @@ export class HttpCall implements Caller {
 
   get traceId(): string {
     const { traceparent } = this.#request.headers;
-    this.#traceId ??= (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined) ?? newTraceId();
+    this.#traceId ??=
+      (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined) ?? newTraceId();
     return this.#traceId;
   }
 

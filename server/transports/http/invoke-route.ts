@@ -20,7 +20,11 @@ export async function invokeRoute(
   sendJson(response, 200, value);
 }
 
-async function streamItems(env: HttpEnvironment, response: ServerResponse, stream: MethodStream): Promise<void> {
+async function streamItems(
+  env: HttpEnvironment,
+  response: ServerResponse,
+  stream: MethodStream,
+): Promise<void> {
   // A denial or bad params are answered with their status, before the stream begins.
   await stream.open();
   response.once('close', () => void stream.return());
@@ -29,7 +33,8 @@ async function streamItems(env: HttpEnvironment, response: ServerResponse, strea
     for await (const item of stream) {
       const writable = response.write(encodeSse('chunk', JSON.stringify(item ?? null)));
       flushResponse(response);
-      if (!writable && !response.closed) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!writable && !response.closed)
+        await Promise.race([once(response, 'drain'), once(response, 'close')]);
     }
     if (!response.closed) response.end(encodeSse('end', '{}'));
   } catch (error) {

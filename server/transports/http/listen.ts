@@ -9,10 +9,11 @@ export interface ListenOptions {
   readonly handshakeMs: number;
 }
 
-/** Where it listens. */
+/** A server that listens. */
 export interface Listening {
-  readonly server: Server;
   readonly port: number;
+  /** Stops listening and waits for the open requests; what is still open after `graceMs` is cut. */
+  stop(graceMs: number): Promise<void>;
 }
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
@@ -24,27 +25,52 @@ export function listen(
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const server = createServer(
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
-    { headersTimeout: bounded, requestTimeout: Math.min(bounded * 3, 0x7fffffff), connectionsCheckingInterval: Math.min(bounded, 5000) },
+    {
+      headersTimeout: bounded,
+      requestTimeout: Math.min(bounded * 3, 0x7fffffff),
+      connectionsCheckingInterval: Math.min(bounded, 5000),
+    },
     serve,
   );
+  const busy = new Set<ServerResponse>();
+  server.on('request', (_request, response) => {
+    busy.add(response);
+    response.once('close', () => busy.delete(response));
+  });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
       const message = `Port ${port} on ${host} is in use; choose another with the port option (0 picks a free one)`;
-      reject(new GatewayError({ code: 'ADDRESS_IN_USE', message, details: [{ path: 'port', message: 'in use' }], cause: error }));
+      reject(
+        new GatewayError({
+          code: 'ADDRESS_IN_USE',
+          message,
+          details: [{ path: 'port', message: 'in use' }],
+          cause: error,
+        }),
+      );
     });
-    server.listen(port, host, () => resolve({ server, port: (server.address() as AddressInfo).port }));
+    server.listen(port, host, () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        stop: (graceMs) => stopListening(server, busy, graceMs),
+      }),
+    );
   });
 }
 
-/** Stops listening and waits for the open requests; what is still open after `graceMs` is cut. */
-export function stopListening(server: Server, graceMs: number): Promise<void> {
+function stopListening(server: Server, busy: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();
     });
-    server.closeIdleConnections();
+    // Browsers hold connections ready that never carried a request; Node does not count those as idle.
+    const cut = (): void => {
+      if (busy.size === 0) server.closeAllConnections();
+    };
+    for (const response of busy) response.once('close', cut);
+    cut();
   });
 }

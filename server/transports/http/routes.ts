@@ -17,7 +17,10 @@ export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route>
   for (const [name, route] of Object.entries(OPERATIONS)) {
     const extra = 'extra' in route;
     if (extra && extraRoutes === false) continue;
-    routes.set(extra ? `${extraRoutes}${route.path}` : route.path, { http: route.http, to: name as OperationName });
+    routes.set(extra ? `${extraRoutes}${route.path}` : route.path, {
+      http: route.http,
+      to: name as OperationName,
+    });
   }
   if (extraRoutes !== false) {
     routes.set(`${extraRoutes}${HEALTH_PATHS.live}`, { http: 'GET', to: 'healthz' });

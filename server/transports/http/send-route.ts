@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { encodeSse } from '../../../shared/sse.js';
+import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Sent } from '../../operations/operations.js';
-import { newConnectionId } from '../../ids.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './environment.js';
 import { SseSink } from './sse-sink.js';
@@ -32,7 +32,8 @@ export async function sendMessage(
 
 /** The header is the standard's place for a key; the body's field wins where both are given. */
 function withKey(body: unknown, header: string | string[] | undefined): unknown {
-  if (typeof header !== 'string' || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (typeof header !== 'string' || typeof body !== 'object' || body === null || Array.isArray(body))
+    return body;
   return { idempotencyKey: header, ...body };
 }
 
@@ -55,7 +56,8 @@ async function streamRun(
     slowClientMs,
     client: false,
   });
-  response.once('close', () => connection.gone());
+  if (response.closed) connection.gone();
+  else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
   const ended = (): void => {
     connection.gone();
@@ -76,6 +78,9 @@ async function cutAway({ session, epoch, after }: Sent): Promise<boolean> {
 async function sendOutcome(response: ServerResponse, sent: Sent): Promise<void> {
   const { cursor, ...outcome } = await sent.result;
   const data = { sessionId: sent.session.id, cursor, ts: Date.now(), ...outcome };
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' });
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+  });
   response.end(encodeSse('message_end', JSON.stringify(data), cursor));
 }

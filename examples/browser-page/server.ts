@@ -1,0 +1,46 @@
+// A page that talks to its gateway on the same origin.
+//   npx tsx examples/browser-page/server.ts
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createGateway, defineApp } from 'agent-session-gateway';
+import { build } from 'esbuild';
+
+const gateway = createGateway({
+  embedded: true,
+  auth: { type: 'none' },
+  app: defineApp({
+    async *run(turn) {
+      for (const word of `You said: ${turn.text}`.split(' ')) {
+        await delay(50, undefined, { signal: turn.signal });
+        yield `${word} `;
+      }
+    },
+  }),
+});
+
+const html = await readFile(new URL('index.html', import.meta.url));
+const bundle = await build({
+  entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
+  bundle: true,
+  format: 'esm',
+  write: false,
+});
+const script = bundle.outputFiles[0]!.contents;
+
+const server = createServer((request, response) => {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/') response.setHeader('Content-Type', 'text/html; charset=utf-8').end(html);
+  else if (pathname === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(script);
+  else gateway.handleRequest(request, response, { basePath: '/agent' });
+});
+server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+process.once('SIGTERM', async () => {
+  server.close();
+  await gateway.close();
+  server.closeAllConnections();
+});

@@ -1,0 +1,7 @@
+import { memoryStore } from '../../server/stores/memory.js';
+import { describeStore } from './store-contract.js';
+
+describeStore('memory', () => {
+  const store = memoryStore();
+  return { store, cleanup: () => store.close() };
+});

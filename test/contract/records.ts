@@ -1,0 +1,105 @@
+import type {
+  Acquired,
+  Checkpoint,
+  EventRecord,
+  LogRef,
+  SessionRef,
+  Store,
+} from '../../server/stores/store.js';
+import type { LoggedEventType } from '../../shared/events.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+
+/** A store under test: how to make it and, where it keeps anything, how to open it again. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  cleanup(): unknown;
+  /** Closes the store and opens what it kept in another one. Absent where nothing survives. */
+  reopen?(): Promise<Store>;
+}
+
+let count = 0;
+
+/** An epoch as the gateway makes them: 11 characters of base64url. */
+export function newTestEpoch(): string {
+  return `e${String(++count).padStart(10, '0')}`;
+}
+
+export function refOf(name = 'main', scope = 'alice', app = 'assistant'): SessionRef {
+  return { scope, app, name };
+}
+
+/** An event that is not in a log yet. */
+export function record(n: number, type: LoggedEventType = 'custom', ts = 1_700_000_000_000 + n): EventRecord {
+  const body = JSON.stringify({ ts, runId: 'run_1', name: 'n', payload: { n, text: 'äöü – 😀' } });
+  return { seq: 0, term: 0, type, ts, runId: n % 2 ? 'run_1' : undefined, body };
+}
+
+export function records(from: number, to: number): EventRecord[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => record(from + i));
+}
+
+export function message(id: string): Message {
+  return { id, role: 'user', content: [{ type: 'text', text: `text of ${id}` }], createdAt: 1 };
+}
+
+export function resultOf(runId: string): Omit<RunResult, 'cursor'> {
+  return { runId, message: message(`answer-${runId}`), stopReason: 'end', usage: { inputTokens: 3 } };
+}
+
+/** A checkpoint whose state is recognisable. */
+export function checkpointAt(seq: number, messageCount: number): Checkpoint {
+  const state: SessionState = { ...initialState, hasMore: true, cursor: `at-${seq}` };
+  return { seq, state, messageCount };
+}
+
+/** A writer of one log that counts its batches, as the gateway's does. */
+export class TestWriter {
+  readonly store: Store;
+  readonly log: LogRef;
+  readonly acquired: Extract<Acquired, { kind: 'acquired' }>;
+  batch = 0;
+
+  private constructor(store: Store, acquired: Extract<Acquired, { kind: 'acquired' }>) {
+    this.store = store;
+    this.acquired = acquired;
+    this.log = { ...acquired.record.ref, epoch: acquired.head.epoch };
+  }
+
+  static async acquire(
+    store: Store,
+    ref: SessionRef,
+    create: { epoch: string; userId?: string } | null = { epoch: newTestEpoch() },
+    holder = 'gw_1',
+  ): Promise<TestWriter> {
+    const acquired = await store.acquire(ref, { holder, ...(create && { create }) });
+    if (acquired.kind !== 'acquired') throw new Error(`not acquired: ${acquired.kind}`);
+    return new TestWriter(store, acquired);
+  }
+
+  get term(): number {
+    return this.acquired.head.term;
+  }
+
+  append(
+    events: readonly EventRecord[],
+    options: Omit<Parameters<Store['append']>[2], 'term' | 'batch'> = {},
+  ): ReturnType<Store['append']> {
+    return this.store.append(this.log, events, { term: this.term, batch: ++this.batch, ...options });
+  }
+
+  async seqs(after = 0, limit = 1000, bytes = 1 << 20): Promise<number[]> {
+    return (await this.store.read(this.log, after, limit, bytes)).map((event) => event.seq);
+  }
+}
+
+/** The code a call is refused with; fails when it is not refused. */
+export async function refusal(call: () => unknown): Promise<string> {
+  try {
+    await call();
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  }
+  throw new Error('the call was not refused');
+}

@@ -1,0 +1,13 @@
+import type { StoreUnderTest } from './records.js';
+import { describeLogs } from './store-logs.js';
+import { describeSends } from './store-sends.js';
+import { describeSessions } from './store-sessions.js';
+
+/** The contract of stores: every store runs this suite. */
+export function describeStore(name: string, makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+  describe(`store contract: ${name}`, () => {
+    describeSessions(makeStore);
+    describeLogs(makeStore);
+    describeSends(makeStore);
+  });
+}

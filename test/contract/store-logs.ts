@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import type { Store } from '../../server/stores/store.js';
+import { closeLater } from '../support/resources.js';
+import {
+  checkpointAt,
+  message,
+  record,
+  records,
+  refOf,
+  refusal,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
+
+/** Appending, reading, cutting and waking. */
+export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+  describe('logs', () => {
+    let store: Store;
+    let writer: TestWriter;
+
+    beforeEach(async () => {
+      const made = await makeStore();
+      closeLater(made, (it) => it.cleanup());
+      store = made.store;
+      await store.open();
+      writer = await TestWriter.acquire(store, refOf());
+    });
+
+    it('numbers events densely from 1 and returns them as they were written', async () => {
+      const { epoch } = writer.log;
+      expect(await writer.append(records(1, 2))).to.deep.equal({ epoch, first: 1, last: 2 });
+      expect(await writer.append(records(3, 3))).to.deep.equal({ epoch, first: 3, last: 3 });
+      const kept = await store.read(writer.log, 0, 10, 1 << 20);
+      const expected = records(1, 3).map((event, i) => ({ ...event, seq: i + 1, term: writer.term }));
+      expect(kept.map((event) => ({ ...event }))).to.deep.equal(expected);
+    });
+
+    it('fills the place into the records it was given', async () => {
+      const events = records(1, 3);
+      await writer.append(events);
+      // The gateway delivers these very objects; a store may, but need not, have kept them.
+      expect(events.map(({ seq, term }) => [seq, term])).to.deep.equal(
+        [1, 2, 3].map((seq) => [seq, writer.term]),
+      );
+    });
+
+    it('moves updatedAt with an append', async () => {
+      const { updatedAt } = (await store.record(refOf()))!;
+      await writer.append(records(1, 1));
+      expect((await store.record(refOf()))!.updatedAt).to.be.at.least(updatedAt);
+    });
+
+    it('answers a resent batch like the first time and writes it once', async () => {
+      await writer.append(records(1, 2));
+      const sent = await writer.append(records(3, 5));
+      const { term, batch } = writer;
+      expect(await store.append(writer.log, records(3, 5), { term, batch })).to.deep.equal(sent);
+      expect(await writer.seqs()).to.deep.equal([1, 2, 3, 4, 5]);
+      expect(await writer.append(records(6, 6))).to.include({ first: 6 });
+    });
+
+    it('answers a resent batch with a key as written, not as a duplicate', async () => {
+      const dedupe = { key: 'k', hash: 'h', runId: 'r' };
+      const sent = await writer.append(records(1, 2), { dedupe });
+      const { term, batch } = writer;
+      const again = await store.append(writer.log, records(1, 2), { term, batch, dedupe });
+      expect(again).to.deep.equal(sent);
+      expect(again).to.not.have.property('duplicate');
+    });
+
+    it('refuses a batch whose predecessor it does not have', async () => {
+      await writer.append(records(1, 1));
+      const { term } = writer;
+      expect(await refusal(() => store.append(writer.log, records(2, 2), { term, batch: 3 }))).to.equal(
+        'ROLLED_BACK',
+      );
+      expect(await writer.seqs()).to.deep.equal([1]);
+      const other = await TestWriter.acquire(store, refOf('other'));
+      expect(
+        await refusal(() => store.append(other.log, records(1, 1), { term: other.term, batch: 2 })),
+      ).to.equal('ROLLED_BACK');
+    });
+
+    it('counts batches from 1 in every term', async () => {
+      await writer.append(records(1, 1));
+      await writer.append(records(2, 2));
+      await store.release(refOf(), writer.term);
+      const next = await TestWriter.acquire(store, refOf(), null);
+      expect(await next.append(records(3, 3))).to.include({ first: 3, last: 3 });
+    });
+
+    it('reads pages bounded by number and by size, never an empty one where there is more', async () => {
+      await writer.append(records(1, 20));
+      const size = record(1).body.length;
+      expect(await writer.seqs(0, 3)).to.deep.equal([1, 2, 3]);
+      expect(await writer.seqs(17, 100)).to.deep.equal([18, 19, 20]);
+      expect(await writer.seqs(20)).to.deep.equal([]);
+      expect(await writer.seqs(99)).to.deep.equal([]);
+      expect(await writer.seqs(5, 100, 1)).to.deep.equal([6]);
+      const some = await writer.seqs(0, 100, size * 4);
+      expect(some.length, 'one past the bound at most').to.be.within(4, 5);
+      const all: number[] = [];
+      for (
+        let page = await writer.seqs(0, 7, size * 3);
+        page.length > 0;
+        page = await writer.seqs(all.at(-1), 7, size * 3)
+      ) {
+        all.push(...page);
+      }
+      expect(all).to.deep.equal(Array.from({ length: 20 }, (_, i) => i + 1));
+    });
+
+    it('cuts: events go, the checkpoint and the messages stay, first rises', async () => {
+      await writer.append(records(1, 10));
+      await store.cut(writer.log, checkpointAt(4, 2), [message('m0'), message('m1')]);
+      expect(await store.head(refOf())).to.include({ first: 5, head: 10 });
+      expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(4, 2));
+      expect(await writer.seqs(4)).to.deep.equal([5, 6, 7, 8, 9, 10]);
+      expect((await writer.seqs(0))[0], 'never an event that was cut').to.equal(5);
+      await store.cut(writer.log, checkpointAt(10, 3), [message('m2')]);
+      expect(await store.head(refOf())).to.include({ first: 11, head: 10 });
+      expect(await writer.seqs(0)).to.deep.equal([]);
+      expect(await writer.append(records(11, 11))).to.include({ first: 11, last: 11 });
+      expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(10, 3));
+    });
+
+    it('hands the checkpoint to whoever acquires', async () => {
+      await writer.append(records(1, 3));
+      await store.cut(writer.log, checkpointAt(2, 1), [message('m0')]);
+      await store.release(refOf(), writer.term);
+      const { acquired } = await TestWriter.acquire(store, refOf(), null);
+      expect(acquired.checkpoint).to.deep.equal(checkpointAt(2, 1));
+      expect(acquired.head).to.include({ first: 3, head: 3 });
+    });
+
+    it('pages backwards through messages', async () => {
+      await writer.append(records(1, 10));
+      const ids = Array.from({ length: 7 }, (_, i) => `m${i}`);
+      await store.cut(writer.log, checkpointAt(4, 3), ids.slice(0, 3).map(message));
+      await store.cut(writer.log, checkpointAt(8, 7), ids.slice(3).map(message));
+      const page = async (limit: number, before?: number): Promise<string[]> =>
+        (await store.messages(writer.log, { limit, before })).map(({ id }) => id);
+      expect(await page(100)).to.deep.equal(ids);
+      expect(await page(2)).to.deep.equal(['m5', 'm6']);
+      expect(await page(3, 5)).to.deep.equal(['m2', 'm3', 'm4']);
+      expect(await page(3, 1)).to.deep.equal(['m0']);
+      expect(await page(3, 0)).to.deep.equal([]);
+      expect(await page(2, 99)).to.deep.equal(['m5', 'm6']);
+      expect((await store.messages(writer.log, { limit: 1 }))[0]).to.deep.equal(message('m6'));
+    });
+
+    it('keeps terms, checkpoint and messages of a log that was closed and begun anew', async () => {
+      await writer.append(records(1, 3));
+      await store.cut(writer.log, checkpointAt(2, 1), [message('m0')]);
+      await writer.append([record(4, 'session_closed')], { close: true });
+      const anew = await TestWriter.acquire(store, refOf());
+      expect(await store.checkpoint(anew.log)).to.equal(null);
+      expect(await store.messages(anew.log, { limit: 9 })).to.deep.equal([]);
+      expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(2, 1));
+      expect((await store.messages(writer.log, { limit: 9 })).map(({ id }) => id)).to.deep.equal(['m0']);
+      expect(await writer.seqs(2)).to.deep.equal([3, 4]);
+      const head = await store.head(refOf(), writer.log.epoch);
+      expect(head).to.include({ first: 3, head: 4, closed: true, term: writer.term });
+    });
+
+    it('wakes those who watch a session after its appends, until they stop', async () => {
+      const woken: string[] = [];
+      const stopA = store.watch(refOf(), () => woken.push('a'));
+      const stopB = store.watch(refOf(), () => woken.push('b'));
+      const stopOther = store.watch(refOf('other'), () => woken.push('other'));
+      await writer.append(records(1, 1));
+      expect(new Set(woken)).to.deep.equal(new Set(['a', 'b']));
+      stopA();
+      stopA();
+      woken.length = 0;
+      await writer.append(records(2, 2));
+      expect(new Set(woken)).to.deep.equal(new Set(['b']));
+      stopB();
+      stopOther();
+      woken.length = 0;
+      await writer.append(records(3, 3));
+      expect(woken).to.deep.equal([]);
+    });
+
+    it('watches a session before it has begun and across its epochs', async () => {
+      let wakes = 0;
+      const stop = store.watch(refOf('later'), () => {
+        wakes += 1;
+      });
+      const first = await TestWriter.acquire(store, refOf('later'));
+      await first.append([record(1, 'session_closed')], { close: true });
+      const seen = wakes;
+      expect(seen).to.be.greaterThan(0);
+      const second = await TestWriter.acquire(store, refOf('later'));
+      await second.append(records(1, 1));
+      expect(wakes).to.be.greaterThan(seen);
+      stop();
+    });
+  });
+}

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import type { Store } from '../../server/stores/store.js';
+import { closeLater } from '../support/resources.js';
+import { record, records, refOf, resultOf, type StoreUnderTest, TestWriter } from './records.js';
+
+const dedupe = { key: 'k', hash: 'h', runId: 'run_1' };
+
+/** Idempotency keys, their outcomes and expiry. */
+export function describeSends(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+  describe('sends', () => {
+    let store: Store;
+    let writer: TestWriter;
+
+    beforeEach(async () => {
+      const made = await makeStore();
+      closeLater(made, (it) => it.cleanup());
+      store = made.store;
+      await store.open();
+      writer = await TestWriter.acquire(store, refOf());
+    });
+
+    it('keeps a key with the event it was written with', async () => {
+      await writer.append(records(1, 2));
+      await writer.append([record(3, 'message_accepted')], { dedupe });
+      expect(await store.lookup(refOf(), 'k')).to.include({ ...dedupe, epoch: writer.log.epoch, seq: 3 });
+      expect(await store.lookup(refOf(), 'K')).to.equal(null);
+      expect((await store.lookup(refOf(), 'k'))?.result).to.equal(undefined);
+    });
+
+    it('answers a known key inside append: nothing is written, its batch number is free again', async () => {
+      await writer.append([record(1, 'message_accepted')], { dedupe });
+      const { batch } = writer;
+      const again = await writer.append(records(2, 3), {
+        dedupe: { key: 'k', hash: 'other', runId: 'run_2' },
+      });
+      expect(again).to.include({ epoch: writer.log.epoch, first: 2, last: 1 });
+      expect(again.duplicate).to.include({ ...dedupe, seq: 1 });
+      expect(await writer.seqs()).to.deep.equal([1]);
+      expect(await store.lookup(refOf(), 'k')).to.include(dedupe);
+      writer.batch = batch;
+      expect(await writer.append(records(2, 2))).to.include({ first: 2, last: 2 });
+    });
+
+    it('does not close with a batch that was a duplicate', async () => {
+      await writer.append([record(1)], { dedupe });
+      const again = await writer.append(records(2, 2), { dedupe, close: true });
+      expect(again.duplicate).to.include(dedupe);
+      expect((await store.head(refOf()))?.closed).to.equal(false);
+    });
+
+    it('settles a key with the outcome of its run and the place of its end', async () => {
+      await writer.append([record(1, 'message_accepted')], { dedupe });
+      await writer.append([record(2, 'run_error'), record(3, 'message_end')], {
+        settle: { key: 'k', result: resultOf('run_1') },
+      });
+      const cursor = `${writer.log.epoch}.${writer.term}.3`;
+      const kept = await store.lookup(refOf(), 'k');
+      expect(kept).to.include({ ...dedupe, seq: 1 });
+      expect(kept?.result).to.deep.equal({ ...resultOf('run_1'), cursor });
+    });
+
+    it('settles nothing for a key it does not know', async () => {
+      await writer.append([record(1, 'message_end')], { settle: { key: 'x', result: resultOf('run_9') } });
+      expect(await store.lookup(refOf(), 'x')).to.equal(null);
+      expect(await writer.seqs()).to.deep.equal([1]);
+    });
+
+    it('knows a key after a cut, after a close, and in the next epoch', async () => {
+      await writer.append([record(1, 'message_accepted')], { dedupe });
+      await writer.append([record(2, 'message_end')], { settle: { key: 'k', result: resultOf('run_1') } });
+      await store.cut(writer.log, { seq: 2, state: { cursor: null } as never, messageCount: 0 }, []);
+      expect((await store.lookup(refOf(), 'k'))?.result?.runId).to.equal('run_1');
+      await writer.append([record(3, 'session_closed')], { close: true });
+      expect((await store.lookup(refOf(), 'k'))?.epoch).to.equal(writer.log.epoch);
+      const anew = await TestWriter.acquire(store, refOf());
+      expect(await store.lookup(refOf(), 'k')).to.include({ ...dedupe, epoch: writer.log.epoch, seq: 1 });
+      const again = await anew.append(records(1, 1), { dedupe });
+      expect(again.duplicate).to.include({ ...dedupe, epoch: writer.log.epoch });
+      expect(await anew.seqs()).to.deep.equal([]);
+    });
+
+    it('lets exactly one of many sends of a key write', async () => {
+      const answers = [];
+      for (let i = 0; i < 5; i++) {
+        const answer = await writer.append([record(i)], { dedupe: { ...dedupe, runId: `run_${i}` } });
+        if (answer.duplicate) writer.batch -= 1;
+        answers.push(answer);
+      }
+      expect(answers.filter((answer) => !answer.duplicate)).to.have.length(1);
+      expect(answers.slice(1).map((answer) => answer.duplicate?.runId)).to.deep.equal(Array(4).fill('run_0'));
+    });
+
+    it('expires keys by age, and only keys', async () => {
+      await writer.append([record(1)], { dedupe });
+      await store.expire({ keys: Date.now() - 60_000, closedLogs: Date.now() - 60_000 });
+      expect(await store.lookup(refOf(), 'k')).to.include(dedupe);
+      await store.expire({ keys: Date.now() + 1, closedLogs: 0 });
+      expect(await store.lookup(refOf(), 'k')).to.equal(null);
+      expect(await writer.seqs()).to.deep.equal([1]);
+      expect(await writer.append(records(2, 2), { dedupe })).to.include({ first: 2 });
+    });
+
+    it('expires closed logs by age, also the last one of a session, and never an open one', async () => {
+      await writer.append(records(1, 2), { dedupe });
+      await writer.append([record(3, 'session_closed')], { close: true });
+      const second = await TestWriter.acquire(store, refOf());
+      await second.append([record(1, 'session_closed')], { close: true });
+      const other = await TestWriter.acquire(store, refOf('open'));
+      await other.append(records(1, 1));
+      await store.expire({ keys: 0, closedLogs: Date.now() - 60_000 });
+      expect(await writer.seqs()).to.deep.equal([1, 2, 3]);
+      await store.expire({ keys: 0, closedLogs: Date.now() + 1 });
+      for (const { log } of [writer, second]) {
+        expect(await store.head(refOf(), log.epoch)).to.equal(null);
+        expect(await store.read(log, 0, 9, 1000)).to.deep.equal([]);
+      }
+      expect(await other.seqs()).to.deep.equal([1]);
+      expect(await store.lookup(refOf(), 'k'), 'keys have their own age').to.include(dedupe);
+      const third = await TestWriter.acquire(store, refOf());
+      expect(third.acquired.head).to.include({ first: 1, head: 0 });
+      expect(third.term, 'terms are never used again').to.be.greaterThan(second.term);
+    });
+
+    it('forgets a session whose keys and logs have all expired', async () => {
+      await writer.append([record(1, 'session_closed')], { close: true, dedupe });
+      await store.expire({ keys: Date.now() + 1, closedLogs: Date.now() + 1 });
+      expect(await store.record(refOf())).to.equal(null);
+      expect(await store.lookup(refOf(), 'k')).to.equal(null);
+      expect(await store.count('alice')).to.equal(0);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { type Client, createClient } from '../../client/index.js';
+import { createDemoApp } from '../../server/demo/demo-app.js';
+import { createDemoGateway, type DemoGateway } from '../../server/demo/demo-gateway.js';
+import { textOf } from '../../shared/messages.js';
+import { closeLater } from '../support/resources.js';
+
+const tokens = {
+  admin: 'an-admin-token-of-more-than-32-bytes',
+  guest: 'a-guest-token-of-more-than-32-bytes',
+};
+
+async function startDemo(wordMs = 0): Promise<(token?: string) => Client<DemoGateway>> {
+  const gateway = createDemoGateway({
+    app: createDemoApp(wordMs),
+    tokens,
+    port: 0,
+    limits: { drainMs: 100 },
+  });
+  closeLater(gateway, (it) => it.close());
+  const { url } = await gateway.start();
+  return (token = tokens.admin) =>
+    closeLater(createClient<DemoGateway>({ baseUrl: url!, token }), (client) => client.disconnect());
+}
+
+async function answer(client: Client<DemoGateway>, session: string, text: string): Promise<string> {
+  const { message, stopReason } = await client.send(session, text).result;
+  expect(stopReason).to.equal('end');
+  return textOf(message);
+}
+
+describe('demo app', () => {
+  it('streams its help word by word, the same each time', async () => {
+    const client = (await startDemo())();
+    const run = client.send('main', 'hello');
+    const pieces: string[] = [];
+    for await (const piece of run.text) pieces.push(piece);
+    expect(pieces.length).to.be.above(20);
+    expect(pieces.join('')).to.match(/^You said: hello\n\nI am the demo app/);
+    expect(await answer(client, 'other', 'hello')).to.equal(pieces.join(''));
+  });
+
+  it('calls its weather tool', async () => {
+    const client = (await startDemo())();
+    const { message } = await client.send('main', 'weather in Oslo').result;
+    expect(message.content.map(({ type }) => type)).to.deep.equal([
+      'text',
+      'tool_use',
+      'tool_result',
+      'data',
+      'text',
+    ]);
+    expect(textOf(message)).to.equal('Let me look. It is cloudy in Oslo, 20 °C.');
+  });
+
+  for (const approved of [true, false]) {
+    it(`asks before it deletes, and ${approved ? 'does as allowed' : 'leaves it when denied'}`, async () => {
+      const client = (await startDemo())();
+      const run = client.send('main', 'delete notes.txt');
+      for await (const event of run) {
+        if (event.type !== 'tool_confirmation_required') continue;
+        expect(event).to.include({ name: 'delete', message: 'Delete notes.txt?' });
+        await (approved ? client.approve('main', event.callId) : client.deny('main', event.callId));
+      }
+      const { message, stopReason } = await run.result;
+      expect(stopReason).to.equal('end');
+      expect(textOf(message)).to.match(approved ? /notes\.txt is gone/ : /Then notes\.txt stays/);
+    });
+  }
+
+  it('publishes announcements on a channel', async () => {
+    const client = (await startDemo())();
+    await answer(client, 'main', 'hello');
+    const heard = client.events('main', { from: 'earliest', types: ['channel'] });
+    const first = heard.next();
+    await client.send('main', 'announce Lunch is ready').accepted;
+    const { value } = await first;
+    expect(value).to.deep.include({
+      channel: 'announcements',
+      event: { type: 'message', payload: { text: 'Lunch is ready' } },
+    });
+    await heard.return?.();
+  });
+
+  it('tells a story that takes up what is said meanwhile', async () => {
+    const client = (await startDemo(1))();
+    const story = client.send('main', 'story');
+    const pieces = story.text[Symbol.asyncIterator]();
+    await pieces.next();
+    const steer = client.send('main', 'more dragons', { onBusy: 'steer' });
+    expect((await steer.result).stopReason).to.equal('steered');
+    expect(textOf((await story.result).message)).to.contain('(You say: more dragons. Noted.)');
+  });
+
+  it('tells a story that can be aborted and interrupted', async () => {
+    const client = (await startDemo(20))();
+    const story = client.send('main', 'long');
+    await story.text[Symbol.asyncIterator]().next();
+    expect(await story.abort()).to.deep.equal({ aborted: true });
+    const { message, stopReason } = await story.result;
+    expect(stopReason).to.equal('aborted');
+    expect(textOf(message)).to.match(/^Once/);
+    const second = client.send('main', 'story');
+    await second.text[Symbol.asyncIterator]().next();
+    await client.send('main', 'weather', { onBusy: 'interrupt' }).result;
+    expect((await second.result).stopReason).to.equal('superseded');
+  });
+});
+
+describe('the type of the demo gateway', () => {
+  it('tells a client the payload of its channels', () => {
+    const client = createClient<DemoGateway>({ baseUrl: 'http://127.0.0.1:1' });
+    const use = async () => {
+      await client.channel('announcements').publish({ text: 'Hello' });
+      // @ts-expect-error: a text is needed
+      await client.channel('announcements').publish({ txt: 'Hello' });
+      // @ts-expect-error: there is no such channel
+      client.channel('news');
+      for await (const { payload } of client.channel('announcements')) payload.text.toUpperCase();
+    };
+    expect(use).to.be.a('function');
+  });
+});
+
+describe('demo methods', () => {
+  it('keep a list of tasks for each user, which an admin may archive', async () => {
+    const clientOf = await startDemo();
+    const admin = clientOf();
+    const guest = clientOf(tokens.guest);
+    const task = await guest.invoke('tasks:create', { title: 'Water the plants' });
+    expect(task).to.include({ id: 1, title: 'Water the plants' });
+    await admin.invoke('tasks:create', { title: 'Pay the rent' });
+    expect(await guest.invoke('tasks:list')).to.deep.equal([task]);
+    expect(await admin.invoke('tasks:admin:archive', { before: '2020-01-01' })).to.deep.equal({
+      archived: 0,
+    });
+    expect(await admin.invoke('tasks:admin:archive', { before: '9999-12-31' })).to.deep.equal({
+      archived: 2,
+    });
+    expect(await guest.invoke('tasks:list')).to.deep.equal([]);
+  });
+
+  it('deny the archive to the guest and everything to strangers', async () => {
+    const clientOf = await startDemo();
+    const denied = await clientOf(tokens.guest)
+      .invoke('tasks:admin:archive', { before: '2026-01-01' })
+      .catch((error: unknown) => error);
+    expect(denied).to.include({ code: 'GUARD_DENIED', guardType: 'role', status: 403 });
+    const stranger = await clientOf('a-token-of-nobody')
+      .invoke('tasks:list')
+      .catch((error: unknown) => error);
+    expect(stranger).to.include({ code: 'UNAUTHENTICATED', status: 401 });
+  });
+
+  it('refuse an empty title', async () => {
+    const client = (await startDemo())();
+    const refused = await client.invoke('tasks:create', { title: '' }).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'INVALID_PARAMS' });
+  });
+});

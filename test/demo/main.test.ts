@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { type Program, runProgram } from '../support/program.js';
+
+const TOKEN = "a-token-with-a-quote'-of-more-than-32-bytes";
+const run = promisify(execFile);
+
+interface Demo {
+  readonly program: Program;
+  readonly url: string;
+  readonly token: string;
+  readonly guest: string;
+  readonly curls: readonly string[];
+}
+
+async function startMain(env: Record<string, string> = {}): Promise<Demo> {
+  const program = runProgram('server/demo/main.ts', { env: { PORT: '0', ...env } });
+  const [, url] = await program.prints(/^ {2}URL +(http\S+)\n/m);
+  await program.prints(/Ctrl\+C/);
+  const [, token] = await program.prints(/^ {2}token +(\S+)/m);
+  const [, guest] = await program.prints(/^ {2}guest token +(\S+)/m);
+  const curls = program.output.split('\n').filter((line) => line.startsWith('  curl '));
+  return { program, url: url!, token: token!, guest: guest!, curls };
+}
+
+describe('npm start', () => {
+  it('prints URL, token and three curl lines that work as they stand', async () => {
+    const { url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
+    expect(token).to.equal(TOKEN);
+    expect(new URL(url).hostname).to.equal('127.0.0.1');
+    expect(curls.length).to.equal(3);
+    const [send, events, invoke] = curls as [string, string, string];
+
+    const sent = await run('sh', ['-c', send]);
+    expect(sent.stdout)
+      .to.match(/^event: message_accepted\n/)
+      .and.to.contain('event: tool_use');
+    expect(sent.stdout.match(/event: message_end/g)).to.have.length(1);
+
+    const replayed = await run('sh', ['-c', `${events} --max-time 1`]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(replayed.stdout).to.match(/^event: connected\n/);
+    expect(replayed.stdout.replace(/^[\s\S]*?(?=event: message_accepted)/, '')).to.equal(sent.stdout);
+
+    const invoked = await run('sh', ['-c', invoke]);
+    expect(JSON.parse(invoked.stdout)).to.include({ id: 1, title: 'Try the gateway' });
+  });
+
+  it('makes up tokens of its own, and ends on SIGTERM and SIGINT', async () => {
+    const first = await startMain();
+    const second = await startMain();
+    expect(new Set([first.token, first.guest, second.token, second.guest]).size).to.equal(4);
+    expect(first.token.length).to.be.at.least(32);
+    const answer = await fetch(`${first.url}/status`, {
+      headers: { authorization: `Bearer ${first.guest}` },
+    });
+    expect(await answer.json()).to.deep.include({ user: { id: 'guest' } });
+    expect(await first.program.kill('SIGTERM')).to.equal(0);
+    expect(await second.program.kill('SIGINT')).to.equal(0);
+  });
+
+  it('honours HOST and PORT, and says which option is wrong', async () => {
+    const { url, program } = await startMain({ HOST: 'localhost' });
+    const { port, hostname } = new URL(url);
+    expect(hostname).to.equal('localhost');
+    const taken = runProgram('server/demo/main.ts', { env: { HOST: 'localhost', PORT: port } });
+    expect(await taken.exited).to.equal(1);
+    expect(taken.output).to.contain(`Port ${port} on localhost is in use`);
+    const wrong = runProgram('server/demo/main.ts', { env: { PORT: 'http' } });
+    expect(await wrong.exited).to.equal(1);
+    expect(wrong.output).to.equal('PORT must be a number from 0 to 65535\n');
+    await program.kill('SIGTERM');
+  });
+
+  it('warns of a short GATEWAY_TOKEN on loopback and refuses it on other hosts', async () => {
+    const { program } = await startMain({ GATEWAY_TOKEN: 'short' });
+    expect(program.output).to.match(/^Warning: GATEWAY_TOKEN.*fewer than 32 bytes/);
+    const open = runProgram('server/demo/main.ts', {
+      env: { PORT: '0', HOST: '0.0.0.0', GATEWAY_TOKEN: 'short' },
+    });
+    expect(await open.exited).to.equal(1);
+    expect(open.output).to.contain('fewer than 32 bytes');
+  });
+});

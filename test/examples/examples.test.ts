@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { type Client, createClient } from '../../client/index.js';
+import type { gateway as express } from '../../examples/express-host.js';
+import type { gateway as standalone } from '../../examples/standalone-server.js';
+import { textOf } from '../../shared/messages.js';
+import { needChromium, openPage } from '../support/browser.js';
+import { runProgram } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+
+const TOKEN = 'an-example-token-of-more-than-32-bytes';
+
+async function start(file: string) {
+  const program = runProgram(file, { env: { PORT: '0', GATEWAY_TOKEN: TOKEN } });
+  const [, url] = await program.prints(/Listening on (\S+)/);
+  return { program, url: url! };
+}
+
+function connect<Source extends object>(options: Parameters<typeof createClient>[0]): Client<Source> {
+  return closeLater(createClient<Source>(options), (client) => client.disconnect());
+}
+
+describe('examples', () => {
+  it('standalone-server.ts answers with a tool and serves a typed method', async () => {
+    const { program, url } = await start('examples/standalone-server.ts');
+    const client = connect<typeof standalone>({ baseUrl: url, token: TOKEN });
+    const { message, stopReason } = await client.send('main', 'Ada').result;
+    expect(stopReason).to.equal('end');
+    expect(textOf(message)).to.equal('One moment. Ada is on the pro plan.');
+    const { sum } = await client.invoke('math:add', { a: 19, b: 23 });
+    expect(sum).to.equal(42);
+    expect(await program.kill('SIGTERM')).to.equal(0);
+  });
+
+  it('express-host.ts serves users whom the host knows, beside its own pages', async () => {
+    const { program, url } = await start('examples/express-host.ts');
+    expect(await (await fetch(url)).text()).to.contain('own page');
+    expect((await fetch(`${url}/agent/status`)).status).to.equal(401);
+    expect((await fetch(`${url}/agent/nothing`)).status).to.equal(404);
+    const client = connect<typeof express>({ baseUrl: `${url}/agent`, headers: { 'x-user': 'ada' } });
+    const { message } = await client.send('main', 'Good day').result;
+    expect(textOf(message)).to.equal('Hello ada, you said: Good day ');
+    expect(await client.invoke('notes:add', { text: 'one' })).to.deep.equal({ count: 1 });
+    const other = connect<typeof express>({ baseUrl: `${url}/agent`, headers: { 'x-user': 'bob' } });
+    expect(await other.invoke('notes:add', { text: 'two' })).to.deep.equal({ count: 1 });
+    client.disconnect();
+    expect(await program.kill('SIGTERM')).to.equal(0);
+  });
+
+  it('node-client.ts prints the answer, says yes to a confirmation and ends by itself', async () => {
+    const demo = runProgram('server/demo/main.ts', { env: { PORT: '0', GATEWAY_TOKEN: TOKEN } });
+    const [, url] = await demo.prints(/^ {2}URL +(http\S+)\n/m);
+    const client = runProgram('examples/node-client.ts', {
+      args: ['delete report.txt'],
+      env: { GATEWAY_URL: url!, GATEWAY_TOKEN: TOKEN },
+    });
+    expect(await client.exited).to.equal(0);
+    expect(client.output).to.equal(
+      'I need your permission. \n[Delete report.txt? Yes.]\nDone: report.txt is gone (not really).\n[end]\n',
+    );
+  });
+
+  it('browser-page shows a conversation, and the same after a reload', async function () {
+    this.timeout(60_000);
+    needChromium(this);
+    const { program, url } = await start('examples/browser-page/server.ts');
+    const { page, problems } = await openPage(url);
+    await page.fill('input[name=text]', 'Hello');
+    await page.click('button');
+    await page.waitForFunction(
+      () => document.querySelector('li.assistant')?.textContent === 'assistant: You said: Hello ',
+    );
+    const shown = await page.locator('li').allTextContents();
+    expect(shown).to.deep.equal(['user: Hello', 'assistant: You said: Hello ']);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelectorAll('li').length === 2);
+    expect(await page.locator('li').allTextContents()).to.deep.equal(shown);
+    expect(await page.locator('#connection').textContent()).to.equal('open');
+    expect(problems).to.deep.equal([]);
+    await page.close();
+    expect(await program.kill('SIGTERM')).to.equal(0);
+  });
+});

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from '../support/program.js';
+
+const run = promisify(execFile);
+const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NODE_TYPES: string = devDependencies['@types/node'];
+
+/** The package as users get it: built, packed and installed into an empty project. */
+export interface Installed {
+  readonly project: string;
+  readonly tarball: string;
+  /** Paths in the tarball. */
+  readonly files: readonly string[];
+  /** Runs Node in the project; rejects when it fails. */
+  node(...args: string[]): Promise<string>;
+  write(name: string, text: string): void;
+  remove(): void;
+}
+
+export async function installPackage(): Promise<Installed> {
+  const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
+  const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
+  await npm(ROOT, 'run', 'build');
+  const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', project);
+  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const tarball = join(project, filename);
+  const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+  write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  // A TypeScript project for Node has the types of Node; the package brings none.
+  const wanted = [tarball, `@types/node@${NODE_TYPES}`];
+  await npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...wanted);
+  return {
+    project,
+    tarball,
+    files: files.map(({ path }) => path),
+    write,
+    node: async (...args) => (await run(process.execPath, args, { cwd: project })).stdout,
+    remove: () => rmSync(project, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { GatewayEvent } from '../../client/index.js';
+import { defineApp } from '../../server/index.js';
+import { connectClient, takeUntil } from '../support/client.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { post, startGateway } from '../support/gateway.js';
+import { Hearing } from '../support/hearing.js';
+import { foldOf, lastMessages } from '../support/session-view.js';
+import { testStore } from '../support/test-store.js';
+
+/** Streams as many deltas as its message says, with a pause after some of them. */
+const talker = defineApp({
+  async *run(turn) {
+    const [deltas = 1, pauseEvery = 1] = turn.text.split(' ').map(Number);
+    for (let i = 0; i < deltas; i++) {
+      yield `${i}:ä\n😀 `;
+      if (i % pauseEvery === 0) await new Promise(setImmediate);
+    }
+  },
+});
+
+/** The answers of the first connections are cut in their head, their first events or later. */
+const cuts = fc.array(fc.oneof(fc.nat(700), fc.nat(2500), fc.nat(12_000)), { maxLength: 5 });
+const sends = fc.array(fc.record({ deltas: fc.nat(60), pauseEvery: fc.integer({ min: 1, max: 20 }) }), {
+  minLength: 1,
+  maxLength: 3,
+});
+const from = fc.constantFrom('earliest', 'snapshot', 'run', 'now');
+
+describe('a client behind a network that cuts connections at any byte', () => {
+  let number = 0;
+
+  async function setUp(events = 10_000) {
+    const model = testStore();
+    const retention = { events, bytes: 1e9, ageMs: 1e9 };
+    const limits = { sendsPerSecond: Infinity, queueLength: 100, retention };
+    const { url, gateway } = await startGateway({ app: talker, store: model.store, limits });
+    return { url, gateway, model, proxy: await CuttingProxy.start(url) };
+  }
+
+  /** Reads until the model's log has ended as often as there were sends. */
+  const endsAt = (log: () => GatewayEvent[], count: number) => (event: GatewayEvent) =>
+    log().filter(({ type }) => type === 'message_end').length === count &&
+    event.cursor === log().at(-1)?.cursor;
+
+  it('sends once, and every iterator gets every event once and in order', async () => {
+    const { url, gateway, model, proxy } = await setUp();
+    const started = new Hearing(gateway, 'run:started');
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(cuts, sends, fc.array(from, { maxLength: 3 }), async (cutList, sendList, others) => {
+        const name = `s${++number}`;
+        const client = connectClient(proxy.url);
+        proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
+        const log = () => model.eventsOf(name);
+        const events = client.events(name, { from: 'earliest' });
+        const rest = others.map((start) => client.events(name, { from: start }));
+        const results = sendList.map(({ deltas, pauseEvery }) =>
+          client.send(name, `${deltas} ${pauseEvery}`),
+        );
+        for (const run of results) expect((await run.result).stopReason).to.equal('end');
+        runs += sendList.length;
+        expect(started.heard).to.have.length(runs);
+        const done = endsAt(log, sendList.length);
+        const seen = await takeUntil(events, done);
+        expect(seen.map(({ cursor }) => cursor)).to.deep.equal(log().map(({ cursor }) => cursor));
+        expect(foldOf(seen)).to.deep.equal(foldOf(log()));
+        // The others begin where they were when the gateway heard of them; what follows has no hole.
+        for (const iterator of rest) {
+          const all = log().map(({ cursor }) => cursor);
+          const got = (await takeUntil(Object.assign(iterator, {}), done)).filter(
+            ({ type }) => type !== 'snapshot',
+          );
+          expect(got.map(({ cursor }) => cursor)).to.deep.equal(all.slice(all.length - got.length));
+        }
+        client.disconnect();
+      }),
+      { numRuns: 20 },
+    );
+    expect(url).not.to.equal(proxy.url);
+    expect(proxy.cut, 'the cuts were hard enough to matter').to.be.greaterThan(5);
+  }).timeout(60_000);
+
+  it('says so where retention has cut what came next, and shows the same state in the end', async () => {
+    const { url, model, proxy } = await setUp(15);
+    let gaps = 0;
+    await fc.assert(
+      fc.asyncProperty(cuts, sends, async (cutList, sendList) => {
+        const name = `s${++number}`;
+        const client = connectClient(proxy.url);
+        proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
+        const watch = client.session(name).watch();
+        const events = client.events(name, { from: 'earliest' });
+        for (const { deltas, pauseEvery } of sendList)
+          await post(`${url}/send`, { sessionId: name, message: `${deltas} ${pauseEvery}` });
+        const seen = await takeUntil(
+          events,
+          endsAt(() => model.eventsOf(name), sendList.length),
+        );
+        gaps += seen.filter(({ type }) => type === 'gap').length;
+        const expected = lastMessages(foldOf(model.eventsOf(name)));
+        expect(lastMessages(foldOf(seen))).to.deep.equal(expected);
+        while (watch.getSnapshot().cursor !== expected.cursor)
+          await new Promise<void>((resolve) => watch.subscribe(resolve));
+        const { sending: _, ...state } = watch.getSnapshot();
+        expect(lastMessages(state)).to.deep.equal(expected);
+        client.disconnect();
+      }),
+      { numRuns: 15 },
+    );
+    expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
+  }).timeout(60_000);
+});

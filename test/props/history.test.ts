@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { defineApp, type SessionHandle, tool } from '../../server/index.js';
+import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { embedGateway } from '../support/embedded.js';
+import { foldOf, lastMessages } from '../support/session-view.js';
+import { type TestStore, testStore } from '../support/test-store.js';
+
+/** Answers with as many deltas, a tool, data and reasoning as its message asks for. */
+const app = defineApp({
+  tools: { add: tool({ handler: (input) => (input as { a: number }).a + 1 }) },
+  async *run(turn) {
+    const [deltas = 0, extras = 0] = turn.text.split(' ').map(Number);
+    if (extras & 1) yield { type: 'reasoning_delta', delta: 'hm ' };
+    for (let i = 0; i < deltas; i++) yield `${i} ${'x'.repeat(i % 7)}`;
+    if (extras & 2) await turn.callTool('add', { a: deltas });
+    if (extras & 4) turn.data('chart', { deltas }, { id: 'same' });
+    yield 'end';
+    if (extras & 8) turn.data('chart', { deltas: -1 }, { id: 'same' });
+    turn.emit('noise', extras);
+  },
+});
+
+const sends = fc.array(fc.record({ deltas: fc.nat(25), extras: fc.nat(15) }), {
+  minLength: 1,
+  maxLength: 12,
+});
+const retentions = fc.oneof(
+  fc.record({ events: fc.integer({ min: 1, max: 60 }) }),
+  fc.record({ bytes: fc.integer({ min: 200, max: 6000 }) }),
+);
+
+async function pages(session: SessionHandle, limit: number): Promise<readonly Message[]> {
+  const all: Message[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await session.history({ limit, ...(before !== undefined && { before }) });
+    expect(page.messages.length).to.be.at.most(limit);
+    expect(page.hasMore).to.equal(page.cursor !== null);
+    all.unshift(...page.messages);
+    if (page.cursor === null) return all;
+    before = page.cursor;
+  }
+}
+
+async function snapshotOf(session: SessionHandle, from: 'snapshot' | 'earliest'): Promise<GatewayEvent[]> {
+  const seen: GatewayEvent[] = [];
+  const { cursor } = await session.status();
+  for await (const event of session.events({ from })) {
+    seen.push(event);
+    if (event.cursor === cursor && event.type !== 'gap') break;
+  }
+  return seen;
+}
+
+/** A cut may still be on its way to the store; what the gateway says is what the store comes to. */
+async function settled(model: TestStore, session: SessionHandle): Promise<void> {
+  const [epoch] = model.epochsOf('main');
+  while (model.firstOf(epoch!) !== (await session.status()).first) await new Promise(setImmediate);
+}
+
+for (const async of [false, true]) {
+  describe(`retention (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+    it('cuts events and no messages: history, snapshots and tails fold to what the whole log folds to', async () => {
+      let cuts = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          sends,
+          retentions,
+          fc.integer({ min: 1, max: 9 }),
+          fc.nat(3),
+          async (list, retention, limit, takeover) => {
+            const model = testStore({ async });
+            const start = () => embedGateway({ app, store: model.store, limits: { retention } });
+            let gateway = start();
+            let session = gateway.session('main');
+            let first = 1;
+            let head = 0;
+            for (const [i, { deltas, extras }] of list.entries()) {
+              // Another gateway takes over and knows no more than the store.
+              if (takeover > 0 && i % (takeover + 1) === takeover) {
+                await gateway.close();
+                gateway = start();
+                session = gateway.session('main');
+              }
+              const message = `${deltas} ${extras}`;
+              await session.send(message).result;
+              const status = await session.status();
+              expect(status.first).to.be.at.least(first);
+              expect(status.head).to.be.greaterThan(head);
+              ({ first, head } = status);
+            }
+            const log = model.eventsOf('main');
+            const whole = foldOf(log);
+            expect(head).to.equal(log.length);
+            if (first > 1) cuts += 1;
+            expect(await pages(session, limit)).to.deep.equal(whole.messages);
+            const expected = lastMessages({ ...whole, cursor: log.at(-1)!.cursor! });
+            for (const from of ['snapshot', 'earliest'] as const) {
+              const seen = await snapshotOf(session, from);
+              expect(lastMessages(seen.reduce(reduce, initialState)), from).to.deep.equal(expected);
+              if (from === 'earliest' && first > 1)
+                expect(seen[0]).to.include({ type: 'gap', reason: 'evicted' });
+            }
+            await settled(model, session);
+          },
+        ),
+        { numRuns: async ? 25 : 60 },
+      );
+      expect(cuts, 'the retention was small enough to matter').to.be.greaterThan(10);
+    });
+  });
+}
+
+describe('a long history', () => {
+  it('is paged beyond what stays in memory, before and after another gateway takes over', async () => {
+    const model = testStore();
+    const start = () => embedGateway({ app, store: model.store, limits: { retention: { events: 20 } } });
+    const gateway = start();
+    const session = gateway.session('main');
+    for (let i = 0; i < 700; i++) await session.send('1 0').result;
+    const whole = foldOf(model.eventsOf('main')).messages;
+    expect(whole).to.have.length(1400);
+    expect(await pages(session, 333)).to.deep.equal(whole);
+    const next = start().session('main');
+    expect(await pages(next, 1000)).to.deep.equal(whole);
+    await next.send('1 0').result;
+    expect(await pages(next, 77)).to.deep.equal(foldOf(model.eventsOf('main')).messages);
+  });
+});

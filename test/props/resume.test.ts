@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { defineApp } from '../../server/index.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { post, startGateway } from '../support/gateway.js';
+import { ResumingReader } from '../support/resuming-reader.js';
+import { foldOf, lastMessages, SessionView } from '../support/session-view.js';
+import { testStore } from '../support/test-store.js';
+
+/** Streams as many deltas as its message says, with text that is cut in awkward places, and pauses in between. */
+const talker = defineApp({
+  async *run(turn) {
+    const [deltas = 1, pauseEvery = 1] = turn.text.split(' ').map(Number);
+    for (let i = 0; i < deltas; i++) {
+      yield `${i}:äö\n\r\u2028😀"\\ `;
+      if (i % pauseEvery === 0) await new Promise(setImmediate);
+    }
+  },
+});
+
+/** A cut in the head, the first events, or anywhere later. */
+const cuts = fc.array(fc.oneof(fc.nat(700), fc.nat(2500), fc.nat(12_000)), { maxLength: 12 });
+const sends = fc.array(fc.record({ deltas: fc.nat(60), pauseEvery: fc.integer({ min: 1, max: 20 }) }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+for (const async of [false, true]) {
+  describe(`resume after a cut at any byte (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+    let number = 0;
+
+    async function setUp(events = 10_000): Promise<{
+      read(
+        name: string,
+        from: string,
+        cuts: number[],
+        sends: { deltas: number; pauseEvery: number }[],
+      ): Promise<SessionView>;
+      model: ReturnType<typeof testStore>;
+    }> {
+      const model = testStore({ async });
+      const retention = { events, bytes: 1e9, ageMs: 1e9 };
+      const limits = { sendsPerSecond: Infinity, queueLength: 100, retention };
+      const { url } = await startGateway({ app: talker, store: model.store, limits });
+      const proxy = await CuttingProxy.start(url);
+      return {
+        model,
+        async read(name, from, cutList, sendList) {
+          proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
+          const view = new SessionView(name, { place: from === 'earliest' ? 'earliest' : 'open' });
+          let ends = 0;
+          const last = sendList.length;
+          const reader = new ResumingReader(`${proxy.url}/events?sessionId=${name}&from=${from}`, {
+            connected: () => view.reconnected(),
+            event: (event) => view.take(event),
+            done: () => {
+              const state = view.state;
+              ends = model.eventsOf(name).filter((event) => event.type === 'message_end').length;
+              return ends === last && state.cursor === model.eventsOf(name).at(-1)?.cursor;
+            },
+          });
+          // The session exists before it is read: what `now` and `snapshot` mean is then certain.
+          await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
+          const reading = reader.run();
+          for (const { deltas, pauseEvery } of sendList) {
+            const body = { sessionId: name, message: `${deltas} ${pauseEvery}` };
+            expect((await post(`${url}/send`, body, { prefer: 'respond-async' })).status).to.equal(202);
+          }
+          await reading;
+          return view;
+        },
+      };
+    }
+
+    it('loses and repeats nothing within retention', async () => {
+      const { read, model } = await setUp();
+      await fc.assert(
+        fc.asyncProperty(cuts, sends, async (cutList, sendList) => {
+          const name = `s${++number}`;
+          const view = await read(name, 'earliest', cutList, sendList);
+          const log = model.eventsOf(name);
+          expect(view.gaps).to.deep.equal([]);
+          expect(view.cursors).to.deep.equal(log.map((event) => event.cursor));
+          expect(view.state).to.deep.equal(foldOf(log));
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    it('says so where retention has cut what came next, also when that itself is cut off', async () => {
+      const { read, model } = await setUp(15);
+      let gaps = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          cuts,
+          sends,
+          fc.constantFrom('earliest', 'snapshot'),
+          async (cutList, sendList, from) => {
+            const name = `s${++number}`;
+            const view = await read(name, from, cutList, sendList);
+            gaps += view.gaps.length;
+            expect(new Set(view.gaps)).to.satisfy((reasons: Set<string>) =>
+              [...reasons].every((reason) => reason === 'evicted'),
+            );
+            expect(lastMessages(view.state)).to.deep.equal(lastMessages(foldOf(model.eventsOf(name))));
+          },
+        ),
+        { numRuns: 40 },
+      );
+      expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
+    });
+
+    it('brings a chat page that starts with the snapshot to the same state', async () => {
+      const { read, model } = await setUp();
+      await fc.assert(
+        fc.asyncProperty(cuts, sends, async (cutList, sendList) => {
+          const name = `s${++number}`;
+          const view = await read(name, 'snapshot', cutList, sendList);
+          expect(view.snapshots).to.be.greaterThan(0);
+          expect(view.state).to.deep.equal(foldOf(model.eventsOf(name)));
+        }),
+        { numRuns: 20 },
+      );
+    });
+  });
+}

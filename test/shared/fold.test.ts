@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+
+const at = { sessionId: 'main', ts: 1 };
+const message = (id: string, role: Message['role'] = 'user', text = id): Message => ({
+  id,
+  role,
+  content: [{ type: 'text', text }],
+  createdAt: 1,
+});
+const accepted = (runId: string, position = 0, more: object = {}): GatewayEvent =>
+  ({
+    type: 'message_accepted',
+    ...at,
+    cursor: `c-${runId}`,
+    runId,
+    message: message(`q-${runId}`),
+    onBusy: 'queue',
+    position,
+    ...more,
+  }) as GatewayEvent;
+const started = (runId: string): GatewayEvent => ({
+  type: 'message_start',
+  ...at,
+  cursor: 'c',
+  runId,
+  messageId: `a-${runId}`,
+  app: 'x',
+});
+const delta = (runId: string, text: string, index = 0, type = 'content_delta'): GatewayEvent =>
+  ({ type, ...at, cursor: 'c', runId, delta: text, index }) as GatewayEvent;
+const ended = (runId: string, content: Message['content'] = []): GatewayEvent =>
+  ({
+    type: 'message_end',
+    ...at,
+    cursor: 'end',
+    runId,
+    stopReason: 'end',
+    message: { id: `a-${runId}`, role: 'assistant', content, createdAt: 1 },
+  }) as GatewayEvent;
+const fold = (...events: GatewayEvent[]): SessionState => events.reduce(reduce, initialState);
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+describe('the fold', () => {
+  it('grows an answer block by block and ends it as the end says', () => {
+    const state = fold(
+      accepted('r'),
+      started('r'),
+      delta('r', 'Hm', 0, 'reasoning_delta'),
+      delta('r', 'a', 1),
+      delta('r', 'b', 1),
+    );
+    expect(state.run?.message.content).to.deep.equal([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'text', text: 'ab' },
+    ]);
+    expect(state.messages.map(({ id }) => id)).to.deep.equal(['q-r']);
+    const done = reduce(state, ended('r', [{ type: 'text', text: 'ab' }]));
+    expect(done.run).to.equal(null);
+    expect(done.messages.map(({ id }) => id)).to.deep.equal(['q-r', 'a-r']);
+    expect(done.cursor).to.equal('end');
+  });
+
+  it('keeps the queue in the order that positions tell, and messages that come before others', () => {
+    const state = fold(
+      accepted('r1'),
+      started('r1'),
+      accepted('r2', 1),
+      accepted('r3', 1),
+      accepted('r4', 3, { preceding: [message('p')] }),
+    );
+    expect(state.queue.map(({ runId }) => runId)).to.deep.equal(['r3', 'r2', 'r4']);
+    const next = fold(accepted('r4', 0, { preceding: [message('p')] }), started('r4'));
+    expect(next.messages.map(({ id }) => id)).to.deep.equal(['p', 'q-r4']);
+  });
+
+  it('withdraws a message whose run never began, and leaves out empty answers', () => {
+    expect(fold(accepted('r'), ended('r'))).to.deep.include({ messages: [], queue: [], run: null });
+    expect(fold(accepted('r'), started('r'), ended('r')).messages.map(({ id }) => id)).to.deep.equal(['q-r']);
+  });
+
+  it('moves a consumed steering message into the history and leaves one that was not', () => {
+    const steer = (consumed: boolean): GatewayEvent => ({
+      type: 'steer',
+      ...at,
+      cursor: 'c',
+      runId: 's',
+      messageId: 'q-s',
+      consumed,
+    });
+    const before = [accepted('r'), started('r'), accepted('s', 1, { onBusy: 'steer' })];
+    expect(fold(...before, steer(true)).messages.map(({ id }) => id)).to.deep.equal(['q-r', 'q-s']);
+    expect(fold(...before, steer(false)).queue.map(({ runId }) => runId)).to.deep.equal(['s']);
+  });
+
+  it('keeps questions until they are answered or their run ends', () => {
+    const asks = {
+      type: 'input_required',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      callId: 'k',
+      name: 'why',
+      payload: 1,
+    } as GatewayEvent;
+    const confirms = {
+      type: 'tool_confirmation_required',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      callId: 'l',
+      name: 'rm',
+      input: {},
+      message: 'Sure?',
+    } as GatewayEvent;
+    const asked = fold(accepted('r'), started('r'), asks, confirms);
+    expect(asked.pending.map(({ callId, kind }) => `${callId} ${kind}`)).to.deep.equal([
+      'k input',
+      'l confirmation',
+    ]);
+    const answered = reduce(asked, {
+      type: 'input_result',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      callId: 'k',
+      name: 'why',
+      output: 1,
+      by: 'u',
+    });
+    expect(answered.pending.map(({ callId }) => callId)).to.deep.equal(['l']);
+    expect(reduce(answered, ended('r')).pending).to.deep.equal([]);
+  });
+
+  it('replaces a data block by its id, and forgets the progress of a tool that answered', () => {
+    const data = (id: string, value: unknown): GatewayEvent => ({
+      type: 'data',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      id,
+      name: 'n',
+      value,
+    });
+    const progress = {
+      type: 'tool_progress',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      callId: 'k',
+      value: 1,
+      total: 2,
+    } as GatewayEvent;
+    const result = {
+      type: 'tool_result',
+      ...at,
+      cursor: 'c',
+      runId: 'r',
+      callId: 'k',
+      name: 't',
+      output: 1,
+      isError: false,
+    } as GatewayEvent;
+    const state = fold(accepted('r'), started('r'), data('x', 1), data('y', 2), data('x', 3), progress);
+    expect(
+      state.run?.message.content.map((block) => block.type === 'data' && [block.id, block.value]),
+    ).to.deep.equal([
+      ['x', 3],
+      ['y', 2],
+    ]);
+    expect(state.run?.progress).to.deep.equal({ k: { value: 1, total: 2 } });
+    expect(reduce(state, result).run?.progress).to.deep.equal({});
+  });
+
+  it('ignores what belongs to a run that is not the active one', () => {
+    const state = fold(accepted('r'), started('r'));
+    for (const event of [
+      delta('old', 'x'),
+      { type: 'run_error', ...at, cursor: 'c', runId: 'old', code: 'X', message: 'x' } as GatewayEvent,
+    ]) {
+      expect(reduce(state, event)).to.deep.equal({ ...state, cursor: 'c' });
+    }
+  });
+
+  it('starts from a snapshot, and is closed until a message comes', () => {
+    const state = fold(accepted('r'), started('r'));
+    expect(fold({ type: 'snapshot', sessionId: 'main', state })).to.deep.equal(state);
+    const closed = reduce(state, { type: 'session_closed', ...at, cursor: 'c', reason: 'x' });
+    expect(closed).to.deep.include({ closed: true, run: null, queue: [] });
+    expect(reduce(closed, accepted('n')).closed).to.equal(false);
+  });
+
+  it('takes unknown events, and changes nothing but the cursor', () => {
+    const state = fold(accepted('r'), started('r'));
+    expect(reduce(state, { type: 'new_in_version_9', cursor: 'later', x: 1 } as never)).to.deep.equal({
+      ...state,
+      cursor: 'later',
+    });
+    expect(reduce(state, { type: 'heartbeat' })).to.equal(state);
+  });
+
+  it('never changes the state it was given, whatever comes', () => {
+    const runs = fc.constantFrom('r1', 'r2', 'r3');
+    const event = fc.oneof(
+      fc.tuple(runs, fc.nat(3)).map(([runId, position]) => accepted(runId, position)),
+      runs.map(started),
+      runs.map((runId) => delta(runId, 'x')),
+      runs.map((runId) => ended(runId, [{ type: 'text', text: 'x' }])),
+      runs.map(
+        (runId) =>
+          ({
+            type: 'steer',
+            ...at,
+            cursor: 'c',
+            runId,
+            messageId: `q-${runId}`,
+            consumed: true,
+          }) as GatewayEvent,
+      ),
+      runs.map(
+        (runId) =>
+          ({ type: 'data', ...at, cursor: 'c', runId, id: 'd', name: 'n', value: 1 }) as GatewayEvent,
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const end = events.reduce((state, next) => reduce(freeze(state), freeze(next)), initialState);
+        expect(JSON.parse(JSON.stringify(end)), 'plain JSON').to.deep.equal(
+          JSON.parse(JSON.stringify(fold(...events))),
+        );
+      }),
+    );
+  });
+});

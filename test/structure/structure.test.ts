@@ -1,0 +1,195 @@
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ERROR_TABLE } from '../../shared/errors.js';
+import { ROOT } from '../support/program.js';
+import { findCycles, type Import, importsOf, packageOf, readSources, type SourceFile } from './sources.js';
+
+const MAX_LINES = 400;
+const shared = readSources('shared');
+const client = readSources('client');
+const server = readSources('server');
+const product = [...shared, ...client, ...server];
+
+/** Imports that break a rule, as readable lines. */
+function offences(
+  files: readonly SourceFile[],
+  breaks: (found: Import, file: SourceFile) => boolean,
+): string[] {
+  return files.flatMap((file) =>
+    file.imports.filter((found) => breaks(found, file)).map(({ target }) => `${file.path} imports ${target}`),
+  );
+}
+
+const isBelow = (folder: string, { ours, target }: Import): boolean =>
+  ours && target.startsWith(`${folder}/`);
+
+describe('imports', () => {
+  it('are read in every form', () => {
+    const text = `import type { A } from './a.js';
+import {
+  b,
+} from '../b.js';
+export * from './c.js';
+import 'side';
+const d = await import('openai');
+export const e = 'not from "here"';`;
+    expect(importsOf('server/x/y.ts', text)).to.deep.equal([
+      { target: 'server/x/a.ts', typeOnly: true, ours: true },
+      { target: 'server/b.ts', typeOnly: false, ours: true },
+      { target: 'server/x/c.ts', typeOnly: false, ours: true },
+      { target: 'side', typeOnly: false, ours: false },
+      { target: 'openai', typeOnly: false, ours: false },
+    ]);
+  });
+
+  it('of ours name files that exist', () => {
+    const paths = new Set(product.map(({ path }) => path));
+    expect(offences(product, ({ ours, target }) => ours && !paths.has(target))).to.deep.equal([]);
+  });
+
+  it('of shared stay in shared, without Node', () => {
+    const allowed = new Set(['zod', '@standard-schema/spec']);
+    expect(
+      offences(shared, (found) =>
+        found.ours ? !isBelow('shared', found) : !allowed.has(packageOf(found.target)),
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('of shared reach zod in schemas alone', () => {
+    expect(
+      offences(shared, ({ target }, { path }) => target === 'zod' && !path.startsWith('shared/schemas/')),
+    ).to.deep.equal([]);
+  });
+
+  it('of the client stay in client and shared, without Node or packages', () => {
+    expect(
+      offences(client, (found) => !(isBelow('client', found) || isBelow('shared', found))),
+    ).to.deep.equal([]);
+  });
+
+  it('of the server never reach the client, and only packages that are installed with it', () => {
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const known = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+    expect(
+      offences(server, (found) =>
+        found.ours
+          ? !(isBelow('server', found) || isBelow('shared', found))
+          : !(isBuiltin(found.target) || known.has(packageOf(found.target))),
+      ),
+    ).to.deep.equal([]);
+    expect(
+      offences(server, ({ ours, target }) => !ours && isBuiltin(target) && !target.startsWith('node:')),
+    ).to.deep.equal([]);
+  });
+
+  it('of a replaceable package are in one file', () => {
+    for (const name of [
+      'ws',
+      'express',
+      'jsonwebtoken',
+      'zod-to-json-schema',
+      '@cfworker/json-schema',
+      'openai',
+    ]) {
+      const users = server.filter(({ imports }) =>
+        imports.some(({ ours, target }) => !ours && packageOf(target) === name),
+      );
+      expect(users.length, `${name} in ${users.map(({ path }) => path)}`).to.be.at.most(1);
+    }
+  });
+
+  it('of the core know no transport, adapter, plugin or assembly', () => {
+    const core = /^server\/(apps|auth|delivery|limits|methods|operations|runs|schema|sessions|stores)\//;
+    const outer = /^server\/(transports|adapters|plugins|demo)\/|^server\/(gateway|assembly|index)\.ts$/;
+    expect(offences(server, ({ target }, { path }) => core.test(path) && outer.test(target))).to.deep.equal(
+      [],
+    );
+  });
+
+  it('of stores know nobody above them', () => {
+    const above = /^server\/(?!stores\/|maybe-promise\.ts)/;
+    const stores = server.filter(({ path }) => path.startsWith('server/stores/'));
+    expect(offences(stores, ({ target }) => above.test(target))).to.deep.equal([]);
+  });
+
+  it('of the demo are nobody else’s', () => {
+    const others = product.filter(({ path }) => !path.startsWith('server/demo/'));
+    expect(offences(others, (found) => isBelow('server/demo', found))).to.deep.equal([]);
+  });
+
+  it('of examples use the package by its name', () => {
+    expect(offences(readSources('examples'), ({ ours }) => ours)).to.deep.equal([]);
+  });
+
+  it('make no cycle at run time', () => {
+    expect(findCycles(product)).to.deep.equal([]);
+    const planted = ['a.ts', 'b.ts'].map((path, at, all) => ({
+      path,
+      text: '',
+      imports: [{ target: all[1 - at]!, typeOnly: false, ours: true }],
+    }));
+    expect(findCycles(planted)).to.deep.equal([['a.ts', 'b.ts', 'a.ts']]);
+  });
+});
+
+describe('files', () => {
+  it(`have at most ${MAX_LINES} lines and kebab-case names`, () => {
+    const all = [...product, ...readSources('test', 'examples', 'scripts')];
+    const long = all.filter(({ text }) => text.split('\n').length - 1 > MAX_LINES).map(({ path }) => path);
+    expect(long).to.deep.equal([]);
+    const named = all.filter(
+      ({ path }) => !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.[mc]?[jt]sx?$/.test(path),
+    );
+    expect(named.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it('throw no bare Error, and have no default export', () => {
+    const bare = product.filter(
+      ({ path, text }) => path !== 'server/browser.ts' && /\bthrow new (?:Type|Range)?Error\(/.test(text),
+    );
+    expect(bare.map(({ path }) => path)).to.deep.equal([]);
+    expect(product.filter(({ text }) => /^export default/m.test(text)).map(({ path }) => path)).to.deep.equal(
+      [],
+    );
+  });
+
+  it('hold nothing that is left to do', () => {
+    const left = product.filter(({ text }) =>
+      /\b(?:TODO|FIXME|XXX)\b|@ts-ignore|@ts-expect-error/.test(text),
+    );
+    expect(left.map(({ path }) => path)).to.deep.equal([]);
+  });
+});
+
+describe('error codes', () => {
+  const codes = Object.keys(ERROR_TABLE);
+
+  it('that are thrown are in the table', () => {
+    const thrown = product
+      .filter(({ path }) => !path.startsWith('server/demo/'))
+      .flatMap(({ text }) => [...text.matchAll(/\bcode: '([A-Z_]+)'/g)].map(([, code]) => code!));
+    expect([...new Set(thrown)].filter((code) => !codes.includes(code))).to.deep.equal([]);
+  });
+
+  it('of the table are used', () => {
+    const elsewhere = product.filter(({ path }) => path !== 'shared/errors.ts').map(({ text }) => text);
+    const unused = codes.filter((code) => !elsewhere.some((text) => text.includes(`'${code}'`)));
+    // Of GUARD_DENIED a class makes sure; ACCESS_DENIED is there for what hosts refuse.
+    expect(unused.filter((code) => !['GUARD_DENIED', 'ACCESS_DENIED'].includes(code))).to.deep.equal([]);
+  });
+
+  it('are documented, each with its status and whether to retry', () => {
+    const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+|–) \| (yes|) *\|/gm)];
+    const documented = rows.map(([, code, status, retry]) => [
+      code,
+      status === '–' ? 0 : Number(status),
+      retry === 'yes',
+    ]);
+    const table = Object.entries(ERROR_TABLE).map(([code, row]) => [code, row.status, 'retryable' in row]);
+    expect(documented).to.have.deep.members(table);
+  });
+});

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { OPERATIONS } from '../../../shared/operations.js';
+import { echo } from '../../support/apps.js';
+import { get, post, startGateway, TOKEN } from '../../support/gateway.js';
+import { head, rawRequest } from '../../support/raw-http.js';
+import { openStream } from '../../support/sse-client.js';
+
+const routes: [method: string, path: string][] = [
+  ...Object.values(OPERATIONS).map(({ http, path }): [string, string] => [http, path]),
+  ['GET', '/events?sessionId=main'],
+  ['GET', '/healthz'],
+  ['GET', '/readyz'],
+];
+
+describe('the Host header on loopback', () => {
+  it('of a foreign name (DNS rebinding) is ORIGIN_DENIED on every route', async () => {
+    const { url } = await startGateway({ app: echo });
+    const { port } = new URL(url);
+    for (const [method, path] of routes) {
+      for (const host of [
+        `evil.test:${port}`,
+        'evil.test',
+        `localhost.evil.test:${port}`,
+        `127.0.0.1.evil.test`,
+        '',
+      ]) {
+        const answer = await rawRequest(
+          url,
+          head(`${method} ${path}`, { Host: host, Authorization: `Bearer ${TOKEN}` }),
+        );
+        expect(answer.status, `${method} ${path} as ${host}`).to.equal(403);
+        expect(JSON.parse(answer.body).error).to.include({ code: 'ORIGIN_DENIED' });
+      }
+    }
+  });
+
+  it('of the machine itself passes in every spelling', async () => {
+    const { url } = await startGateway({ app: echo });
+    const { port } = new URL(url);
+    for (const host of [`127.0.0.1:${port}`, 'localhost', `LOCALHOST:${port}`, `[::1]:${port}`]) {
+      const answer = await rawRequest(
+        url,
+        head('GET /status', { Host: host, Authorization: `Bearer ${TOKEN}` }),
+      );
+      expect(answer.status, host).to.equal(200);
+    }
+  });
+
+  it('allowedHosts adds names', async () => {
+    const { url } = await startGateway({ app: echo, allowedHosts: ['Gateway.Example'] });
+    expect((await rawRequest(url, head('GET /healthz', { Host: 'gateway.example:80' }))).status).to.equal(
+      200,
+    );
+    expect((await rawRequest(url, head('GET /healthz', { Host: 'other.example' }))).status).to.equal(403);
+  });
+});
+
+describe('the Origin header', () => {
+  const body = { sessionId: 'main', message: 'hi' };
+
+  for (const origin of [
+    'https://evil.test',
+    'null',
+    'http://localhost.evil.test',
+    'http://127.0.0.1:1',
+    'not an origin',
+    'http://',
+  ]) {
+    it(`of another page (${origin}) is ORIGIN_DENIED without effect and without CORS headers`, async () => {
+      const { url } = await startGateway({ app: echo });
+      const answers = [
+        await post(`${url}/send`, body, { origin }),
+        await get(`${url}/events?sessionId=main`, { origin }),
+        await get(`${url}/status`, { origin }),
+      ];
+      for (const { status, body: answer, headers } of answers) {
+        expect([status, answer.error.code]).to.deep.equal([403, 'ORIGIN_DENIED']);
+        expect(headers.get('access-control-allow-origin')).to.equal(null);
+      }
+      expect((await get(`${url}/sessions`)).body.sessions).to.deep.equal([]);
+      const preflight = await fetch(`${url}/send`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+      expect(preflight.status).to.equal(403);
+      expect(preflight.headers.get('access-control-allow-origin')).to.equal(null);
+    });
+  }
+
+  it('of the same origin passes, without CORS headers', async () => {
+    const { url } = await startGateway({ app: echo });
+    const answer = await post(`${url}/send`, body, { origin: url });
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
+  });
+
+  it('that is listed gets CORS headers on answers, errors and streams, and a preflight', async () => {
+    const origin = 'https://app.example';
+    const { url } = await startGateway({ app: echo, origins: [origin] });
+    const stream = await openStream(`${url}/events?sessionId=main`, {
+      headers: { authorization: `Bearer ${TOKEN}`, origin },
+    });
+    const answers = [
+      (await post(`${url}/send`, body, { origin })).headers,
+      (await get(`${url}/status`, { origin, authorization: '' })).headers,
+      (await get(`${url}/history?sessionId=none`, { origin })).headers,
+      stream.response.headers,
+    ];
+    for (const headers of answers) {
+      expect(headers.get('access-control-allow-origin')).to.equal(origin);
+      expect(headers.get('access-control-allow-credentials')).to.equal('true');
+      expect(headers.get('vary')).to.match(/origin/i);
+      expect(headers.get('access-control-expose-headers')).to.match(/retry-after/i);
+    }
+    const asked = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    };
+    const preflight = await fetch(`${url}/send`, { method: 'OPTIONS', headers: asked });
+    expect(preflight.status).to.equal(204);
+    expect(preflight.headers.get('access-control-allow-origin')).to.equal(origin);
+    expect(preflight.headers.get('access-control-allow-methods')).to.equal('POST');
+    for (const name of ['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'prefer']) {
+      expect(preflight.headers.get('access-control-allow-headers')!.toLowerCase()).to.include(name);
+    }
+  });
+
+  it('that merely resembles a listed one is refused', async () => {
+    const { url } = await startGateway({ app: echo, origins: ['https://app.example'] });
+    for (const origin of [
+      'https://app.example.evil.test',
+      'http://app.example',
+      'https://app.example:8443',
+      'https://APP.example/',
+    ]) {
+      expect((await get(`${url}/status`, { origin })).status, origin).to.equal(403);
+    }
+  });
+});
