@@ -1,8 +1,8 @@
-import { GatewayError } from '../shared/errors.js';
+import { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import { OPERATIONS, type OperationName } from '../shared/operations.js';
 import type { SignalOptions } from './options.js';
-import { backoff, delay, joinSignals, quietTimer } from './timing.js';
+import { type Aborts, backoff, delay, joinAborts, quietTimer } from './timing.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
@@ -13,17 +13,16 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
 export type Call = <Name extends OperationName>(
   operation: Name,
-  params: ParamsOf<Name>,
-  options?: SignalOptions,
+  options: ParamsOf<Name> & SignalOptions,
 ) => Promise<ResultOf<Name>>;
 
-/** @param closing Aborts with the client. */
-export function createCall(transport: ClientTransport, timeoutMs: number, closing: () => AbortSignal): Call {
-  return async (operation, params, options) => {
-    const closed = closing();
+export function createCall(transport: ClientTransport, timeoutMs: number, aborts: Aborts): Call {
+  return async (operation, { signal: given, ...params }) => {
     for (let tried = 0; ; tried++) {
-      const { joined, signal, release } = joinSignals([options?.signal, closed]);
-      const expire = () => joined.abort(new GatewayError({ code: 'TIMEOUT' }));
+      const { joined, release } = joinAborts(aborts, given);
+      const { signal } = joined;
+      const expire = () =>
+        joined.abort(new GatewayError({ code: 'TIMEOUT', message: 'The call took too long' }));
       const timer = quietTimer(Math.min(timeoutMs, LONGEST_TIMER_MS), expire);
       try {
         signal.throwIfAborted();
@@ -32,7 +31,7 @@ export function createCall(transport: ClientTransport, timeoutMs: number, closin
         clearTimeout(timer);
         const error: GatewayError = signal.aborted ? signal.reason : cause;
         if (tried >= retriesOf(operation) || !mayPass(error, operation)) throw error;
-        await delay(backoff(tried, error.retryAfterMs), [options?.signal, closed]);
+        await delay(backoff(tried, error.retryAfterMs), aborts, given);
       } finally {
         clearTimeout(timer);
         release();

@@ -1,5 +1,5 @@
-import { GatewayError } from '../shared/errors.js';
 import type { EventType } from '../shared/events.js';
+import { GatewayError } from '../shared/gateway-error.js';
 import type { SendInput } from '../shared/messages.js';
 import type {
   CallOptions,
@@ -30,13 +30,16 @@ import {
   type EventsOptions,
   type HistoryOptions,
 } from './session.js';
-import { joinSignals } from './timing.js';
+import { type Aborts, joinAborts } from './timing.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
+/** What a client does to a session named first. */
+const SESSION_WORDS = ['send', 'events', 'abort', 'end', 'respond', 'approve', 'deny', 'history'] as const;
+type SessionWord = (typeof SESSION_WORDS)[number];
 
 /** Calls of a gateway's own methods. */
 export interface TypedCalls<Tree> {
@@ -111,19 +114,26 @@ export function createClient(options: ClientOptions): Client;
 export function createClient<Source extends object>(options: ClientOptions): Client<Source>;
 export function createClient(options: ClientOptions): Client {
   const transport = transportOf(options);
-  let closing = new AbortController();
-  const call = createCall(transport, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, () => closing.signal);
+  const aborts: Aborts = new Set();
+  const call = createCall(transport, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, aborts);
   const connection = new Connection(transport);
   const core = { call, connection, outbox: new Outbox() };
   const session = (id: string) => bindSession(core, id);
+  const ofSession = Object.fromEntries(
+    SESSION_WORDS.map((word) => [
+      word,
+      (id: string, ...args: never[]) => (session(id)[word] as (...all: never[]) => unknown)(...args),
+    ]),
+  ) as unknown as Pick<Client, SessionWord>;
 
   return {
+    ...ofSession,
     connection,
     on: (_event, listener) => connection.subscribe(listener),
-    invoke: (method, params, { signal, sessionId } = {}) =>
-      call('invoke', { method, params, sessionId }, { signal }),
+    invoke: (method, params, options) => call('invoke', { ...options, method, params }),
     stream: async function* (method, params, options) {
-      const { signal, release } = joinSignals([options?.signal, closing.signal]);
+      const { joined, release } = joinAborts(aborts, options?.signal);
+      const { signal } = joined;
       try {
         signal.throwIfAborted();
         yield* transport.stream({ method, params, sessionId: options?.sessionId }, { signal });
@@ -134,23 +144,14 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     session,
-    send: (id, ...args) => session(id).send(...args),
-    events: (id, ...args) => session(id).events(...args),
-    abort: (id, ...args) => session(id).abort(...args),
-    end: (id, ...args) => session(id).end(...args),
-    respond: (id, ...args) => session(id).respond(...args),
-    approve: (id, ...args) => session(id).approve(...args),
-    deny: (id, ...args) => session(id).deny(...args),
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
-    history: (id, ...args) => session(id).history(...args),
     status: (sessionId?: string, options?: SignalOptions) =>
-      call('status', { sessionId }, options) as Promise<never>,
-    sessions: ({ signal, ...params } = {}) => call('sessions', params, { signal }),
-    apps: (options) => call('apps', {}, options),
-    methods: (options) => call('methods', {}, options),
+      call('status', { ...options, sessionId }) as Promise<never>,
+    sessions: (options) => call('sessions', { ...options }),
+    apps: (options) => call('apps', { ...options }),
+    methods: (options) => call('methods', { ...options }),
     disconnect: () => {
-      closing.abort();
-      closing = new AbortController();
+      for (const abort of aborts) abort();
       connection.stop();
       transport.close();
     },
@@ -160,6 +161,6 @@ export function createClient(options: ClientOptions): Client {
 function transportOf({ transport, baseUrl, ...http }: ClientOptions): ClientTransport {
   if (typeof transport === 'object') return transport;
   if (baseUrl === undefined)
-    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'createClient needs a baseUrl' });
+    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message: 'createClient needs a baseUrl' });
   return sseTransport({ ...http, baseUrl });
 }

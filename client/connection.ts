@@ -1,13 +1,12 @@
-import { parseVector } from '../shared/cursor.js';
-import { GatewayError } from '../shared/errors.js';
 import type { GatewayEvent } from '../shared/events.js';
+import { GatewayError } from '../shared/gateway-error.js';
 import { Feed, type FeedHost } from './feed.js';
 import { Listeners } from './listeners.js';
-import { placeOf, type Reader } from './reader.js';
+import type { Reader } from './reader.js';
 import { backoff, quietTimer } from './timing.js';
 import type { ClientTransport, Link, LinkEnd } from './transport/transport.js';
 
-/** `closed` also before the first use and while nobody listens. */
+/** `closed` also before the first use and a few seconds after the last. */
 export type ConnectionState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 
 /** What a program may know of its client's connection. */
@@ -22,8 +21,10 @@ export interface ConnectionStatus {
 /** Silence of this many heartbeats counts as a cut. */
 const SILENT_HEARTBEATS = 2.5;
 const DEFAULT_HEARTBEAT_MS = 15_000;
+/** How long the link outlives its last listener, so that one send after another needs no new one. */
+const LINGER_MS = 5000;
 
-/** The one link of a client: opened when somebody listens, kept open for as long, resumed wherever it broke. */
+/** The one link of a client: opened when somebody listens, kept open a little longer, resumed wherever it broke. */
 export class Connection implements ConnectionStatus, FeedHost {
   state: ConnectionState = 'closed';
   error: GatewayError | undefined;
@@ -32,9 +33,10 @@ export class Connection implements ConnectionStatus, FeedHost {
   readonly #feeds = new Map<string, Feed>();
   #link: Link | undefined;
   #heartbeatMs = DEFAULT_HEARTBEAT_MS;
-  #heartbeats = 0;
   #lastSeen = 0;
   #attempt = 0;
+  #defaultApp: string | undefined;
+  #linger: ReturnType<typeof setTimeout> | undefined;
   /** Runs the watchdog while there is a link, the back-off while there is none. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -46,24 +48,43 @@ export class Connection implements ConnectionStatus, FeedHost {
 
   /** Feeds a reader until the returned function is called or its sink is ended. */
   follow(reader: Reader): () => void {
-    const id = reader.sessionId;
-    let feed = this.#feeds.get(id);
-    if (!feed) {
-      feed = new Feed(id, this);
-      this.#feeds.set(id, feed);
-    }
-    const joined = feed;
-    joined.add(reader);
+    this.#unlinger();
+    this.#join(reader);
     if (this.state === 'closed') {
       this.#become('connecting');
       // What is followed in the same turn travels in the first request.
       queueMicrotask(() => this.state === 'connecting' && !this.#link && this.#open());
     }
     return () => {
-      if (!joined.readers.delete(reader)) return;
-      if ([...this.#feeds.values()].every((other) => other.readers.size === 0)) this.stop();
-      else joined.pump();
+      const feed = this.#feeds.get(this.#canonical(reader.sessionId));
+      if (!feed?.readers.delete(reader)) return;
+      if ([...this.#feeds.values()].some((other) => other.readers.size > 0)) feed.pump();
+      else if (this.wire) this.#linger = quietTimer(LINGER_MS, () => this.stop());
+      else this.stop();
     };
+  }
+
+  #join(reader: Reader): Feed {
+    const id = this.#canonical(reader.sessionId);
+    const feed = this.#feeds.get(id) ?? new Feed(id, this);
+    this.#feeds.set(id, feed);
+    feed.add(reader);
+    return feed;
+  }
+
+  /** The one form of a session's key that the gateway writes; as it is, before the first connection. */
+  #canonical(id: string): string {
+    const [app, name, more] = id.split(':');
+    return app === this.#defaultApp && name && more === undefined ? name : id;
+  }
+
+  #unlinger(): void {
+    clearTimeout(this.#linger);
+    this.#linger = undefined;
+  }
+
+  get lingers(): boolean {
+    return this.#linger !== undefined;
   }
 
   get wire(): Link | undefined {
@@ -74,6 +95,7 @@ export class Connection implements ConnectionStatus, FeedHost {
   stop(error?: GatewayError): void {
     const feeds = [...this.#feeds.values()];
     this.#feeds.clear();
+    this.#unlinger();
     this.#unlink();
     this.#attempt = 0;
     this.#become('closed', error);
@@ -81,7 +103,7 @@ export class Connection implements ConnectionStatus, FeedHost {
   }
 
   cut(error?: GatewayError): void {
-    this.#closed({ ...(error && { error }) });
+    this.#closed({ error });
   }
 
   refused(feed: Feed, error: GatewayError): void {
@@ -117,7 +139,6 @@ export class Connection implements ConnectionStatus, FeedHost {
       const target = apart ? undefined : feed.nextTarget();
       if (target) targets.push(target);
     }
-    this.#heartbeats = 0;
     const link = this.#transport.open(targets, {
       onEvent: (event) => this.#link === link && this.#receive(event),
       onClose: (end) => this.#link === link && this.#closed(end, apart),
@@ -129,11 +150,17 @@ export class Connection implements ConnectionStatus, FeedHost {
 
   #watch(): void {
     const leftMs = this.#lastSeen + this.#heartbeatMs * SILENT_HEARTBEATS - Date.now();
-    if (leftMs > 0) this.#timer = quietTimer(leftMs, () => this.#watch());
-    else this.cut(new GatewayError({ code: 'NETWORK', message: 'The gateway fell silent' }));
+    if (leftMs > 0) {
+      this.#timer = quietTimer(leftMs, () => {
+        // A link that has lasted this long was no failed attempt.
+        this.#attempt = 0;
+        this.#watch();
+      });
+    } else this.cut(new GatewayError({ code: 'NETWORK', message: 'The gateway fell silent' }));
   }
 
   #closed({ error, retryMs }: LinkEnd, apart = false): void {
+    if (this.lingers) return this.stop();
     this.#unlink();
     for (const feed of this.#feeds.values()) feed.reset();
     if (error && isFinal(error)) {
@@ -146,10 +173,13 @@ export class Connection implements ConnectionStatus, FeedHost {
     this.#become('reconnecting', error);
   }
 
-  /** Finds a session also by the canonical form of its key: the bare name, for a session of the default app. */
-  #feed(id: string | undefined): Feed | undefined {
-    const feed = this.#feeds.get(id!);
-    return feed ?? [...this.#feeds.values()].find((other) => other.id.endsWith(`:${id}`));
+  /** Two spellings may turn out to be one session: whoever is not where the gateway expects them asks anew. */
+  #rename(): void {
+    for (const feed of [...this.#feeds.values()]) {
+      if (this.#canonical(feed.id) === feed.id) continue;
+      this.#feeds.delete(feed.id);
+      for (const reader of feed.readers) this.#join(reader).reset();
+    }
   }
 
   #receive(event: GatewayEvent): void {
@@ -157,28 +187,24 @@ export class Connection implements ConnectionStatus, FeedHost {
     switch (event.type) {
       case 'connected':
         this.#heartbeatMs = event.heartbeatMs;
+        this.#defaultApp = event.defaultApp;
+        this.#rename();
         this.#become('open');
-        for (const [id, info] of Object.entries(event.sessions)) this.#feed(id)?.placed(info);
+        for (const [id, info] of Object.entries(event.sessions)) this.#feeds.get(id)?.placed(info);
         for (const feed of [...this.#feeds.values()]) feed.pump();
         break;
       case 'subscribed':
-        this.#feed(event.sessionId)?.placed(event);
+        this.#feeds.get(event.sessionId!)?.placed(event);
         break;
-      case 'heartbeat': {
-        // The first one belongs to the opening; the second proves that the link lasts.
-        if (this.#heartbeats++ > 0) this.#attempt = 0;
-        const { sessionId = '', cursor = '' } = event;
-        for (const [id, at] of parseVector(cursor) ?? [[sessionId, cursor] as const])
-          this.#feed(id)?.mark(placeOf(at));
+      case 'heartbeat':
         break;
-      }
       default:
-        if (this.#feed(event.sessionId)?.take(event)) this.#attempt = 0;
+        if (this.#feeds.get(event.sessionId!)?.take(event)) this.#attempt = 0;
     }
   }
 }
 
 /** Whether the same request would be refused again. */
 function isFinal({ code, status }: GatewayError): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429 && code !== 'CONNECTION_NOT_FOUND';
+  return status >= 400 && status < 500 && ![408, 429].includes(status) && code !== 'CONNECTION_NOT_FOUND';
 }

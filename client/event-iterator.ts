@@ -1,4 +1,4 @@
-import type { GatewayError } from '../shared/errors.js';
+import type { GatewayError } from '../shared/gateway-error.js';
 
 /** Items an iterator holds before it asks its source to stop. */
 const CAPACITY = 4096;
@@ -20,7 +20,6 @@ export class EventIterator<T> implements AsyncIterableIterator<T> {
   readonly #leave = () => void this.return();
   readonly #waiters: Waiter<T>[] = [];
   #items: T[] = [];
-  #next = 0;
   #error: GatewayError | undefined;
   over = false;
 
@@ -32,7 +31,7 @@ export class EventIterator<T> implements AsyncIterableIterator<T> {
   }
 
   get isFull(): boolean {
-    return this.#items.length - this.#next >= CAPACITY;
+    return this.#items.length >= CAPACITY;
   }
 
   push(item: T): void {
@@ -51,23 +50,18 @@ export class EventIterator<T> implements AsyncIterableIterator<T> {
   }
 
   async next(): Promise<IteratorResult<T>> {
-    if (this.#next === this.#items.length) {
-      return this.over ? this.#finish() : new Promise((resolve) => this.#waiters.push(resolve));
-    }
-    const value = this.#items[this.#next++]!;
-    if (this.#next === this.#items.length || this.#next === CAPACITY) {
-      this.#items.splice(0, this.#next);
-      this.#next = 0;
+    if (this.#items.length > 0) {
+      const value = this.#items.shift()!;
       if (this.#items.length === 0) this.#source.drained?.();
+      return { done: false, value };
     }
-    return { done: false, value };
+    return this.over ? this.#finish() : new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   async return(): Promise<IteratorResult<T>> {
     const wasOver = this.over;
     this.end();
     this.#items = [];
-    this.#next = 0;
     if (!wasOver) this.#source.left();
     return { done: true, value: undefined };
   }

@@ -1,9 +1,10 @@
-export type { ErrorBody, ErrorCode, GuardType } from '../shared/errors.js';
-export { GatewayError, GuardError, isGatewayError, isGuardError } from '../shared/errors.js';
+export type { ErrorCode } from '../shared/errors.js';
 export type * from '../shared/events.js';
 export { isTerminal } from '../shared/events.js';
 export type * from '../shared/fold.js';
 export { initialState, reduce } from '../shared/fold.js';
+export type { ErrorBody, GuardType } from '../shared/gateway-error.js';
+export { GatewayError, GuardError, isGatewayError, isGuardError } from '../shared/gateway-error.js';
 export type * from '../shared/messages.js';
 export type { CallOptions, Method, MethodParams, MethodPaths, MethodResult } from '../shared/method.js';
 export type * from '../shared/operation-types.js';

@@ -8,30 +8,22 @@ export interface SendingMessage {
   readonly message: Message;
 }
 
-const NONE: readonly SendingMessage[] = [];
-
-/** The sends of a client that no event has acknowledged yet, by session. Lists change by replacement. */
+/** The sends of a client that no event has acknowledged yet. */
 export class Outbox {
-  readonly #lists = new Map<string, readonly SendingMessage[]>();
+  readonly #sessionIds = new Map<SendingMessage, string>();
   readonly listeners = new Listeners();
 
-  of(sessionId: string): readonly SendingMessage[] {
-    return this.#lists.get(sessionId) ?? NONE;
+  of(sessionId: string): SendingMessage[] {
+    return [...this.#sessionIds.keys()].filter((sending) => this.#sessionIds.get(sending) === sessionId);
   }
 
   add(sessionId: string, sending: SendingMessage): void {
-    this.#change(sessionId, [...this.of(sessionId), sending]);
-  }
-
-  remove(sessionId: string, key: string | undefined): void {
-    const list = this.of(sessionId).filter((sending) => sending.key !== key);
-    if (list.length < this.of(sessionId).length) this.#change(sessionId, list);
-  }
-
-  #change(sessionId: string, list: readonly SendingMessage[]): void {
-    if (list.length > 0) this.#lists.set(sessionId, list);
-    else this.#lists.delete(sessionId);
+    this.#sessionIds.set(sending, sessionId);
     this.listeners.emit();
+  }
+
+  remove(sending: SendingMessage): void {
+    if (this.#sessionIds.delete(sending)) this.listeners.emit();
   }
 }
 

@@ -1,9 +1,8 @@
-import { parseCursor } from '../shared/cursor.js';
-import type { GatewayError } from '../shared/errors.js';
 import type { GatewayEvent } from '../shared/events.js';
-import type { From, SubscribeTarget } from '../shared/operation-types.js';
+import type { GatewayError } from '../shared/gateway-error.js';
+import type { From } from '../shared/operation-types.js';
 
-/** A place in a session's log. Without a cursor it can be recognised, but not asked for; `epoch` is null before the first event. */
+/** A place in a session's log. Before the first event there is neither an epoch nor a cursor. */
 export interface Place {
   readonly epoch: string | null;
   readonly seq: number;
@@ -13,10 +12,10 @@ export interface Place {
 /** The place before a session's first event. */
 export const NOWHERE: Place = { epoch: null, seq: 0 };
 
-/** Reads a cursor; undefined when there is none or it is not ours. */
-export function placeOf(cursor: string | undefined): Place | undefined {
-  const place = cursor === undefined ? null : parseCursor(cursor);
-  return place ? { epoch: place.epoch, seq: place.seq, cursor: cursor! } : undefined;
+/** Reads a cursor; undefined when there is none. One that is malformed is no place of any log, which the gateway will say. */
+export function placeOf(cursor: string | null | undefined): Place | undefined {
+  const [epoch, , seq] = cursor?.split('.') ?? [];
+  return cursor && epoch && seq ? { epoch, seq: Number(seq), cursor } : undefined;
 }
 
 /** Where a reader starts: a word of the protocol or a cursor. */
@@ -34,20 +33,19 @@ export interface Sink {
 export class Reader {
   readonly sessionId: string;
   readonly sink: Sink;
+  /** What to subscribe to for it: a cursor, or where to begin. */
+  start: Start;
+  /** Everything up to here was taken. Undefined until the wire says where it starts; then that is taken, wherever it is. */
+  at: Place | undefined;
   /** Takes what the wire brings. Otherwise it waits for a subscription of its own, unless it is `full`. */
   ready = false;
   full = false;
-  /** The next snapshot is meant for this reader, wherever it leads. */
-  awaitsSnapshot = false;
-  /** Everything up to here was taken. */
-  at: Place | undefined;
-  #start: Start;
   /** Set by the feed: asks again for a reader that has room. */
   wake: () => void = () => {};
 
   constructor(sessionId: string, start: Start, sink: Sink) {
     this.sessionId = sessionId;
-    this.#start = start;
+    this.start = start;
     this.sink = sink;
     this.at = placeOf(start);
   }
@@ -56,16 +54,10 @@ export class Reader {
     return !this.ready && !this.full;
   }
 
-  /** What to subscribe to. A place without a cursor is found again from the start of the log. */
-  get target(): SubscribeTarget {
-    const start = this.at ? (this.at.cursor ?? 'earliest') : this.#start;
-    return { sessionId: this.sessionId, [start.includes('.') ? 'cursor' : 'from']: start };
-  }
-
-  /** Forgets its place and starts anew. */
-  restart(start: Start): void {
-    this.#start = start;
-    this.at = undefined;
+  /** A place before a log is found again as the start of the log that has come since. */
+  moveTo(place: Place): void {
+    this.at = place;
+    this.start = place.cursor ?? 'earliest';
   }
 
   /** The consumer has room again. */
@@ -76,17 +68,10 @@ export class Reader {
   }
 
   /** Takes events that lead to `place`, unless it had them before. */
-  offer(events: readonly GatewayEvent[], place: Place | undefined, isSnapshot: boolean): void {
-    if (place && this.at && !(isSnapshot && this.awaitsSnapshot)) {
-      const sameEpoch = place.epoch === this.at.epoch;
-      // An event of another epoch without a snapshot is a replay for another reader.
-      if (sameEpoch ? place.seq <= this.at.seq : !isSnapshot && this.at.epoch !== null) return;
-    }
+  offer(events: readonly GatewayEvent[], place: Place | undefined): void {
+    if (place && place.epoch === this.at?.epoch && place.seq <= this.at.seq) return;
     if (this.sink.take(events)) {
-      if (place) {
-        this.at = place;
-        this.awaitsSnapshot = false;
-      }
+      if (place) this.moveTo(place);
     } else {
       this.full = true;
       this.ready = false;

@@ -1,6 +1,6 @@
-import { GatewayError } from '../shared/errors.js';
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
+import { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
@@ -50,12 +50,13 @@ export interface Run extends AsyncIterable<GatewayEvent> {
 
 /** Sends a message and follows its run to the end, whether or not anybody looks. */
 export function startRun(core: Core, sessionId: string, input: SendInput, options: SendOptions = {}): Run {
-  const { idempotencyKey = crypto.randomUUID(), signal, ...rest } = options;
+  const { idempotencyKey = crypto.randomUUID(), signal } = options;
   const events: GatewayEvent[] = [];
   const iterators = new Set<EventIterator<GatewayEvent>>();
   let over: { readonly error?: GatewayError; readonly result?: RunResult } | undefined;
 
-  const seen = () => core.outbox.remove(sessionId, idempotencyKey);
+  const sending = { key: idempotencyKey, message: draftMessage(input, idempotencyKey) };
+  const seen = () => core.outbox.remove(sending);
   const deliver = (event: GatewayEvent) => {
     // A watch that gets the same event shows the message before it stops showing the draft.
     queueMicrotask(seen);
@@ -78,13 +79,16 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
     return iterator;
   };
 
-  core.outbox.add(sessionId, { key: idempotencyKey, message: draftMessage(input, idempotencyKey) });
-  const accepted = core.call(
-    'send',
-    { sessionId, message: input, idempotencyKey, ...rest },
-    { signal },
-  ) as Promise<Accepted>;
+  core.outbox.add(sessionId, sending);
+  const accepted = core.call('send', {
+    ...options,
+    sessionId,
+    message: input,
+    idempotencyKey,
+  }) as Promise<Accepted>;
+  const runId = accepted.then((start) => start.runId);
   const result = accepted.then((start) => follow(core, sessionId, start, deliver));
+  runId.catch(() => {});
   result.then(
     (end) => finish({ result: end }),
     (error) => finish({ error }),
@@ -94,10 +98,10 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
     idempotencyKey,
     accepted,
     result,
-    text: { [Symbol.asyncIterator]: () => textIn(iterate(), accepted, () => over?.result) },
+    text: { [Symbol.asyncIterator]: () => textIn(iterate(), runId, () => over?.result) },
     [Symbol.asyncIterator]: iterate,
     abort: (reason) => {
-      const aborted = accepted.then(({ runId }) => core.call('abort', { sessionId, runId, reason }));
+      const aborted = runId.then((id) => core.call('abort', { sessionId, runId: id, reason }));
       aborted.catch(() => {});
       return aborted;
     },
@@ -126,20 +130,18 @@ function follow(
       resolve({ runId, message, cursor: start.cursor, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the end: what is left is the answer, in the snapshot or before it. */
-    const recover = async (state: SessionState) => {
+    /** A gap swallowed the end: what is left is the answer, in the history. */
+    const recover = async ({ cursor }: SessionState) => {
       stop();
-      const find = (messages: readonly Message[]) => {
-        const asked = messages.findIndex(({ id }) => id === start.message.id);
-        return messages.find(({ id, role }, at) =>
-          answerId ? id === answerId : asked >= 0 && at > asked && role === 'assistant',
-        );
-      };
-      const older = async () =>
-        find((await core.call('history', { sessionId, limit: HISTORY_LIMIT })).messages);
-      const message =
-        find(state.messages) ?? (state.hasMore ? await older().catch(() => undefined) : undefined);
-      finish({ stopReason: 'lost', ...(message && { message }), cursor: state.cursor ?? start.cursor });
+      const messages = await core
+        .call('history', { sessionId, limit: HISTORY_LIMIT })
+        .then((page) => page.messages)
+        .catch(() => []);
+      const asked = messages.findIndex(({ id }) => id === start.message.id);
+      const message = messages.find(({ id, role }, at) =>
+        answerId ? id === answerId : asked >= 0 && at > asked && role === 'assistant',
+      );
+      finish({ stopReason: 'lost', ...(message && { message }), cursor: cursor ?? start.cursor });
     };
     const take = (event: GatewayEvent) => {
       if (event.type === 'gap') return deliver(event);
@@ -174,32 +176,22 @@ function follow(
   });
 }
 
-/** The text of a run's events. After a gap, what the deltas did not bring is taken from the answer itself. */
+/** The text of a run's events. What a gap has kept from the deltas is taken from the answer itself. */
 async function* textIn(
   events: AsyncIterable<GatewayEvent>,
-  accepted: Promise<Accepted>,
+  runId: Promise<string>,
   outcome: () => RunResult | undefined,
 ): AsyncGenerator<string, void, void> {
   let length = 0;
-  let broken = false;
-  const rest = (message: Message | undefined) => {
-    const text = message ? textOf(message).slice(length) : '';
-    length += text.length;
-    return text;
-  };
+  const rest = (message: Message | undefined) => (message ? textOf(message).slice(length) : '');
   for await (const event of events) {
     let text = '';
-    if (event.type === 'content_delta') {
-      text = event.delta;
-      length += text.length;
-    } else if (event.type === 'snapshot') {
-      broken = true;
-      const { run } = event.state;
-      if (run?.runId === (await accepted).runId) text = rest(run.message);
-    } else if (event.type === 'message_end' && broken) text = rest(event.message);
+    if (event.type === 'content_delta') text = event.delta;
+    else if (event.type === 'snapshot' && event.state.run?.runId === (await runId))
+      text = rest(event.state.run.message);
+    length += text.length;
     if (text) yield text;
   }
-  // The end itself may be among what was missed.
-  const text = broken ? rest(outcome()?.message) : '';
+  const text = rest(outcome()?.message);
   if (text) yield text;
 }

@@ -101,7 +101,7 @@ export function bindSession(core: Core, id: string): ClientSession {
     return iterator;
   };
   const respond: ClientSession['respond'] = (callId, answer, options) =>
-    call('tool-response', { ...answer, sessionId: id, callId }, options);
+    call('tool-response', { ...options, ...answer, sessionId: id, callId });
 
   const session: ClientSession = {
     id,
@@ -124,20 +124,19 @@ export function bindSession(core: Core, id: string): ClientSession {
       return { ...watch, close };
     },
     channel: (channel) => ({
-      publish: (payload, { type, signal } = {}) =>
-        call('channel', { sessionId: id, channel, type, payload }, { signal }),
+      publish: (payload, options) => call('channel', { ...options, sessionId: id, channel, payload }),
       [Symbol.asyncIterator]: () =>
         iterate('now', (event) =>
           event.type === 'channel' && event.channel === channel ? event.event : undefined,
         ) as never,
     }),
-    abort: ({ signal, ...params } = {}) => call('abort', { ...params, sessionId: id }, { signal }),
-    end: (options) => call('close', { sessionId: id }, options),
+    abort: (options) => call('abort', { ...options, sessionId: id }),
+    end: (options) => call('close', { ...options, sessionId: id }),
     respond,
     approve: (callId, input) => respond(callId, { approved: true, input }),
     deny: (callId, reason) => respond(callId, { approved: false, reason }),
-    history: ({ signal, ...params } = {}) => call('history', { ...params, sessionId: id }, { signal }),
-    status: (options) => call('status', { sessionId: id }, options) as Promise<SessionStatusResult>,
+    history: (options) => call('history', { ...options, sessionId: id }),
+    status: (options) => call('status', { ...options, sessionId: id }) as Promise<SessionStatusResult>,
     detach: () => {
       for (const leave of [...attached]) leave();
     },

@@ -1,4 +1,4 @@
-import { GatewayError } from '../shared/errors.js';
+import { GatewayError } from '../shared/gateway-error.js';
 
 const BASE_MS = 250;
 const CAP_MS = 30_000;
@@ -15,30 +15,32 @@ export function quietTimer(ms: number, run: () => void): ReturnType<typeof setTi
   return timer;
 }
 
-/** A controller that aborts, with `ABORTED`, as soon as one of the signals does. `release` lets go of them. */
-export function joinSignals(signals: readonly (AbortSignal | undefined)[]) {
+/** How to let go of what a client is waiting for. A set, because Node warns of more than ten listeners of one signal. */
+export type Aborts = Set<() => void>;
+
+/** A controller that aborts, with `ABORTED`, as the signal does or as one of `aborts`. `release` lets go of both. */
+export function joinAborts(aborts: Aborts, signal: AbortSignal | undefined) {
   const joined = new AbortController();
-  const abort = () => joined.abort(new GatewayError({ code: 'ABORTED' }));
-  for (const signal of signals) {
-    if (signal?.aborted) abort();
-    signal?.addEventListener('abort', abort);
-  }
+  const abort = () => joined.abort(new GatewayError({ code: 'ABORTED', message: 'Aborted by the caller' }));
   const release = () => {
-    for (const signal of signals) signal?.removeEventListener('abort', abort);
+    aborts.delete(abort);
+    signal?.removeEventListener('abort', abort);
   };
-  return { joined, signal: joined.signal, release };
+  aborts.add(abort);
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  return { joined, release };
 }
 
-/** Waits; ends early when a signal aborts. */
-export function delay(ms: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
-  return new Promise((resolve) => {
-    const { signal, release } = joinSignals(signals);
-    const wake = () => {
+/** Waits. @throws GatewayError `ABORTED` */
+export function delay(ms: number, aborts: Aborts, given: AbortSignal | undefined): Promise<void> {
+  const { joined, release } = joinAborts(aborts, given);
+  const { signal } = joined;
+  return new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
       clearTimeout(timer);
-      release();
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener('abort', wake);
-  });
+      reject(signal.reason);
+    });
+  }).finally(release);
 }

@@ -1,5 +1,5 @@
-import type { GatewayError } from '../shared/errors.js';
 import { initialState, reduce, type SessionState } from '../shared/fold.js';
+import type { GatewayError } from '../shared/gateway-error.js';
 import { Listeners } from './listeners.js';
 import type { SendingMessage } from './outbox.js';
 import { Reader } from './reader.js';
@@ -33,10 +33,10 @@ export function startWatch({ connection, outbox }: Core, sessionId: string, from
   let shown = state;
 
   const refresh = () => {
-    let sending = outbox.of(sessionId).filter(({ key }) => !acknowledged.has(key));
+    let sending: readonly SendingMessage[] = outbox.of(sessionId).filter(({ key }) => !acknowledged.has(key));
     if (sending.length === view.sending.length && sending.every((entry, at) => entry === view.sending[at])) {
       if (shown === state && view.error === error) return;
-      sending = view.sending as typeof sending;
+      sending = view.sending;
     }
     shown = state;
     view = { ...state, sending, ...(error && { error }) };

@@ -1,12 +1,13 @@
-import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { OPERATIONS, type OperationName } from '../../shared/operations.js';
 import type { HttpOptions, Source } from '../options.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
+  /** With its query. */
   readonly path: string;
-  readonly query?: URLSearchParams | undefined;
-  readonly body?: unknown;
+  /** JSON to POST; without it the request is a GET. */
+  readonly body?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
@@ -17,24 +18,22 @@ export interface HttpRequest {
  * @throws GatewayError what the gateway answered, or `NETWORK`.
  */
 export async function request(options: HttpOptions, ask: HttpRequest, refresh = false): Promise<Response> {
-  const { baseUrl, credentials } = options;
-  const query = ask.query?.size ? `?${ask.query}` : '';
+  // Called as a method of `options`, the browser's own fetch would refuse.
+  const { baseUrl, credentials, fetch = globalThis.fetch } = options;
+  const { path, body, signal } = ask;
   let response: Response;
   try {
     const headers = new Headers(await read(options.headers, refresh));
     const token = await read(options.token, refresh);
     if (token) headers.set('authorization', `Bearer ${token}`);
-    const post = ask.body !== undefined;
-    if (post) headers.set('content-type', 'application/json');
+    if (body) headers.set('content-type', 'application/json');
     for (const [name, value] of Object.entries(ask.headers ?? {})) headers.set(name, value);
-    // Called as a method of `options`, the browser's own fetch would refuse.
-    const run = options.fetch ?? globalThis.fetch;
-    response = await run(baseUrl.replace(/\/+$/, '') + ask.path + query, {
-      method: post ? 'POST' : 'GET',
+    response = await fetch(baseUrl.replace(/\/+$/, '') + path, {
+      method: body ? 'POST' : 'GET',
       headers,
-      signal: ask.signal,
-      ...(post && { body: JSON.stringify(ask.body) }),
-      ...(credentials && { credentials }),
+      signal,
+      credentials: credentials!,
+      body: body ?? null,
     });
   } catch (cause) {
     throw asNetworkError(cause);
@@ -55,19 +54,21 @@ export async function requestOperation(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { http, path } = OPERATIONS[operation];
-  const headers = operation === 'send' ? { prefer: 'respond-async' } : undefined;
-  const response = await request(options, {
-    path,
-    signal,
-    headers,
-    ...(http === 'GET' ? { query: toQuery(params as object) } : { body: params }),
-  });
+  const body = JSON.stringify(params);
+  const response = await request(
+    options,
+    http === 'POST'
+      ? { path, body, signal, headers: { prefer: 'respond-async' } }
+      : // JSON has dropped what is undefined; a query would write it out.
+        { path: `${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
+  );
   if (response.status === 204) return undefined;
   if (!isType(response, 'application/json')) {
     await response.body?.cancel().catch(() => {});
     throw new GatewayError({
       code: 'INVALID_REQUEST',
-      message: `${path} did not answer with JSON; is the method a stream?`,
+      status: 400,
+      message: `${path} did not answer with JSON`,
     });
   }
   try {
@@ -83,13 +84,9 @@ export function isType(response: Response, mediaType: string): boolean {
 
 /** What is not ours is a failure of the network, whose effect is unknown. */
 export function asNetworkError(cause: unknown): GatewayError {
-  return isGatewayError(cause) ? cause : new GatewayError({ code: 'NETWORK', cause });
-}
-
-function toQuery(params: object): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) if (value !== undefined) query.set(name, String(value));
-  return query;
+  return isGatewayError(cause)
+    ? cause
+    : new GatewayError({ code: 'NETWORK', message: 'The gateway cannot be reached', cause });
 }
 
 function read<T>(source: Source<T> | undefined, refresh: boolean): T | Promise<T> | undefined {
@@ -98,13 +95,7 @@ function read<T>(source: Source<T> | undefined, refresh: boolean): T | Promise<T
     : source;
 }
 
-const CODES: Readonly<Record<number, string>> = {
-  401: 'UNAUTHENTICATED',
-  403: 'ACCESS_DENIED',
-  404: 'ROUTE_NOT_FOUND',
-  408: 'NETWORK',
-  429: 'RATE_LIMITED',
-};
+const CODES: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 429: 'RATE_LIMITED' };
 
 /** The gateway's own error, or the closest one for an answer of something in between. */
 async function readError(response: Response): Promise<GatewayError> {

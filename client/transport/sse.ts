@@ -1,10 +1,10 @@
 import { formatVector } from '../../shared/cursor.js';
-import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { EVENTS_PATH, OPERATIONS } from '../../shared/operations.js';
+import { SseDecoder } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
-import { EventStreamDecoder } from './event-stream.js';
 import { asNetworkError, type HttpRequest, isType, request, requestOperation } from './http.js';
 import type { ClientTransport, Link, LinkHandlers, SubscriptionChange } from './transport.js';
 
@@ -23,7 +23,7 @@ export function sseTransport(options: HttpOptions): ClientTransport {
 }
 
 /** Reads a stream of events; leaving the iteration cancels it. */
-async function* readEvents(options: HttpOptions, ask: HttpRequest, decoder: EventStreamDecoder) {
+async function* readEvents(options: HttpOptions, ask: HttpRequest, decoder: SseDecoder) {
   const response = await request(options, {
     ...ask,
     headers: { ...ask.headers, accept: 'text/event-stream' },
@@ -34,7 +34,7 @@ async function* readEvents(options: HttpOptions, ask: HttpRequest, decoder: Even
     await reader?.cancel().catch(() => {});
     throw new GatewayError({
       code: 'NETWORK',
-      message: `${ask.path} did not answer with a stream of events`,
+      message: `${ask.path} did not answer with events`,
     });
   }
   try {
@@ -54,8 +54,8 @@ async function* streamMethod(
 ): AsyncGenerator<unknown> {
   for await (const { event, data } of readEvents(
     options,
-    { path: OPERATIONS.invoke.path, body, signal },
-    new EventStreamDecoder(),
+    { path: OPERATIONS.invoke.path, body: JSON.stringify(body), signal },
+    new SseDecoder(),
   )) {
     if (event === 'end') return;
     if (event === 'fail') throw GatewayError.fromJSON(JSON.parse(data));
@@ -67,27 +67,22 @@ async function* streamMethod(
 function openLink(options: HttpOptions, targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
   const abort = new AbortController();
   const { signal } = abort;
-  const decoder = new EventStreamDecoder();
+  const decoder = new SseDecoder();
   const { ask, later } = planOpening(targets);
   let connectionId = '';
 
   const finish = (error?: GatewayError) => {
     if (signal.aborted) return;
     abort.abort();
-    handlers.onClose({ retryMs: decoder.retryMs, ...(error && { error }) });
+    handlers.onClose({ error, retryMs: decoder.retryMs });
   };
   const subscribe = async (change: SubscriptionChange) => {
     await requestOperation(options, 'subscribe', { connectionId, ...change }, signal);
   };
   const run = async () => {
-    for await (const { event: type, data, id } of readEvents(options, { ...ask, signal }, decoder)) {
+    for await (const { event: type, data } of readEvents(options, { ...ask, signal }, decoder)) {
       if (signal.aborted) return;
       const event = { ...JSON.parse(data), type };
-      if (type === 'heartbeat') {
-        // The id of a stream that was opened for one session is that session's cursor; otherwise it names its sessions.
-        event.cursor ??= id;
-        event.sessionId ??= ask.query?.get('sessionId');
-      }
       // Before it is passed on: what follows `connected` may already subscribe.
       if (type === 'connected') connectionId = event.connectionId;
       handlers.onEvent(event as GatewayEvent);
@@ -101,20 +96,18 @@ function openLink(options: HttpOptions, targets: readonly SubscribeTarget[], han
   return { subscribe, close: () => finish() };
 }
 
-/** What the GET itself can ask for, and what must be added once it is open: it has one `from` and room for a few sessions. */
+/** What the GET itself can ask for: some sessions, all by cursor or all by the same word. The others are added once it is open. */
 function planOpening(targets: readonly SubscribeTarget[]) {
-  const from = targets.find(({ cursor }) => cursor === undefined)?.from ?? 'now';
-  const fits = ({ cursor, from: own = 'now' }: SubscribeTarget) => cursor !== undefined || own === from;
-  const first = targets.filter(fits).slice(0, URL_SESSIONS);
-  const query = new URLSearchParams({ from });
+  const from = targets[0]?.from;
+  const first = targets.filter((target) => target.from === from).slice(0, URL_SESSIONS);
+  const query = new URLSearchParams(from && { from });
   for (const { sessionId } of first) query.append('sessionId', sessionId);
-  const cursors = first.flatMap(({ sessionId, cursor }) =>
-    cursor === undefined ? [] : [[sessionId, cursor] as const],
-  );
-  const alone = first.length === 1 ? first[0]!.cursor : undefined;
-  const headers = cursors.length > 0 ? { 'last-event-id': alone ?? formatVector(cursors) } : {};
+  const cursors = first.map(({ sessionId, cursor }) => [sessionId, cursor!] as const);
+  const headers = first[0]?.cursor
+    ? { 'last-event-id': first[1] ? formatVector(cursors) : first[0].cursor }
+    : {};
   return {
-    ask: { path: EVENTS_PATH, query, headers },
+    ask: { path: `${EVENTS_PATH}?${query}`, headers },
     later: targets.filter((target) => !first.includes(target)),
   };
 }

@@ -1,5 +1,5 @@
-import type { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 
@@ -16,7 +16,7 @@ export interface SubscriptionChange {
 
 /** Why a link ended. */
 export interface LinkEnd {
-  readonly error?: GatewayError;
+  readonly error?: GatewayError | undefined;
   /** Milliseconds the gateway asks to wait before the next link. */
   readonly retryMs?: number | undefined;
 }

@@ -38,6 +38,38 @@ describe('client connection', () => {
     expect(states).to.have.length(5);
   });
 
+  it('keeps the link for 5 s after the last listener left, and what comes next shares it', async () => {
+    const events = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) });
+    await events.return?.();
+    clock.tick(4900);
+    link.emit(logged(1));
+    expect(link.changes).to.deep.equal([]);
+    const next = client.events('main', { from: 'now' });
+    clock.tick(5000);
+    expect(link.closed).to.equal(false);
+    link.emit({ type: 'heartbeat' }, logged(2));
+    expect(await next.next()).to.deep.equal({ done: false, value: logged(2) });
+    await next.return?.();
+    clock.tick(5000);
+    expect(link.closed).to.equal(true);
+    expect(client.connection.state).to.equal('closed');
+    expect(transport.links).to.have.length(1);
+  });
+
+  it('does not come back after a cut while nobody listens, nor linger where it is not connected', async () => {
+    const events = client.events('main');
+    const first = (await transport.link(0)).connect({ main: info(1) });
+    await events.return?.();
+    first.end();
+    expect(client.connection.state).to.equal('closed');
+    const again = client.events('main');
+    await transport.link(1);
+    await again.return?.();
+    expect(client.connection.state).to.equal('closed');
+    expect(clock.countTimers()).to.equal(0);
+  });
+
   it('takes silence of 2.5 heartbeats for a cut', async () => {
     client.events('main');
     const link = (await transport.link(0)).connect({ main: info(1) }, 1000);

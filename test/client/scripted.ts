@@ -26,6 +26,7 @@ export const info = (next: number, over: Partial<SubscriptionInfo> = {}): Subscr
   status: 'idle',
   queued: 0,
   ...over,
+  ...(over.epoch !== null && { cursor: at(next - 1, over.epoch) }),
 });
 
 /** A logged event; any type and fields, so that tests can make up what no gateway sends. */
@@ -96,6 +97,7 @@ export class ScriptedLink implements Link {
       connectionId: 'c',
       clientId: 'c',
       heartbeatMs,
+      defaultApp: 'assistant',
       sessions,
     } as const;
     return this.emit(event, { type: 'heartbeat' });

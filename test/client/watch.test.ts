@@ -81,7 +81,8 @@ describe('client watch', () => {
     });
     await run.accepted;
     expect(watches[0]!.getSnapshot().sending).to.have.length(1);
-    link.emit(acceptedEvent(1, run.idempotencyKey));
+    await transport.until(() => link.changes.length);
+    link.subscribed(info(1, { resume: 'exact' })).emit(acceptedEvent(1, run.idempotencyKey));
     await settle();
     for (const watch of watches) expect(watch.getSnapshot().queue).to.have.length(1);
     expect(session.watch().getSnapshot().sending).to.deep.equal([]);
@@ -111,10 +112,12 @@ describe('client watch', () => {
     stop();
   });
 
-  it('stops when closed', async () => {
+  it('hears no more when closed', async () => {
     const watch = client.session('main').watch();
     const link = (await transport.link(0)).connect({ main: info(1) });
+    const before = watch.getSnapshot();
     watch.close();
-    expect(link.closed).to.equal(true);
+    link.emit(logged(1));
+    expect(watch.getSnapshot()).to.equal(before);
   });
 });
