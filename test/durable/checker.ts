@@ -48,14 +48,22 @@ function checkRuns({ log }: SessionHistory): string[] {
   const count = (type: string, runId: string): number =>
     log.filter(({ event, data }) => event === type && data.runId === runId).length;
   for (const runId of new Set(log.flatMap(({ data }) => data.runId ?? []))) {
-    if (count('message_accepted', runId) !== 1) found.push(`run: ${runId} was accepted ${count('message_accepted', runId)} times`);
-    if (count('message_start', runId) > 1) found.push(`run: ${runId} began ${count('message_start', runId)} times`);
-    if (count('message_end', runId) !== 1) found.push(`run: ${runId} ended ${count('message_end', runId)} times`);
+    if (count('message_accepted', runId) !== 1)
+      found.push(`run: ${runId} was accepted ${count('message_accepted', runId)} times`);
+    if (count('message_start', runId) > 1)
+      found.push(`run: ${runId} began ${count('message_start', runId)} times`);
+    if (count('message_end', runId) !== 1)
+      found.push(`run: ${runId} ended ${count('message_end', runId)} times`);
     const events = log.filter(({ data }) => data.runId === runId);
     if (events.at(-1)?.event !== 'message_end') found.push(`run: ${runId} goes on after its end`);
-    const text = events.flatMap(({ event, data }) => (event === 'content_delta' ? [data.delta] : [])).join('');
-    const answer = (events.at(-1)?.data.message?.content ?? []).map((block: { text?: string }) => block.text).join('');
-    if (events.at(-1)?.event === 'message_end' && text !== answer) found.push(`run: the answer of ${runId} is not what was streamed`);
+    const text = events
+      .flatMap(({ event, data }) => (event === 'content_delta' ? [data.delta] : []))
+      .join('');
+    const answer = (events.at(-1)?.data.message?.content ?? [])
+      .map((block: { text?: string }) => block.text)
+      .join('');
+    if (events.at(-1)?.event === 'message_end' && text !== answer)
+      found.push(`run: the answer of ${runId} is not what was streamed`);
   }
   return found;
 }
@@ -67,7 +75,8 @@ function checkKeys({ log, acknowledged }: SessionHistory): string[] {
     const logged = accepted.filter(({ data }) => data.key === key).map(({ data }) => data.runId as string);
     if (logged.length > 1) found.push(`key: ${key} ran ${logged.length} times`);
     if (runIds.size > 1) found.push(`key: ${key} was answered with ${runIds.size} runs`);
-    for (const runId of runIds) if (!logged.includes(runId)) found.push(`key: acknowledged run ${runId} of ${key} is not in the log`);
+    for (const runId of runIds)
+      if (!logged.includes(runId)) found.push(`key: acknowledged run ${runId} of ${key} is not in the log`);
   }
   return found;
 }

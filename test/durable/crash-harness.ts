@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { SseDecoder } from '../../shared/sse.js';
 import { newDatabase } from '../support/durable.js';
 import { post, TOKEN } from '../support/gateway.js';
-import { closeLater } from '../support/resources.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
 import type { RawEvent } from '../support/sse-client.js';
 import type { SessionHistory } from './checker.js';
 import type { mutants } from './mutants.js';
@@ -21,7 +21,16 @@ export async function buildProgram(): Promise<string> {
   mkdirSync(dir, { recursive: true });
   const outfile = join(dir, 'gateway.mjs');
   const entryPoints = [join(ROOT, 'test/durable/gateway-program.ts')];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external', sourcemap: 'inline', logLevel: 'error' });
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'inline',
+    logLevel: 'error',
+  });
   return closeLater(outfile, () => rmSync(dir, { recursive: true, force: true }));
 }
 
@@ -62,18 +71,24 @@ export class CrashRun {
   async run(rounds: number, random: () => number, restMs: number): Promise<readonly SessionHistory[]> {
     const port = await freePort();
     this.#url = `http://127.0.0.1:${port}`;
-    const reading = this.#targets.flatMap((target) => target.readers.map((events) => this.#read(target.id, events)));
+    const reading = this.#targets.flatMap((target) =>
+      target.readers.map((events) => this.#read(target.id, events)),
+    );
     for (let round = 0; round < rounds; round++) {
       const gateway = await this.#start(port);
       this.#sending = true;
-      const sending = this.#targets.flatMap((target) => Array.from({ length: SENDERS }, () => this.#send(target, random)));
+      const sending = this.#targets.flatMap((target) =>
+        Array.from({ length: SENDERS }, () => this.#send(target, random)),
+      );
       await pause(5 + random() * 250);
       await gateway.kill('SIGKILL');
       this.#sending = false;
       await Promise.all(sending);
     }
     const gateway = await this.#start(port);
-    await Promise.all(this.#targets.flatMap((target) => [...target.open].map(([key, body]) => this.#once(target, key, body))));
+    await Promise.all(
+      this.#targets.flatMap((target) => [...target.open].map(([key, body]) => this.#once(target, key, body))),
+    );
     await this.#rest(restMs);
     this.#ended.abort();
     await Promise.all(reading);
@@ -82,7 +97,9 @@ export class CrashRun {
   }
 
   async #start(port: number): Promise<Program> {
-    const gateway = runCommand(process.execPath, { args: ['--enable-source-maps', this.#file, this.#path, String(port), this.#mutant] });
+    const gateway = runCommand(process.execPath, {
+      args: ['--enable-source-maps', this.#file, this.#path, String(port), this.#mutant],
+    });
     await gateway.prints(/listening \S+\n/);
     return gateway;
   }
@@ -106,7 +123,11 @@ export class CrashRun {
   async #once(target: Target, key: string, message: string): Promise<void> {
     const asked = Number(key.slice(1)) % 3 === 0 ? {} : { prefer: 'respond-async' };
     try {
-      const { status, body } = await post(`${this.#url}/send`, { sessionId: target.id, message, idempotencyKey: key }, asked as Record<string, string>);
+      const { status, body } = await post(
+        `${this.#url}/send`,
+        { sessionId: target.id, message, idempotencyKey: key },
+        asked as Record<string, string>,
+      );
       if (status >= 500) return;
       if (status >= 300) {
         target.refused.push(`send: ${key} was answered with ${status} ${JSON.stringify(body)}`);
@@ -126,9 +147,15 @@ export class CrashRun {
     let lastEventId = '';
     while (!signal.aborted) {
       const decoder = new SseDecoder();
-      const headers = { authorization: `Bearer ${TOKEN}`, ...(lastEventId && { 'last-event-id': lastEventId }) };
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        ...(lastEventId && { 'last-event-id': lastEventId }),
+      };
       try {
-        const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, { headers, signal });
+        const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, {
+          headers,
+          signal,
+        });
         for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
           for (const { event = 'message', id, data } of decoder.feed(chunk)) {
             if (id !== undefined) lastEventId = id;
@@ -150,7 +177,10 @@ export class CrashRun {
       const resting = this.#targets.every(({ log, readers }) => {
         const runs = new Set(log.flatMap(({ data }) => data.runId ?? []));
         const ends = log.filter(({ event }) => event === 'message_end').length;
-        return ends >= runs.size && readers.every((events) => events.some(({ data }) => data.cursor === log.at(-1)?.data.cursor));
+        return (
+          ends >= runs.size &&
+          readers.every((events) => events.some(({ data }) => data.cursor === log.at(-1)?.data.cursor))
+        );
       });
       if (resting || performance.now() > deadline) return;
       await pause(100);
@@ -162,7 +192,10 @@ export class CrashRun {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const abort = new AbortController();
     const events: RawEvent[] = [];
-    const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, { headers, signal: abort.signal });
+    const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, {
+      headers,
+      signal: abort.signal,
+    });
     const decoder = new SseDecoder();
     let head = Number.POSITIVE_INFINITY;
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {

@@ -21,11 +21,21 @@ describe('a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);
 
   it(`keeps its promises through ${ROUNDS} kills under sends and readers (CRASH_SEED=${SEED})`, async () => {
-    const histories = await new CrashRun(await buildProgram(), 'none', SESSIONS).run(ROUNDS, randomOf(SEED), 30_000);
+    const histories = await new CrashRun(await buildProgram(), 'none', SESSIONS).run(
+      ROUNDS,
+      randomOf(SEED),
+      30_000,
+    );
     expect(histories.flatMap(violations)).to.deep.equal([]);
     const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
-    expect(ends.some(({ data }) => data.stopReason === 'lost'), 'runs were hit').to.equal(true);
-    expect(ends.some(({ data }) => data.stopReason === 'end'), 'runs got through').to.equal(true);
+    expect(
+      ends.some(({ data }) => data.stopReason === 'lost'),
+      'runs were hit',
+    ).to.equal(true);
+    expect(
+      ends.some(({ data }) => data.stopReason === 'end'),
+      'runs got through',
+    ).to.equal(true);
   });
 
   // What the checker finds when a promise is broken on purpose: a test that nothing could fail would prove nothing.
@@ -41,7 +51,10 @@ describe('a gateway that is killed at any moment', function () {
         const run = new CrashRun(file, mutant, 2);
         found.push(...(await run.run(3, randomOf(SEED + attempt), 1500)).flatMap(violations));
       }
-      expect(found.filter((text) => expected.test(text)), found.slice(0, 5).join('\n')).to.not.deep.equal([]);
+      expect(
+        found.filter((text) => expected.test(text)),
+        found.slice(0, 5).join('\n'),
+      ).to.not.deep.equal([]);
     });
   }
 });

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { createGateway, isGatewayError } from '../../server/index.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { newDatabase, startDurable } from '../support/durable.js';
 import { echo } from '../support/apps.js';
+import { newDatabase, startDurable } from '../support/durable.js';
 import { post, TestLogger, TOKEN } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT, runProgram } from '../support/program.js';
@@ -84,7 +84,10 @@ describe('a database that cannot be opened', () => {
     expect(await failure(path)).to.include({ code: 'STORE_FAILED', reason: 'unwritable' });
     const inFile = newDatabase();
     writeFileSync(inFile, '');
-    expect(await failure(join(inFile, 'gateway.db'))).to.include({ code: 'STORE_FAILED', reason: 'unwritable' });
+    expect(await failure(join(inFile, 'gateway.db'))).to.include({
+      code: 'STORE_FAILED',
+      reason: 'unwritable',
+    });
   });
 
   it('says that its directory cannot be written', async function () {
@@ -111,7 +114,14 @@ describe('a database that cannot be opened', () => {
       return next(name, context);
     }`;
     const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
-    const args = ['--import', 'tsx', '--import', `data:text/javascript,${encodeURIComponent(register)}`, OPENER, path];
+    const args = [
+      '--import',
+      'tsx',
+      '--import',
+      `data:text/javascript,${encodeURIComponent(register)}`,
+      OPENER,
+      path,
+    ];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
     expect(stdout).to.equal('STORE_FAILED driver\n');
     expect(stderr).to.include('npm install libsql');
@@ -129,7 +139,13 @@ describe('a database that cannot be opened', () => {
     mkdirSync(path);
     const log = new TestLogger();
     const store = sqliteStore({ path });
-    const gateway = createGateway({ app: echo, embedded: true, store, logger: log, auth: { type: 'token', token: TOKEN } });
+    const gateway = createGateway({
+      app: echo,
+      embedded: true,
+      store,
+      logger: log,
+      auth: { type: 'token', token: TOKEN },
+    });
     closeLater(gateway, (it) => it.close());
     const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
     const send = () => post(`${url}/send`, { sessionId: 'main', message: 'x' });
@@ -159,10 +175,15 @@ describe('a disk that is full', () => {
     const gateway = runProgram(join(ROOT, 'test/durable/gateway-program.ts'), { args: [path] });
     const [, url] = await gateway.prints(/listening (\S+)\n/);
     const limit = (size: string): void => {
-      const { status, stderr } = spawnSync('prlimit', ['--pid', String(gateway.child.pid), `--fsize=${size}:unlimited`], { encoding: 'utf8' });
+      const { status, stderr } = spawnSync(
+        'prlimit',
+        ['--pid', String(gateway.child.pid), `--fsize=${size}:unlimited`],
+        { encoding: 'utf8' },
+      );
       expect(status, stderr).to.equal(0);
     };
-    const send = (key: string) => post(`${url}/send`, { sessionId: 'main', message: '3', idempotencyKey: key });
+    const send = (key: string) =>
+      post(`${url}/send`, { sessionId: 'main', message: '3', idempotencyKey: key });
     expect((await send('k0')).status).to.equal(200);
     limit('1');
     const refused = await send('k1');
@@ -178,7 +199,9 @@ describe('a disk that is full', () => {
     const again = await send('k1');
     expect(again.status).to.equal(200);
     expect(again.body.stopReason).to.equal('end');
-    const all = (await (await fetch(`${url}/history?sessionId=main`, { headers })).json()) as { messages: unknown[] };
+    const all = (await (await fetch(`${url}/history?sessionId=main`, { headers })).json()) as {
+      messages: unknown[];
+    };
     expect(all.messages).to.have.length(4);
   });
 });

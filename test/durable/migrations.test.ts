@@ -28,7 +28,9 @@ async function open(path: string): Promise<Store> {
 
 async function schemaOf(path: string): Promise<unknown> {
   const db = (await loadDriver())(path);
-  const rows = db.prepare("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all();
+  const rows = db
+    .prepare("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all();
   db.close();
   return rows.map(({ name, sql }) => [name, sql]);
 }

@@ -30,7 +30,9 @@ function read(url: string, sessionId = 'main', from = 'earliest'): Promise<RawSt
 }
 
 const ends = (stream: RawStream): unknown[] =>
-  stream.logged.filter(({ event }) => event === 'message_end').map(({ data }) => [data.runId, data.stopReason]);
+  stream.logged
+    .filter(({ event }) => event === 'message_end')
+    .map(({ data }) => [data.runId, data.stopReason]);
 const isEnd = ({ event }: { event: string }): boolean => event === 'message_end';
 
 describe('after a crash', () => {
@@ -50,7 +52,9 @@ describe('after a crash', () => {
     const terms = stream.logged.map(({ id }) => Number(id!.split('.')[1]));
     expect(terms.at(-1), 'under a new term').to.be.greaterThan(terms[0]!);
     expect(stream.logged.at(-1)?.data.message.content).to.deep.equal([{ type: 'text', text: 'one ' }]);
-    expect(stream.logged.map(({ id }) => Number(id!.split('.')[2]))).to.deep.equal(stream.logged.map((_, i) => i + 1));
+    expect(stream.logged.map(({ id }) => Number(id!.split('.')[2]))).to.deep.equal(
+      stream.logged.map((_, i) => i + 1),
+    );
   });
 
   it('ends lost runs at the start, without a request', async () => {
@@ -76,7 +80,11 @@ describe('after a crash', () => {
     const first = await startDurable(path, { app: heldApp().app, auth });
     const runIds: string[] = [];
     for (const message of ['a', 'b', 'c']) {
-      const { body } = await post(`${first.url}/send`, { sessionId: 'main', message, metadata: { n: message } }, respondAsync);
+      const { body } = await post(
+        `${first.url}/send`,
+        { sessionId: 'main', message, metadata: { n: message } },
+        respondAsync,
+      );
       runIds.push(body.runId);
     }
     await (await read(first.url)).until(({ event }) => event === 'content_delta');
@@ -105,7 +113,11 @@ describe('after a crash', () => {
     const first = await startDurable(path, config);
     const send = (url: string, sessionId: string, message: string, key: string) =>
       post(`${url}/send`, { sessionId, message, idempotencyKey: key }, respondAsync);
-    const done = await post(`${first.url}/send`, { sessionId: 'quick:m', message: 'q', idempotencyKey: 'k0' });
+    const done = await post(`${first.url}/send`, {
+      sessionId: 'quick:m',
+      message: 'q',
+      idempotencyKey: 'k0',
+    });
     const lost = await send(first.url, 'm', 'a', 'k1');
     const queued = await send(first.url, 'm', 'b', 'k2');
     await (await read(first.url, 'm')).until(({ event }) => event === 'content_delta');
@@ -119,7 +131,11 @@ describe('after a crash', () => {
       post(`${second.url}/send`, { sessionId: 'm', message: 'b', idempotencyKey: 'k2' }),
     ]);
     expect(answers[0].body).to.deep.equal(done.body);
-    expect(answers.map(({ body }) => body.runId)).to.deep.equal([done.body.runId, lost.body.runId, queued.body.runId]);
+    expect(answers.map(({ body }) => body.runId)).to.deep.equal([
+      done.body.runId,
+      lost.body.runId,
+      queued.body.runId,
+    ]);
     expect(answers.map(({ body }) => body.stopReason)).to.deep.equal(['end', 'lost', 'end']);
     const other = await send(second.url, 'm', 'another body', 'k1');
     expect(other.status).to.equal(422);
@@ -133,7 +149,8 @@ describe('after a crash', () => {
     const stream = await read(first.url);
     await stream.until(({ event }) => event === 'content_delta');
     const kept = statSync(`${path}-wal`).size;
-    for (let i = 0; i < 20; i++) await post(`${first.url}/channel`, { sessionId: 'main', channel: 'c', payload: i });
+    for (let i = 0; i < 20; i++)
+      await post(`${first.url}/channel`, { sessionId: 'main', channel: 'c', payload: i });
     const { id } = await stream.until(({ data }) => data.event?.payload === 19);
     const copy = crashed(path);
     expect(statSync(`${copy}-wal`).size).to.be.greaterThan(kept);
@@ -146,11 +163,15 @@ describe('after a crash', () => {
     const ahead = await resume();
     const { data } = await ahead.until(({ event }) => event === 'gap');
     expect(data.reason).to.equal('truncated');
-    for (let i = 0; i < 30; i++) await post(`${second.url}/channel`, { sessionId: 'main', channel: 'c', payload: `new ${i}` });
+    for (let i = 0; i < 30; i++)
+      await post(`${second.url}/channel`, { sessionId: 'main', channel: 'c', payload: `new ${i}` });
     const again = await resume();
     expect((await again.until(({ event }) => event === 'gap')).data.reason).to.equal('truncated');
     const { data: snapshot } = await again.until(({ event }) => event === 'snapshot');
-    const next = await again.until(({ event }) => event !== 'connected' && event !== 'heartbeat' && event !== 'gap' && event !== 'snapshot');
+    const next = await again.until(
+      ({ event }) =>
+        event !== 'connected' && event !== 'heartbeat' && event !== 'gap' && event !== 'snapshot',
+    );
     expect(Number(next.id!.split('.')[2])).to.equal(Number(snapshot.cursor.split('.')[2]) + 1);
   });
 });
@@ -175,7 +196,8 @@ describe('a resumable app', () => {
         resumed.push(turn.resumed?.content.length ?? null);
         const content = turn.resumed?.content ?? [];
         if (content.length === 0) yield 'Let me see. ';
-        if (!content.some((block) => block.type === 'tool_result')) yield await turn.callTool('remove', { path: '/x' });
+        if (!content.some((block) => block.type === 'tool_result'))
+          yield await turn.callTool('remove', { path: '/x' });
         const name = await turn.ask({ name: 'who', payload: { hint: 1 } });
         yield `, ${name}`;
       },
@@ -187,8 +209,14 @@ describe('a resumable app', () => {
     const calls: unknown[] = [];
     const path = newDatabase();
     const first = await startDurable(path, { app: agent(calls).app });
-    const { body: accepted } = await post(`${first.url}/send`, { sessionId: 'main', message: 'go', idempotencyKey: 'k' }, respondAsync);
-    const { data: asked } = await (await read(first.url)).until(({ event }) => event === 'tool_confirmation_required');
+    const { body: accepted } = await post(
+      `${first.url}/send`,
+      { sessionId: 'main', message: 'go', idempotencyKey: 'k' },
+      respondAsync,
+    );
+    const { data: asked } = await (await read(first.url)).until(
+      ({ event }) => event === 'tool_confirmation_required',
+    );
 
     const path2 = crashed(path);
     const second = await startDurable(path2, { app: agent(calls).app });
@@ -197,7 +225,9 @@ describe('a resumable app', () => {
     const answer = { sessionId: 'main', callId: asked.callId, approved: true };
     expect((await post(`${second.url}/tool-response`, answer)).status).to.equal(200);
     expect((await post(`${second.url}/tool-response`, answer)).body.error.code).to.equal('ALREADY_ANSWERED');
-    const { data: question } = await (await read(second.url)).until(({ event }) => event === 'input_required');
+    const { data: question } = await (await read(second.url)).until(
+      ({ event }) => event === 'input_required',
+    );
 
     const third = await startDurable(crashed(path2), { app: agent(calls).app });
     const respond = { sessionId: 'main', callId: question.callId, output: 'Ann' };
@@ -207,12 +237,23 @@ describe('a resumable app', () => {
     expect(end).to.include({ runId: accepted.runId, stopReason: 'end' });
     expect(calls).to.deep.equal([{ path: '/x' }]);
     const counts = (type: string): number => stream.logged.filter(({ event }) => event === type).length;
-    for (const type of ['message_start', 'tool_use', 'tool_confirmation_required', 'tool_confirmation_result', 'input_required', 'message_end']) {
+    for (const type of [
+      'message_start',
+      'tool_use',
+      'tool_confirmation_required',
+      'tool_confirmation_result',
+      'input_required',
+      'message_end',
+    ]) {
       expect(counts(type), type).to.equal(1);
     }
     const text = end.message.content.flatMap((block: any) => (block.type === 'text' ? [block.text] : []));
     expect(text).to.deep.equal(['Let me see. ', 'removed /x', ', Ann']);
-    const { body: result } = await post(`${third.url}/send`, { sessionId: 'main', message: 'go', idempotencyKey: 'k' });
+    const { body: result } = await post(`${third.url}/send`, {
+      sessionId: 'main',
+      message: 'go',
+      idempotencyKey: 'k',
+    });
     expect(result).to.include({ runId: accepted.runId, stopReason: 'end' });
   });
 
@@ -229,7 +270,11 @@ describe('a resumable app', () => {
     const app = defineApp({
       resumable: true,
       async *run(turn) {
-        seen.push(turn.resumed?.content.map((block) => block.type), turn.message.content, turn.history);
+        seen.push(
+          turn.resumed?.content.map((block) => block.type),
+          turn.message.content,
+          turn.history,
+        );
         yield String(await turn.ask({ name: 'who', payload: { hint: 1 } }));
       },
     });
@@ -237,7 +282,11 @@ describe('a resumable app', () => {
     await post(`${second.url}/tool-response`, { sessionId: 'main', callId: question.callId, output: 'Bob' });
     const stream = await read(second.url);
     const { data: end } = await stream.until(isEnd);
-    expect(seen).to.deep.equal([['text', 'tool_use', 'tool_result', 'text'], [{ type: 'text', text: 'go' }], []]);
+    expect(seen).to.deep.equal([
+      ['text', 'tool_use', 'tool_result', 'text'],
+      [{ type: 'text', text: 'go' }],
+      [],
+    ]);
     expect(end.message.content.at(-1)).to.deep.equal({ type: 'text', text: 'Bob' });
     expect(stream.logged.filter(({ event }) => event === 'input_required')).to.have.length(1);
   });
@@ -246,7 +295,9 @@ describe('a resumable app', () => {
     const path = newDatabase();
     const first = await startDurable(path, { app: agent([]).app });
     await post(`${first.url}/send`, { sessionId: 'main', message: 'go' }, respondAsync);
-    const { data: asked } = await (await read(first.url)).until(({ event }) => event === 'tool_confirmation_required');
+    const { data: asked } = await (await read(first.url)).until(
+      ({ event }) => event === 'tool_confirmation_required',
+    );
     const answer = { sessionId: 'main', callId: asked.callId, approved: true };
 
     const done = gate();
@@ -289,7 +340,10 @@ describe('an orderly restart', () => {
 
   it('hands the run of a resumable app on without an end', async () => {
     const path = newDatabase();
-    const first = await startDurable(path, { app: heldApp({ resumable: true }).app, limits: { drainMs: 10 } });
+    const first = await startDurable(path, {
+      app: heldApp({ resumable: true }).app,
+      limits: { drainMs: 10 },
+    });
     const { body } = await post(`${first.url}/send`, { sessionId: 'main', message: 'a' }, respondAsync);
     await (await read(first.url)).until(({ event }) => event === 'content_delta');
     await first.gateway.close();
@@ -299,7 +353,10 @@ describe('an orderly restart', () => {
     const stream = await read(second.url);
     await stream.until(isEnd);
     expect(ends(stream)).to.deep.equal([[body.runId, 'end']]);
-    expect(stream.logged.at(-1)?.data.message.content).to.deep.equal([{ type: 'text', text: 'one ' }, { type: 'text', text: 'one a' }]);
+    expect(stream.logged.at(-1)?.data.message.content).to.deep.equal([
+      { type: 'text', text: 'one ' },
+      { type: 'text', text: 'one a' },
+    ]);
   });
 
   it('brings history back page by page through everything that was cut, and lists the stored sessions', async () => {

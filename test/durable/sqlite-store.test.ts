@@ -2,7 +2,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { Store } from '../../server/stores/store.js';
-import { checkpointAt, message, newTestEpoch, record, records, refOf, refusal, TestWriter } from '../contract/records.js';
+import {
+  checkpointAt,
+  message,
+  newTestEpoch,
+  record,
+  records,
+  refOf,
+  refusal,
+  TestWriter,
+} from '../contract/records.js';
 import { crashed, newDatabase } from '../support/durable.js';
 import { closeLater } from '../support/resources.js';
 
@@ -12,7 +21,8 @@ async function open(path: string): Promise<Store> {
   return store;
 }
 
-const seqs = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+const seqs = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('the SQLite store', () => {
   it('keeps every acknowledged event, key and run through a crash at any number of events, in chunks or not', async () => {
@@ -26,7 +36,9 @@ describe('the SQLite store', () => {
         writers.map((writer, i) => {
           const from = heads[i]! + 1;
           heads[i]! += 40;
-          return writer.append(records(from, heads[i]!), { dedupe: { key: `k${round}`, hash: 'h', runId: `r${round}` } });
+          return writer.append(records(from, heads[i]!), {
+            dedupe: { key: `k${round}`, hash: 'h', runId: `r${round}` },
+          });
         }),
       );
       if (round % 20 !== 19) continue;
@@ -89,7 +101,10 @@ describe('the SQLite store', () => {
       await store.release(refOf(), terms.at(-1)!);
     }
     const again = await open(crashed(path));
-    terms.push((await TestWriter.acquire(again, refOf())).term, (await TestWriter.acquire(again, refOf('x'))).term);
+    terms.push(
+      (await TestWriter.acquire(again, refOf())).term,
+      (await TestWriter.acquire(again, refOf('x'))).term,
+    );
     expect(new Set(terms).size).to.equal(5);
     expect(terms).to.deep.equal([...terms].sort((x, y) => x - y));
   });

@@ -48,6 +48,7 @@ const NAMES: Record<string, readonly string[]> = {
     'SseDecoder',
     'reduce',
   ],
+  [`${NAME}/stores/sqlite`]: ['sqliteStore'],
 };
 
 const CONSUMER = `

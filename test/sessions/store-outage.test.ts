@@ -61,8 +61,13 @@ for (const [name, make] of Object.entries(stores)) {
       expect(refused.status).to.equal(503);
       expect(refused.body.error).to.include({ code: 'OVERLOADED', retryable: true });
       expect(refused.headers.get('retry-after')).to.equal('1');
-      expect((await post(`${url}/channel`, { sessionId: 'main', channel: 'c', payload: 1 })).status).to.equal(503);
-      expect((await post(`${url}/send`, { sessionId: 'new', message: 'y' })).status, 'a session that is not here').to.equal(503);
+      expect((await post(`${url}/channel`, { sessionId: 'main', channel: 'c', payload: 1 })).status).to.equal(
+        503,
+      );
+      expect(
+        (await post(`${url}/send`, { sessionId: 'new', message: 'y' })).status,
+        'a session that is not here',
+      ).to.equal(503);
       const status = await get(`${url}/status?sessionId=main`);
       expect(status.body).to.include({ status: 'running', queued: 0 });
       expect((await get(`${url}/history?sessionId=main`)).status).to.equal(200);
@@ -74,7 +79,9 @@ for (const [name, make] of Object.entries(stores)) {
       const numbers = Array.from({ length: 100 }, (_, i) => `${i} `).join('');
       expect(end).to.include({ stopReason: 'end' });
       expect(end.message.content).to.deep.equal([{ type: 'text', text: `before ${numbers}` }]);
-      expect(stream.logged.map(({ id }) => Number(id!.split('.')[2]))).to.deep.equal(stream.logged.map((_, i) => i + 1));
+      expect(stream.logged.map(({ id }) => Number(id!.split('.')[2]))).to.deep.equal(
+        stream.logged.map((_, i) => i + 1),
+      );
       expect((await post(`${url}/send`, send, respondAsync)).status, 'the key was not used up').to.equal(202);
       expect(stream.logged.filter(({ event }) => event === 'channel')).to.deep.equal([]);
     });

@@ -5,5 +5,7 @@ import { closeLater } from './resources.js';
 
 /** A directory of its own for a test; it is removed after it. */
 export function tempDir(): string {
-  return closeLater(mkdtempSync(join(tmpdir(), 'gateway-')), (dir) => rmSync(dir, { recursive: true, force: true }));
+  return closeLater(mkdtempSync(join(tmpdir(), 'gateway-')), (dir) =>
+    rmSync(dir, { recursive: true, force: true }),
+  );
 }
