@@ -56,14 +56,28 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #wakes = new Map<string, Set<() => void>>();
   #parts: Parts | null = null;
+  #opening: Promise<void> | null = null;
+  /** Gateways of this process that share the store. */
+  #users = 0;
 
   constructor({ path, durability = 'normal' }: SqliteStoreOptions) {
     this.#path = path;
     this.durability = durability === 'full' ? 'disk' : 'process';
   }
 
-  /** @throws GatewayError `STORE_FAILED`; `details.reason` says why */
+  /** Opens the file for its first user. @throws GatewayError `STORE_FAILED`; `details.reason` says why */
   async open(): Promise<void> {
+    this.#opening ??= this.#openFile();
+    try {
+      await this.#opening;
+      this.#users += 1;
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+  }
+
+  async #openFile(): Promise<void> {
     const connection = Connection.open(await loadDriver(), this.#path);
     try {
       this.#parts = this.#assemble(connection);
@@ -94,11 +108,15 @@ export class SqliteStore implements Store {
     return { connection, sql, live, reader, journal, commits, terms: new Terms(connection, sql) };
   }
 
+  /** Closes the file when its last user does. */
   close(): void {
     const parts = this.#parts;
     if (!parts) return;
     parts.commits.flush();
+    this.#users -= 1;
+    if (this.#users > 0) return;
     this.#parts = null;
+    this.#opening = null;
     try {
       parts.journal.close();
     } finally {
