@@ -95,12 +95,15 @@ export class Subscription {
 
   /** Sends what the start asks for and then every event, as the outlet takes them. */
   begin(): void {
-    const { gap, snapshot } = this.#start!;
     this.#begun = true;
+    this.pump();
+  }
+
+  /** A gap and its snapshot are one: nothing comes between them. */
+  #announce({ gap, snapshot }: Start): void {
+    this.#start = null;
     if (gap) this.#sendGap(gap.reason, gap.requested);
     if (snapshot) this.#sendSnapshot(snapshot);
-    this.#start = null;
-    this.pump();
   }
 
   /**
@@ -133,7 +136,9 @@ export class Subscription {
     if (!this.#begun || this.#paging) return;
     while (this.#outlet.writable && !this.#closed) {
       const log = this.#log;
-      if (!log || this.#after >= log.head) {
+      // Not before the outlet takes it, or a client that never reads could pile up snapshots.
+      if (this.#start) this.#announce(this.#start);
+      else if (!log || this.#after >= log.head) {
         if (this.#filter) return this.#checkOver();
         if (!this.#follow()) return;
       } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
@@ -195,9 +200,10 @@ export class Subscription {
       this.#start = found;
       this.#log = found.log;
       this.#after = found.after;
+      this.#announcing = found.snapshot !== undefined;
       // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
       if (found.resume === 'exact') this.#start = null;
-      else this.begin();
+      else this.pump();
       return false;
     };
     if (!isPromise(start)) return apply(start);
