@@ -48,7 +48,8 @@ export class CrashRun {
   readonly #mutant: keyof typeof mutants;
   readonly #path = newDatabase();
   readonly #targets: Target[];
-  readonly #ended = new AbortController();
+  readonly #streams = new Set<AbortController>();
+  #ended = false;
   #url = '';
   #sending = false;
   #keys = 0;
@@ -64,7 +65,7 @@ export class CrashRun {
       refused: [],
       log: [],
     }));
-    closeLater(this, (run) => run.#ended.abort());
+    closeLater(this, (run) => run.#end());
   }
 
   /** Runs so many rounds, then lets everything come to rest. @returns the history of each session */
@@ -90,10 +91,15 @@ export class CrashRun {
       this.#targets.flatMap((target) => [...target.open].map(([key, body]) => this.#once(target, key, body))),
     );
     await this.#rest(restMs);
-    this.#ended.abort();
+    this.#end();
     await Promise.all(reading);
     await gateway.kill('SIGKILL');
     return this.#targets;
+  }
+
+  #end(): void {
+    this.#ended = true;
+    for (const stream of this.#streams) stream.abort();
   }
 
   async #start(port: number): Promise<Program> {
@@ -143,9 +149,11 @@ export class CrashRun {
 
   /** Follows a session like a browser: comes back with the last id it saw. */
   async #read(sessionId: string, events: RawEvent[]): Promise<void> {
-    const { signal } = this.#ended;
     let lastEventId = '';
-    while (!signal.aborted) {
+    while (!this.#ended) {
+      const stream = new AbortController();
+      this.#streams.add(stream);
+      const { signal } = stream;
       const decoder = new SseDecoder();
       const headers = {
         authorization: `Bearer ${TOKEN}`,
@@ -165,7 +173,8 @@ export class CrashRun {
       } catch {
         // The gateway was killed; it comes back.
       }
-      if (!signal.aborted) await pause(20);
+      this.#streams.delete(stream);
+      if (!this.#ended) await pause(20);
     }
   }
 

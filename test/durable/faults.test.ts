@@ -97,11 +97,8 @@ describe('a database that cannot be opened', () => {
     const path = newDatabase();
     if (root) chownSync(dirname(path), 65_534, 65_534);
     chmodSync(dirname(path), 0o500);
-    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', OPENER, path], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      ...(root && { uid: 65_534, gid: 65_534 }),
-    });
+    const args = ['--import', 'tsx', OPENER, path, ...(root ? ['nobody'] : [])];
+    const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
     chmodSync(dirname(path), 0o700);
     expect(stdout).to.equal('STORE_FAILED unwritable\n');
   });

@@ -6,10 +6,13 @@ import { mutants } from './mutants.js';
 // gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says.
 const [, , path, port = '0', mutant = 'none'] = process.argv;
 
+// Long enough that a round fills the store's journal more than once.
+const PADDING = 'äx'.repeat(300);
+
 const app = defineApp({
   async *run(turn) {
     for (let i = 0; i < Number(turn.text); i++) {
-      yield `${i} of ${turn.runId}; `;
+      yield `${i} of ${turn.runId} ${PADDING}; `;
       if (i % 3 === 0) await new Promise(setImmediate);
     }
   },
@@ -20,6 +23,12 @@ const gateway = createGateway({
   port: Number(port),
   auth: { type: 'token', token: TOKEN },
   store: mutants[mutant as keyof typeof mutants](sqliteStore({ path: path! })),
-  limits: { sendsPerSecond: Number.POSITIVE_INFINITY, queueLength: 1000, connectionsPerUser: 1000 },
+  limits: {
+    sendsPerSecond: Number.POSITIVE_INFINITY,
+    queueLength: 1000,
+    connectionsPerUser: 1000,
+    // The checker wants to see all of it.
+    retention: { events: 1e9, bytes: 1e12, ageMs: 1e12 },
+  },
 });
 console.log('listening', (await gateway.start()).url);
