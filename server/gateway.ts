@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientTransport } from '../shared/client-transport.js';
-import { installErrorTable } from '../shared/errors.js';
+import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
+import type { ResultOf } from '../shared/operation-types.js';
 import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
@@ -11,8 +12,8 @@ import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { parseConfig } from './config/parse.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
-import { openSession } from './host/open-session.js';
-import type { SessionHandle, SessionOptions } from './host/session-handle.js';
+import { hostCaller, openSession } from './host/open-session.js';
+import type { SessionHandle, SessionOptions, SessionsOptions } from './host/session-handle.js';
 import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
 import { isPromise } from './maybe-promise.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
@@ -52,6 +53,7 @@ export class Gateway<
   readonly #parts: Assembly;
   readonly #doors: Doors;
   #opening: Promise<void> | null = null;
+  #recovered: Promise<void> = Promise.resolve();
   #open = false;
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
@@ -63,7 +65,7 @@ export class Gateway<
 
   /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
-    this.#parts = assemble(parseConfig(config), () => this.#ready());
+    this.#parts = assemble(parseConfig(config), () => this.#readyForRequests());
     this.#doors = new Doors(this.#parts);
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
@@ -104,8 +106,23 @@ export class Gateway<
     return this.#opening;
   }
 
+  /** The same for callers, who are not told what is wrong with the store. */
+  #readyForRequests(): Promise<void> | null {
+    return (
+      this.#ready()?.catch((error: unknown) => {
+        this.#parts.report(error, 'opening the store');
+        throw new GatewayError({
+          code: 'OVERLOADED',
+          message: 'The store cannot be opened',
+          retryAfterMs: 1000,
+          cause: error,
+        });
+      }) ?? null
+    );
+  }
+
   async #openStore(): Promise<void> {
-    const { config, sessions, report } = this.#parts;
+    const { config, sessions, apps, report } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -114,6 +131,9 @@ export class Gateway<
       this.#opening = null;
       throw error;
     }
+    this.#recovered = sessions
+      .recover(({ app }) => !this.#closed && apps.has(app))
+      .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       const { ageMs } = config.limits.retention;
       const now = Date.now();
@@ -173,10 +193,23 @@ export class Gateway<
     const { app, name } = apps.parse(key);
     const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
     return openSession(
-      { operations, connections, heartbeatMs: limits.heartbeatMs },
+      { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#ready() },
       apps.format(app, name),
       identity,
     );
+  }
+
+  /**
+   * A page of a user's open sessions, the most recently created first; pass `cursor` as `before` for the next one.
+   *
+   * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named
+   */
+  async sessions({ limit, before, ...options }: SessionsOptions = {}): Promise<ResultOf<'sessions'>> {
+    const { config, authenticator, operations } = this.#parts;
+    const { auth, sessionScope } = config;
+    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
+    await this.#ready();
+    return operations.execute('sessions', { limit, before }, hostCaller(identity));
   }
 
   /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */
@@ -190,7 +223,11 @@ export class Gateway<
     state.draining = true;
     await this.#started?.catch(() => {});
     connections.drain();
-    await drainSessions(sessions, config.limits.drainMs);
+    await this.#recovered;
+    await drainSessions(sessions, {
+      drainMs: config.limits.drainMs,
+      handOver: config.store.durability !== 'memory',
+    });
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);

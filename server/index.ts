@@ -82,6 +82,7 @@ export type {
   HostSendOptions,
   SessionHandle,
   SessionOptions,
+  SessionsOptions,
 } from './host/session-handle.js';
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
 export { getContext } from './methods/context.js';

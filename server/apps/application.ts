@@ -58,6 +58,11 @@ export interface TurnSession {
 /** One turn of an app: the message to answer and everything it may do meanwhile. */
 export interface Turn<Tools extends ToolSet = ToolSet> {
   readonly runId: string;
+  /**
+   * The answer so far, when the gateway was restarted during this run and the app is `resumable`; else null. What is yielded now is
+   * added to it. Tools that have a result in it need not be called again.
+   */
+  readonly resumed: Message | null;
   /** The text of the message. */
   readonly text: string;
   readonly message: Message;
@@ -109,7 +114,13 @@ export type OnDisconnect = 'continue' | 'abort';
 export interface Application<Tools extends ToolSet = any> {
   readonly description?: string;
   readonly tools?: Tools;
-  /** Whether runs are started again after a restart of the gateway instead of ending as `lost`. @default false */
+  /**
+   * Whether runs that a restart of the gateway interrupted go on instead of ending as `lost`: `run` is called again for the same
+   * run, with the answer so far in `turn.resumed`. A confirmation or question that was open is answered where `run` comes to ask
+   * it again, with the same name and input. Needs a store that survives the process.
+   *
+   * @default false
+   */
   readonly resumable?: boolean;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;

@@ -29,6 +29,10 @@ export class AppRegistry {
     throw new GatewayError({ code: 'APP_NOT_FOUND', message: `There is no app named ${name}` });
   }
 
+  has(name: string): boolean {
+    return this.#apps.has(name);
+  }
+
   entries(): Iterable<[string, Application]> {
     return this.#apps.entries();
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Application, createGateway, type LimitsInput } from '../index.js';
+import { type Application, createGateway, type LimitsInput, type Store } from '../index.js';
 import { type DemoTokens, demoAuth } from './access.js';
 import { createTaskMethods } from './tasks.js';
 
@@ -10,16 +10,18 @@ export interface DemoOptions {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly limits?: LimitsInput | undefined;
+  readonly store?: Store | undefined;
 }
 
 /** The gateway that `npm start` runs. Its type is what a typed client of the demo imports. */
-export function createDemoGateway({ app, tokens, host, port, limits }: DemoOptions) {
+export function createDemoGateway({ app, tokens, host, port, limits, store }: DemoOptions) {
   return createGateway({
     apps: { demo: app },
     defaultApp: 'demo',
     host,
     port,
     limits,
+    store,
     auth: demoAuth(tokens),
     methods: createTaskMethods(),
     channels: { announcements: z.object({ text: z.string() }) },

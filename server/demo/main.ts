@@ -1,4 +1,5 @@
-import { isGatewayError } from '../index.js';
+import { isGatewayError, memoryStore } from '../index.js';
+import { sqliteStore } from '../stores/sqlite/index.js';
 import { createDemoApp } from './demo-app.js';
 import { createDemoGateway } from './demo-gateway.js';
 import { createOpenAIApp } from './openai-app.js';
@@ -6,12 +7,13 @@ import { readSettings } from './settings.js';
 import { welcome } from './welcome.js';
 
 async function main(): Promise<void> {
-  const { host, port, tokens, endpoint, warnings } = readSettings(process.env);
+  const { host, port, tokens, endpoint, database, warnings } = readSettings(process.env);
   const app = endpoint ? await createOpenAIApp(endpoint) : createDemoApp();
-  const gateway = createDemoGateway({ app, tokens, host, port });
+  const store = database === undefined ? memoryStore() : sqliteStore({ path: database });
+  const gateway = createDemoGateway({ app, tokens, host, port, store });
   for (const warning of warnings) console.warn(`Warning: ${warning}`);
   const { url } = await gateway.start();
-  console.log(welcome(url!, tokens));
+  console.log(welcome(url!, tokens, database));
 
   let stopping = false;
   const stop = (): void => {

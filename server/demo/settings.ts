@@ -11,11 +11,13 @@ export interface DemoSettings {
   readonly port: number | undefined;
   readonly tokens: DemoTokens;
   readonly endpoint: OpenAIEndpoint | undefined;
+  /** File of the sessions; undefined keeps them in memory. */
+  readonly database: string | undefined;
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads `HOST`, `PORT`, `GATEWAY_TOKEN`, `OPENAI_BASE_URL`, `OPENAI_MODEL` and `OPENAI_API_KEY`. Empty ones count as unset; tokens that
+ * Reads `HOST`, `PORT`, `GATEWAY_TOKEN`, `GATEWAY_DB`, `OPENAI_BASE_URL`, `OPENAI_MODEL` and `OPENAI_API_KEY`. Empty ones count as unset; tokens that
  * are not given are random.
  *
  * @throws GatewayError `INVALID_REQUEST` naming the variable
@@ -30,6 +32,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     port: readPort(env.PORT || undefined),
     tokens: { admin, guest: newToken() },
     endpoint: readEndpoint(env),
+    database: env.GATEWAY_DB === 'memory' ? undefined : env.GATEWAY_DB || 'data/gateway.db',
     warnings: checkSecrets({ type: 'token', token: admin }, exposure).map(
       (warning) => `GATEWAY_TOKEN, used as ${warning}`,
     ),

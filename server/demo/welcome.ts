@@ -1,11 +1,15 @@
 import type { DemoTokens } from './access.js';
 
 /** What the demo prints when it has started: where it is, its tokens, and three commands that work as they stand. */
-export function welcome(url: string, { admin, guest }: DemoTokens): string {
+export function welcome(url: string, { admin, guest }: DemoTokens, database: string | undefined): string {
   const bearer = quote(`Authorization: Bearer ${admin}`);
   const json = quote('Content-Type: application/json');
   const body = (value: unknown): string => quote(JSON.stringify(value));
-  return `Agent Session Gateway: the demo. Sessions are kept in memory and end with this process.
+  const kept =
+    database === undefined
+      ? 'Sessions are kept in memory and end with this process.'
+      : `Sessions are kept in ${database}.`;
+  return `Agent Session Gateway: the demo. ${kept}
 
   URL          ${url}
   token        ${admin}   (user demo, role admin)

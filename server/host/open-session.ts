@@ -1,66 +1,87 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
-import type { RunResult } from '../../shared/operation-types.js';
+import type { SendInput } from '../../shared/messages.js';
+import type { ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
 import type { Caller } from '../operations/caller.js';
-import type { Operations, Sent } from '../operations/operations.js';
+import type { Operations, PlainOperation, Sent } from '../operations/operations.js';
 import { readEvents } from './event-reader.js';
-import type { HostChannel, HostEventsOptions, HostRun, SessionHandle } from './session-handle.js';
+import type {
+  HostChannel,
+  HostEventsOptions,
+  HostRun,
+  HostSendOptions,
+  SessionHandle,
+} from './session-handle.js';
 
 /** What host code's sessions work with. */
 export interface HostEnvironment {
   readonly operations: Operations;
   readonly connections: Connections;
   readonly heartbeatMs: number;
+  /** Opens the store on first use; null once it is open. */
+  ready(): Promise<void> | null;
 }
 
-/** A session for host code, in the scope of one identity: the operations of the table, called in process. */
-export function openSession(env: HostEnvironment, id: string, identity: Identity): SessionHandle {
-  const { operations } = env;
-  const caller: Caller = {
+/** Host code as the caller of an operation. */
+export function hostCaller(identity: Identity): Caller {
+  return {
     identity,
     transport: 'host',
     clientId: newConnectionId(),
     traceId: newTraceId(),
     signal: new AbortController().signal,
   };
+}
+
+/** A session for host code, in the scope of one identity: the operations of the table, called in process. */
+export function openSession(env: HostEnvironment, id: string, identity: Identity): SessionHandle {
+  const { operations } = env;
+  const caller = hostCaller(identity);
+  const execute = async <Name extends PlainOperation>(
+    name: Name,
+    params: object = {},
+  ): Promise<ResultOf<Name>> => {
+    await env.ready();
+    return operations.execute(name, { ...params, sessionId: id }, caller);
+  };
+  const send = async (input: SendInput, options: HostSendOptions | undefined): Promise<Sent> => {
+    await env.ready();
+    return operations.send({ ...options, sessionId: id, message: input }, caller);
+  };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { cursor, from, signal } = options;
-    return readEvents(env, identity, { signal }, (connection) =>
-      operations.open(connection, [{ sessionId: id, cursor, from }]),
-    );
+    return readEvents(env, identity, { signal }, async (connection) => {
+      await env.ready();
+      await operations.open(connection, [{ sessionId: id, cursor, from }]);
+    });
   };
   return {
     id,
-    send: (input, options) =>
-      startRun(env, caller, operations.send({ ...options, sessionId: id, message: input }, caller)),
+    send: (input, options) => startRun(env, caller, send(input, options)),
     events,
     async history(options) {
       try {
-        return await operations.execute('history', { ...options, sessionId: id }, caller);
+        return await execute('history', options);
       } catch (error) {
         if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND')
           return { messages: [], cursor: null, hasMore: false };
         throw error;
       }
     },
-    status: async () => {
-      const status = await operations.execute('status', { sessionId: id }, caller);
-      return status as Awaited<ReturnType<SessionHandle['status']>>;
-    },
-    abort: async (options) =>
-      (await operations.execute('abort', { ...options, sessionId: id }, caller)).aborted,
+    status: async () => (await execute('status')) as Awaited<ReturnType<SessionHandle['status']>>,
+    abort: async (options) => (await execute('abort', options)).aborted,
     async respond(callId, answer) {
-      await operations.execute('tool-response', { ...answer, sessionId: id, callId }, caller);
+      await execute('tool-response', { ...answer, callId });
     },
     async close() {
-      await operations.execute('close', { sessionId: id }, caller);
+      await execute('close');
     },
     channel: (name) =>
       channel(name, events, async (payload, type) => {
-        await operations.execute('channel', { sessionId: id, channel: name, type, payload }, caller);
+        await execute('channel', { channel: name, type, payload });
       }),
   };
 }

@@ -18,6 +18,14 @@ export interface SessionOptions {
   readonly anonymous?: true;
 }
 
+/** Whose sessions to list, and which page of them. */
+export interface SessionsOptions extends SessionOptions {
+  /** @default 50 */
+  readonly limit?: number;
+  /** The `cursor` of the page before. */
+  readonly before?: string;
+}
+
 /** Options of a send from host code. */
 export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'>;
 

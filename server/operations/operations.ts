@@ -147,9 +147,8 @@ export class Operations {
       this.#assertOpen();
       this.#env.sends.take(caller.identity.userKey);
       const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
-      const log = await session.open({ userId: caller.identity.user.id });
-      session.publish(channel, type, payload ?? null);
-      await log?.settled();
+      await session.open({ userId: caller.identity.user.id });
+      await session.publishStored(channel, type, payload ?? null);
       return { ok: true };
     },
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),

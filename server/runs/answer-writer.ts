@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 
@@ -21,6 +22,13 @@ export class AnswerWriter {
     this.#runId = runId;
     this.#append = append;
     this.#maxSize = maxSize;
+  }
+
+  /** Goes on with an answer that a former process began. */
+  resume({ content }: Message): void {
+    this.#size = JSON.stringify(content).length;
+    this.#blocks = content.length;
+    for (const block of content) if (block.type === 'data') this.#data.add(block.id);
   }
 
   /** Number of blocks so far. */

@@ -10,6 +10,7 @@ import type { SessionLog } from '../sessions/log.js';
 import { AnswerWriter } from './answer-writer.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer, Questions } from './questions.js';
+import type { Resumption } from './resumption.js';
 import type { Run } from './run.js';
 import type { RunContext } from './run-context.js';
 import { createTurn } from './turn.js';
@@ -55,6 +56,7 @@ export class Execution implements RunContext {
   #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
   #ended = false;
   #burst = 0;
+  resumption: Resumption | null = null;
   #usage: Record<string, unknown> | null = null;
   #metadata: Record<string, unknown> | null = null;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
@@ -63,6 +65,7 @@ export class Execution implements RunContext {
     this.#run = run;
     this.#host = host;
     this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), host.answerSize);
+    if (run.resumed) this.#writer.resume(run.resumed);
   }
 
   get runId(): string {
@@ -134,7 +137,7 @@ export class Execution implements RunContext {
     } catch (error) {
       return this.#fail(error);
     }
-    if (++this.#burst < BURST) return this.#next();
+    if (++this.#burst < BURST && !this.#host.log.stalled) return this.#next();
     this.#burst = 0;
     setImmediate(() => void this.#breathe());
   };
@@ -142,6 +145,7 @@ export class Execution implements RunContext {
   /** Lets the event loop turn and the store catch up before the app goes on. */
   async #breathe(): Promise<void> {
     await Promise.resolve(this.#host.log.settled()).catch(() => {});
+    await this.#host.log.flowing();
     if (!this.#ended) this.#next();
   }
 
@@ -199,7 +203,8 @@ export class Execution implements RunContext {
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
     // An answer that was still being checked when the run ended comes too late.
     if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    await this.#host.log.commit([{ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft]);
+    const draft = { type, runId: this.runId, ts: Date.now(), ...data } as EventDraft;
+    await this.#host.log.commit([draft], { refusable: true });
   }
 
   ask(callId: string, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer> {

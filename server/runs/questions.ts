@@ -19,6 +19,8 @@ export interface OpenQuestion {
   accept(answer: Answer): MaybePromise<void>;
   /** The run ended without an answer. */
   drop(): void;
+  /** The same question was put again, by the app of a run that is gone on with. */
+  askedAgain?(question: OpenQuestion): void;
 }
 
 const REMEMBERED = 1000;
@@ -34,6 +36,7 @@ export class Questions {
   }
 
   add(question: OpenQuestion): void {
+    this.#open.get(question.callId)?.askedAgain?.(question);
     this.#open.set(question.callId, question);
   }
 

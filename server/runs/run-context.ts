@@ -3,6 +3,7 @@ import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { TurnSession } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
 import type { Answer } from './questions.js';
+import type { Resumption } from './resumption.js';
 
 /** What the parts of a running turn need of their run. After the run has ended nothing of it has an effect. */
 export interface RunContext {
@@ -11,6 +12,8 @@ export interface RunContext {
   readonly user: UserContext | null;
   readonly session: TurnSession;
   readonly tools: ToolSet;
+  /** What a former process had asked in this run. */
+  readonly resumption: Resumption | null;
   /** Logs an event of this run. */
   emit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void;
   /** The same, and waits until the store has it. */

@@ -22,7 +22,9 @@ export interface RunRequest {
 export class Run {
   readonly request: RunRequest;
   /** Id of the answer. */
-  readonly messageId = newMessageId();
+  readonly messageId: string;
+  /** The answer so far, where a former process began the run and this one goes on with it. */
+  readonly resumed: Message | null;
   /** Resolves when `message_end` is acknowledged; never rejects. */
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
@@ -32,8 +34,10 @@ export class Run {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   #resolve!: (result: RunResult) => void;
 
-  constructor(request: RunRequest) {
+  constructor(request: RunRequest, resumed: Message | null = null) {
     this.request = request;
+    this.resumed = resumed;
+    this.messageId = resumed?.id ?? newMessageId();
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });

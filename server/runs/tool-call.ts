@@ -1,5 +1,6 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { LoggedEventData } from '../../shared/events.js';
+import type { PendingQuestion } from '../../shared/fold.js';
 import { isToolResult, type Tool, type ToolContext } from '../apps/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
@@ -10,11 +11,12 @@ import { ToolCallError } from './tool-error.js';
 
 /** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
 export async function callTool(run: RunContext, name: string, input: unknown): Promise<unknown> {
-  const callId = newCallId();
-  const call = { callId, toolName: name };
+  const asked = run.resumption?.takeCall(name, input) ?? null;
+  const callId = asked?.callId ?? newCallId();
+  const call = { callId, toolName: name, asked };
   const tools = run.tools;
   const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  run.emit('tool_use', { callId, name, input });
+  if (!asked) run.emit('tool_use', { callId, name, input });
   try {
     if (!tool) throw new ToolCallError(call, `There is no tool named ${name}`);
     return await perform(run, tool, call, input);
@@ -28,20 +30,24 @@ export async function callTool(run: RunContext, name: string, input: unknown): P
 async function perform(
   run: RunContext,
   tool: Tool<unknown, unknown>,
-  call: { callId: string; toolName: string },
+  call: { callId: string; toolName: string; asked: PendingQuestion | null },
   raw: unknown,
 ): Promise<unknown> {
-  const { callId, toolName: name } = call;
+  const { callId, toolName: name, asked: pending } = call;
   const context = toolContext(run, callId);
   let input = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
-  const mustAsk = typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
+  const wants = typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
+  // Of a call of a former process: a confirmation that is open stays open, and one that was given is not asked for again.
+  const mustAsk = pending ? pending.kind === 'confirmation' : wants;
+  if (pending?.kind === 'input') input = pending.input;
   if (mustAsk) {
     const message =
       typeof tool.confirmMessage === 'function' ? tool.confirmMessage(input) : tool.confirmMessage;
     const asked = { callId, name, input, ...(message !== undefined && { message }) };
-    const answer = await confirmation(run, asked, async (changed) =>
-      tool.schema ? validate(tool.schema, changed, 'input') : changed,
-    );
+    const answer = await confirmation(run, asked, {
+      announced: pending !== null,
+      check: async (changed) => (tool.schema ? validate(tool.schema, changed, 'input') : changed),
+    });
     if (!answer.approved) {
       throw new ToolCallError(
         { ...call, denied: true },
@@ -77,12 +83,14 @@ function logResult(run: RunContext, call: { callId: string; toolName: string }, 
 function confirmation(
   run: RunContext,
   asked: LoggedEventData['tool_confirmation_required'],
-  check: (input: unknown) => Promise<unknown>,
+  { announced, check }: { readonly announced: boolean; check(input: unknown): Promise<unknown> },
 ): Promise<Answer> {
   const { callId, name } = asked;
   return run.ask(
     callId,
-    () => run.emit('tool_confirmation_required', asked),
+    () => {
+      if (!announced) run.emit('tool_confirmation_required', asked);
+    },
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
         throw invalid('approved', 'a confirmation needs true or false');
@@ -105,16 +113,17 @@ function confirmation(
 async function clientTool(
   run: RunContext,
   tool: Tool<unknown, unknown>,
-  call: { callId: string; toolName: string },
+  call: { callId: string; toolName: string; asked: PendingQuestion | null },
   input: unknown,
 ): Promise<unknown> {
   const schema = tool.schema ? toJsonSchema(tool.schema, 'input').schema : null;
-  const answer = await question(run, {
+  const asked = {
     callId: call.callId,
     name: call.toolName,
     payload: input,
     ...(schema !== null && { schema }),
-  });
+  };
+  const answer = await question(run, asked, { announced: call.asked?.kind === 'input' });
   if (answer.approved === false) {
     throw new ToolCallError({ ...call, denied: true }, answer.reason ? `Denied: ${answer.reason}` : 'Denied');
   }
@@ -125,15 +134,22 @@ async function clientTool(
 export function question(
   run: RunContext,
   asked: LoggedEventData['input_required'],
-  check: (output: unknown) => Promise<unknown> = async (output) => output,
+  options: {
+    /** It was put by a former process. */
+    readonly announced: boolean;
+    check?(output: unknown): Promise<unknown>;
+  },
 ): Promise<Answer> {
   const { callId, name } = asked;
   return run.ask(
     callId,
-    () => run.emit('input_required', asked),
+    () => {
+      if (!options.announced) run.emit('input_required', asked);
+    },
     async (answer) => {
       if (answer.approved !== false && answer.output === undefined)
         throw invalid('output', 'an answer is required');
+      const check = options.check ?? ((output: unknown) => output);
       const output = answer.approved === false ? null : await check(answer.output);
       // What the person sent is logged; the app gets what its schema made of it.
       await run.commit('input_result', { callId, name, output: answer.output ?? null, by: answer.by });

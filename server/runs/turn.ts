@@ -28,6 +28,7 @@ export function createTurn(
   const { message, metadata, clientTools, parameters } = run.request;
   return {
     runId: run.id,
+    resumed: run.resumed,
     text: textOf(message),
     message,
     history,
@@ -53,8 +54,9 @@ export function createTurn(
 }
 
 async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
-  const callId = newCallId();
   const { name, payload, schema } = asked;
+  const pending = context.resumption?.takeQuestion(name, payload) ?? null;
+  const callId = pending?.callId ?? newCallId();
   const document = schema ? toJsonSchema(schema, 'input').schema : null;
   const event = {
     callId,
@@ -62,10 +64,10 @@ async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undef
     ...(payload !== undefined && { payload }),
     ...(document !== null && { schema: document }),
   };
-  const check = schema
-    ? async (output: unknown): Promise<unknown> => validate(schema, output, 'output')
-    : undefined;
-  const answer = await question(context, event, check);
+  const answer = await question(context, event, {
+    announced: pending !== null,
+    ...(schema && { check: async (output) => validate(schema, output, 'output') }),
+  });
   if (answer.approved === false) {
     const why = answer.reason ? `Declined: ${answer.reason}` : 'Declined';
     throw new ToolCallError({ callId, toolName: name, denied: true }, why);

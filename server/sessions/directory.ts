@@ -56,14 +56,30 @@ export class SessionDirectory {
     this.#live.delete(`${scope}\n${app}:${name}`);
   }
 
+  /** Takes up what former processes left unfinished. @param served Whether there is an app for it */
+  async recover(served: (ref: SessionRef) => boolean): Promise<void> {
+    for (const ref of await this.#env.store.unfinished()) {
+      if (!served(ref)) continue;
+      try {
+        await this.get(ref).open();
+      } catch (error) {
+        this.#env.report(error, `recovering session ${this.#env.format(ref.app, ref.name)}`);
+      }
+    }
+  }
+
   /** Gives up what has not been used for a while, and lets retention by age take effect. */
   async sweep(): Promise<void> {
     const before = performance.now() - IDLE_MS;
     for (const session of [...this.#live.values()]) {
       await session.log?.expire();
       if (!session.idle || session.usedAt > before) continue;
-      await session.release();
-      this.#forget(session);
+      try {
+        await session.release();
+        this.#forget(session);
+      } catch (error) {
+        this.#env.report(error, `giving up session ${session.id}`);
+      }
     }
   }
 }

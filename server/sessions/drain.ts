@@ -1,13 +1,23 @@
 import type { SessionDirectory } from './directory.js';
 
-/** Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. */
-export async function drainSessions(sessions: SessionDirectory, drainMs: number): Promise<void> {
+/**
+ * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
+ * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps.
+ */
+export async function drainSessions(
+  sessions: SessionDirectory,
+  { drainMs, handOver }: { readonly drainMs: number; readonly handOver: boolean },
+): Promise<void> {
   const live = [...sessions.values()];
-  const running = live.flatMap((session) => session.runs.queue.all().map((run) => run.ended));
+  if (handOver) for (const session of live) session.runs.hold();
+  const running = live.flatMap(({ runs }) =>
+    (handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
+  );
   if (running.length > 0) await within(Promise.all(running), drainMs);
+  if (handOver) for (const session of live) session.runs.handOver();
   for (const session of live)
     session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
-  await Promise.all(live.map((session) => session.release()));
+  await Promise.all(live.map((session) => session.abandon()));
 }
 
 async function within(work: Promise<unknown>, ms: number): Promise<void> {

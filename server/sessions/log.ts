@@ -3,15 +3,16 @@ import type { EventDraft } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import type {
-  AppendOptions,
-  Checkpoint,
-  EventRecord,
-  LogHead,
-  LogRef,
-  Store,
-  StoredEvent,
-  StoredSend,
+import {
+  type AppendOptions,
+  type Checkpoint,
+  type EventRecord,
+  type LogHead,
+  type LogRef,
+  type Store,
+  type StoredEvent,
+  type StoredSend,
+  StoreError,
 } from '../stores/store.js';
 import { LogBatch } from './batch.js';
 import { type Entry, parseEvent, toEntry } from './entry.js';
@@ -19,6 +20,8 @@ import { LazyFold } from './lazy-fold.js';
 import { outcomeOf } from './outcome.js';
 import { termAt } from './past-log.js';
 import { cutLog, exceeds, type Retention } from './retention.js';
+import { StoreRetry } from './store-retry.js';
+import { unavailable } from './unavailable.js';
 
 /** What a subscriber needs of a log: where it stands, and a way to read it. */
 export interface ReadableLog {
@@ -39,7 +42,11 @@ export interface Committed {
 
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
-type GroupOptions = Pick<AppendOptions, 'dedupe' | 'close'> & { readonly settleKey?: string | undefined };
+type GroupOptions = Pick<AppendOptions, 'dedupe' | 'opens' | 'ends' | 'close'> & {
+  readonly settleKey?: string | undefined;
+  /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
+  readonly refusable?: boolean;
+};
 
 interface Group {
   readonly entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
@@ -50,6 +57,8 @@ interface Group {
 /** Messages kept in memory for turns and snapshots; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
+/** Characters of events that wait for a store which can't be written; beyond that the log is given up. */
+const MAX_HELD = 8 * 1024 * 1024;
 
 /** What the owner of a log hears. */
 export interface LogListener {
@@ -57,6 +66,8 @@ export interface LogListener {
   committed(batch: LogBatch): void;
   /** The store refused a write: the log can't be written any more and what was pending is not in it. */
   broken(error: unknown): void;
+  /** The store can't be written or cut now; what was appended is kept here and tried again. */
+  unavailable(error: unknown): void;
 }
 
 /** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
@@ -82,6 +93,7 @@ export class SessionLog implements ReadableLog {
   #dropped = 0;
   #fresh: EventRecord[] = [];
   #cutting: Promise<void> | null = null;
+  readonly #retry = new StoreRetry(() => this.#flush());
 
   private constructor(
     store: Store,
@@ -101,6 +113,9 @@ export class SessionLog implements ReadableLog {
     this.head = this.base.seq;
     this.#fold = new LazyFold(this.base.state);
   }
+
+  /** Place just before the `message_start` that came last, as far as it was read here. */
+  lastStart: number | null = null;
 
   /** Opens an acquired log and folds it. */
   static open(
@@ -166,7 +181,8 @@ export class SessionLog implements ReadableLog {
   commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
     return new Promise((resolve, reject) => {
       const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
-      if (this.#broken) return reject(this.#broken);
+      if (this.#broken) return reject(unavailable(this.#broken));
+      if (options.refusable && this.#retry.waiting) return reject(unavailable(this.#retry.error));
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
     });
@@ -174,7 +190,23 @@ export class SessionLog implements ReadableLog {
 
   /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
   settled(): MaybePromise<unknown> {
-    return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([]);
+    return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([], { refusable: true });
+  }
+
+  /** Whether what was appended waits for a store that can't be written. */
+  get stalled(): boolean {
+    return this.#retry.waiting;
+  }
+
+  /** Resolves once the store takes writes again, or the log was given up. */
+  flowing(): Promise<void> {
+    return this.#retry.over();
+  }
+
+  /** Gives up what could not be stored. */
+  abandon(): void {
+    this.#broken ??= new StoreError('UNAVAILABLE', 'The log was given up');
+    this.#retry.succeeded();
   }
 
   /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
@@ -184,14 +216,14 @@ export class SessionLog implements ReadableLog {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#busy) return;
+    if (this.#scheduled || this.#busy || this.#retry.waiting) return;
     this.#scheduled = true;
     process.nextTick(this.#flush);
   }
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    while (this.#groups.length > 0 && !this.#busy && !this.#broken) {
+    while (this.#groups.length > 0 && !this.#busy && !this.#broken && !this.#retry.pausing) {
       const group = this.#groups.shift()!;
       const entries =
         typeof group.entries === 'function' ? group.entries(this.state).map(toEntry) : group.entries;
@@ -202,11 +234,13 @@ export class SessionLog implements ReadableLog {
   };
 
   #write(group: Group, entries: readonly Entry[]): void {
-    const { dedupe, close, settleKey } = group.options ?? {};
+    const { dedupe, opens, ends, close, settleKey } = group.options ?? {};
     const options: AppendOptions = {
       term: this.term,
       batch: ++this.#batch,
       ...(dedupe && { dedupe }),
+      ...(opens && { opens }),
+      ...(ends !== undefined && { ends }),
       ...(close && { close }),
       ...(settleKey !== undefined && {
         settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) },
@@ -237,6 +271,7 @@ export class SessionLog implements ReadableLog {
   }
 
   #commit(group: Group, entries: readonly Entry[], result: Committed): void {
+    if (this.#retry.waiting) this.#retry.succeeded();
     if (result.duplicate) this.#batch -= 1;
     else {
       let seq = result.first;
@@ -253,12 +288,25 @@ export class SessionLog implements ReadableLog {
   }
 
   #fail(group: Group, error: unknown): void {
-    this.#broken = error;
     const groups = [group, ...this.#groups];
-    this.#groups = [];
+    const kept = groups.filter(({ options }) => !options?.refusable);
+    const later = error instanceof StoreError && error.code === 'UNAVAILABLE' && sizeOf(kept) <= MAX_HELD;
+    if (later) {
+      this.#batch -= 1;
+      this.#groups = kept;
+      if (kept.length > 0) {
+        if (!this.#retry.waiting) this.#listener.unavailable(error);
+        this.#retry.failed(error);
+      } else this.#retry.succeeded();
+    } else {
+      this.#broken = error;
+      this.#groups = [];
+      this.#retry.succeeded();
+    }
     this.#deliver();
-    for (const { waiter } of groups) waiter?.reject(error);
-    this.#listener.broken(error);
+    const failure = unavailable(error);
+    for (const { waiter, options } of groups) if (!later || options?.refusable) waiter?.reject(failure);
+    if (!later) this.#listener.broken(error);
   }
 
   #deliver(): void {
@@ -271,14 +319,18 @@ export class SessionLog implements ReadableLog {
 
   #cut(): MaybePromise<void> {
     if (this.#cutting) return;
-    const result = cutLog(this, this.#store, this.#retention);
-    if (!isPromise(result)) return;
-    this.#cutting = result
-      .catch((error: unknown) => this.#listener.broken(error))
-      .finally(() => {
+    // Nothing is lost by cutting later.
+    const failed = (error: unknown): void => this.#listener.unavailable(error);
+    try {
+      const result = cutLog(this, this.#store, this.#retention);
+      if (!isPromise(result)) return;
+      this.#cutting = result.catch(failed).finally(() => {
         this.#cutting = null;
       });
-    return this.#cutting;
+      return this.#cutting;
+    } catch (error) {
+      failed(error);
+    }
   }
 
   /** Cuts what has become too old. */
@@ -304,8 +356,17 @@ export class SessionLog implements ReadableLog {
         this.#fold.add(parseEvent(record));
         this.bytes += record.body.length;
         this.head = record.seq;
+        if (record.type === 'message_start') this.lastStart = record.seq - 1;
       }
       return page.length === 0 ? undefined : this.#catchUp(head);
     });
   }
+}
+
+function sizeOf(groups: readonly Group[]): number {
+  let size = 0;
+  for (const { entries } of groups) {
+    if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
+  }
+  return size;
 }

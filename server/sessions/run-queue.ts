@@ -50,6 +50,11 @@ export class RunQueue {
     return index + (this.active ? 1 : 0);
   }
 
+  /** Puts a run that was accepted by a former process at the end; its order is that of the log. */
+  restore(run: Run): void {
+    this.#waiting.push(run);
+  }
+
   remove(run: Run): void {
     if (this.active === run) this.active = null;
     else this.#waiting = this.#waiting.filter((other) => other !== run);

@@ -1,19 +1,21 @@
-import type { UserContext } from '../../shared/contract.js';
 import { formatCursor } from '../../shared/cursor.js';
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { QueuedMessage } from '../../shared/fold.js';
+import { GatewayError } from '../../shared/errors.js';
+import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { isPromise } from '../maybe-promise.js';
 import { type Ending, Execution, type ExecutionHost, endDrafts } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
+import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
 import type { StoredSend } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import type { SessionLog } from './log.js';
 import { outcomeOf } from './outcome.js';
 import { RunQueue } from './run-queue.js';
+import { type OpenRuns, toOpenRun } from './run-record.js';
 import type { Session } from './session.js';
+import { unavailable } from './unavailable.js';
 
 /** A message that was accepted. */
 export interface AcceptedRun {
@@ -28,6 +30,7 @@ export class SessionRuns {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   #execution: Execution | null = null;
+  #held = false;
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
@@ -78,7 +81,11 @@ export class SessionRuns {
             ...(Object.keys(metadata).length > 0 && { metadata }),
           },
         ],
-        key === undefined ? {} : { dedupe: { key, hash, runId: run.id } },
+        {
+          opens: toOpenRun(request),
+          refusable: true,
+          ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
+        },
       );
       if (committed.duplicate) {
         this.#withdraw(run);
@@ -87,13 +94,7 @@ export class SessionRuns {
       run.acceptedAfter = committed.first - 1;
     } catch (error) {
       this.#withdraw(run);
-      if (isGatewayError(error)) throw error;
-      throw new GatewayError({
-        code: 'OVERLOADED',
-        message: 'The message could not be stored',
-        retryAfterMs: 1000,
-        cause: error,
-      });
+      throw unavailable(error);
     }
     if (run.state === 'accepting') run.state = 'queued';
     this.#advance();
@@ -108,7 +109,7 @@ export class SessionRuns {
 
   #advance(): void {
     const { log } = this.#session;
-    if (this.#session.closing || !log) return;
+    if (this.#session.closing || this.#held || !log) return;
     const run = this.queue.advance();
     if (run) void this.#start(run, log);
   }
@@ -132,15 +133,17 @@ export class SessionRuns {
     } catch {
       return;
     }
-    if (run.state !== 'active') return;
+    if (run.state === 'active') this.#run(run, execution, log.state);
+  }
+
+  #run(run: Run, execution: Execution, { messages }: SessionState): void {
     this.#env.notify({
       type: 'run:started',
       sessionId: this.#session.id,
       runId: run.id,
       user: run.request.user,
     });
-    const { messages } = log.state;
-    const at = messages.findLastIndex((other) => other.id === message.id);
+    const at = messages.findLastIndex((other) => other.id === run.request.message.id);
     execution.start(at < 0 ? messages : messages.slice(0, at));
   }
 
@@ -205,7 +208,7 @@ export class SessionRuns {
           result = outcomeOf(events);
           return events;
         },
-        run.request.key === undefined ? {} : { settleKey: run.request.key },
+        { ends: run.id, settleKey: run.request.key },
       );
       run.resolve({ ...result, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
     } catch {
@@ -233,16 +236,61 @@ export class SessionRuns {
     for (const run of [...this.queue.all()].reverse()) this.end(run, ending);
   }
 
-  /** Takes up what another writer had accepted. */
-  recover(queue: readonly QueuedMessage[], userId: string | undefined): void {
-    const user = userId === undefined ? null : ({ id: userId } as UserContext);
-    for (const { runId, message, preceding = [], onBusy } of queue) {
-      const empty = { metadata: {}, clientTools: [], parameters: {} };
-      const run = new Run({ runId, message, preceding, onBusy, key: undefined, user, ...empty });
+  /** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
+  recover(log: SessionLog, open: OpenRuns): void {
+    const { run: left, queue } = log.state;
+    if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
+    for (const queued of queue) {
+      const run = new Run(open.request(queued));
       run.state = 'queued';
-      this.queue.add(run);
+      this.queue.restore(run);
     }
     this.#advance();
+  }
+
+  #resume({ runId, message: answer }: ActiveRun, log: SessionLog, open: OpenRuns): boolean {
+    const { messages, pending } = log.state;
+    const kept = open.get(runId);
+    const message = kept && messages.findLast((other) => other.id === kept.messageId);
+    if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
+    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), answer);
+    run.state = 'active';
+    run.startAfter = log.lastStart ?? log.first - 1;
+    this.queue.active = run;
+    const execution = new Execution(run, this.#host(log));
+    this.#execution = execution;
+    const asked = pending.filter((question) => question.runId === runId);
+    for (const question of asked) this.questions.add(new InheritedQuestion(question));
+    execution.resumption = new Resumption(answer, asked);
+    // Whoever opens the session is not to wait for the app.
+    setImmediate(() => {
+      if (run.state === 'active') this.#run(run, execution, log.state);
+    });
+    return true;
+  }
+
+  #endLeft({ runId, message }: ActiveRun, log: SessionLog, open: OpenRuns): void {
+    const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
+    log.commit([end], { ends: runId, settleKey: open.get(runId)?.key }).then(
+      () => this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId, stopReason: 'lost' }),
+      (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
+    );
+  }
+
+  /** Starts nothing more: what is queued stays in the store for the next process. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  /** Lets go, without an end, of what the next process takes up from the store. */
+  handOver(): void {
+    const { resumable } = this.#env.app(this.#session.ref.app);
+    for (const run of this.queue.all()) {
+      if (run === this.active && !resumable) continue;
+      run.state = 'ended';
+      if (run === this.active) this.#execution?.stop({ stopReason: 'lost' });
+      this.queue.remove(run);
+    }
   }
 
   /** The log was lost: stops everything without logging it. */

@@ -3,12 +3,14 @@ import type { SessionStatus, SubscriptionInfo } from '../../shared/events.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import type { Acquired, SessionRef } from '../stores/store.js';
+import { type Acquired, type SessionRef, StoreError } from '../stores/store.js';
 import type { LogBatch } from './batch.js';
 import type { SessionEnvironment } from './environment.js';
 import { type ReadableLog, SessionLog } from './log.js';
 import { openPastLog } from './past-log.js';
+import { OpenRuns } from './run-record.js';
 import { SessionRuns } from './session-runs.js';
+import { unavailable } from './unavailable.js';
 
 /** One live session: its log while it is held here, its runs, and who follows it. Outlives a close: the next send begins a new log. */
 export class Session implements Subscribable {
@@ -88,12 +90,19 @@ export class Session implements Subscribable {
     }
     if (this.log) return this.log;
     if (this.#opening) return this.#opening.then((log) => log ?? this.open(create));
-    const opened = this.#acquire(create);
-    if (!isPromise(opened)) return opened;
-    this.#opening = opened.finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
+    const failed = (error: unknown): never => {
+      throw error instanceof StoreError ? unavailable(error) : error;
+    };
+    try {
+      const opened = this.#acquire(create);
+      if (!isPromise(opened)) return opened;
+      this.#opening = opened.catch(failed).finally(() => {
+        this.#opening = null;
+      });
+      return this.#opening;
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   #acquire(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
@@ -124,13 +133,17 @@ export class Session implements Subscribable {
         retryAfterMs: 1000,
       });
     }
-    const { head, checkpoint, record, created } = acquired;
+    const { head, checkpoint, record, openRuns, created } = acquired;
     const opened = SessionLog.open(
       this.#env.store,
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
-        listener: { committed: (batch) => this.#wake(batch), broken: (error) => this.#lose(error) },
+        listener: {
+          committed: (batch) => this.#wake(batch),
+          broken: (error) => this.#lose(error),
+          unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
+        },
       },
     );
     return andThen(opened, (log) => {
@@ -138,25 +151,10 @@ export class Session implements Subscribable {
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
-      } else this.#recover(log, record.userId);
+      } else this.runs.recover(log, new OpenRuns(openRuns, record.userId));
       this.#wake();
       return log;
     });
-  }
-
-  /** Ends what another writer left running and takes up what it had accepted. */
-  #recover(log: SessionLog, userId: string | undefined): void {
-    const { run, queue } = log.state;
-    if (run) {
-      const { runId, message, error } = run;
-      const base = { runId, ts: Date.now() };
-      void log
-        .commit([{ type: 'message_end', ...base, stopReason: 'lost', message }], {})
-        .catch((cause: unknown) => {
-          this.#env.report(cause, `ending lost run ${runId}${error ? ` (${error.code})` : ''}`);
-        });
-    }
-    this.runs.recover(queue, userId);
   }
 
   #wake(batch?: LogBatch): void {
@@ -176,6 +174,13 @@ export class Session implements Subscribable {
   publish(channel: string, type: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('channels', channel, payload);
     this.log?.append({ type: 'channel', runId, ts: Date.now(), channel, event: { type, payload } });
+  }
+
+  /** The same for a client, who is told when it is stored. @throws GatewayError also `OVERLOADED` */
+  async publishStored(channel: string, type: string, payload: unknown): Promise<void> {
+    this.#env.checkPayload('channels', channel, payload);
+    const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
+    await this.log?.commit([draft], { refusable: true });
   }
 
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
@@ -198,17 +203,27 @@ export class Session implements Subscribable {
     // Set by the caller right after this returns; the runs must not start the next one meanwhile.
     await Promise.resolve();
     this.runs.endAll({ stopReason: 'aborted', reason });
-    await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true });
+    await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true, refusable: true });
     this.log = null;
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
-  /** Waits until what was appended is stored, then gives the session up. */
+  /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
   async release(): Promise<void> {
     const log = this.log;
     if (!log) return;
     await log.quiesce();
     this.log = null;
     await this.#env.store.release(this.ref, log.term);
+  }
+
+  /** Gives the session up, even with what could not be stored. */
+  async abandon(): Promise<void> {
+    const { log } = this;
+    await this.release().catch((error: unknown) =>
+      this.#env.report(error, `session ${this.id} was given up with events that could not be stored`),
+    );
+    log?.abandon();
+    this.log = null;
   }
 }

@@ -9,6 +9,7 @@ import {
   type EventRecord,
   type LogHead,
   type LogRef,
+  type OpenRun,
   type PageOptions,
   type SessionRecord,
   type SessionRef,
@@ -43,6 +44,7 @@ interface MemorySession {
   /** Logs of closed incarnations, by epoch. */
   readonly past: Map<string, MemoryLog>;
   readonly keys: Map<string, StoredSend & { at: number }>;
+  readonly openRuns: Map<string, OpenRun>;
 }
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
@@ -87,6 +89,7 @@ class MemoryStore implements Store {
       record: recordOf(session!),
       head: describe(session!, log),
       checkpoint: log.checkpoint,
+      openRuns: [...session!.openRuns.values()],
       created,
     };
   }
@@ -125,6 +128,7 @@ class MemoryStore implements Store {
       log,
       past: new Map(),
       keys: new Map(),
+      openRuns: new Map(),
     };
     this.#sessions.set(keyOf(ref), session);
     this.#scope(ref.scope).add(session);
@@ -159,7 +163,7 @@ class MemoryStore implements Store {
       throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
     }
     const head = headOf(log);
-    const { dedupe, settle } = options;
+    const { dedupe, settle, opens, ends } = options;
     const known = dedupe && session.keys.get(dedupe.key);
     if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
 
@@ -177,7 +181,10 @@ class MemoryStore implements Store {
         cursor: formatCursor(log.epoch, options.term, seq),
       });
     session.updatedAt = now;
+    if (opens) session.openRuns.set(opens.runId, opens);
+    if (ends !== undefined) session.openRuns.delete(ends);
     if (options.close) {
+      session.openRuns.clear();
       log.closedAt = now;
       const open = this.#scope(ref.scope);
       open.delete(session);
@@ -263,6 +270,10 @@ class MemoryStore implements Store {
 
   count(scope: string): number {
     return this.#scopes.get(scope)?.size ?? 0;
+  }
+
+  unfinished(): readonly SessionRef[] {
+    return [...this.#sessions.values()].filter(({ openRuns }) => openRuns.size > 0).map(({ ref }) => ref);
   }
 
   expire(before: { readonly keys: number; readonly closedLogs: number }): void {

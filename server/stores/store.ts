@@ -40,6 +40,13 @@ export interface DedupeRecord {
   readonly runId: string;
 }
 
+/** An accepted run that has not ended, as its writer described it. Kept apart from the log: readers of a session never see it. */
+export interface OpenRun {
+  readonly runId: string;
+  /** JSON: what it takes to start the run again. */
+  readonly request: string;
+}
+
 /** What a key was used for. */
 export interface StoredSend extends DedupeRecord {
   readonly epoch: string;
@@ -88,6 +95,8 @@ export type Acquired =
       readonly record: SessionRecord;
       readonly head: LogHead;
       readonly checkpoint: Checkpoint | null;
+      /** What a former writer left open, oldest first. */
+      readonly openRuns: readonly OpenRun[];
       readonly created: boolean;
     }
   | { readonly kind: 'absent' }
@@ -99,6 +108,10 @@ export interface AppendOptions {
   /** Number of this batch within its term, from 1. A repeated number is a resend and is answered, not written, again. */
   readonly batch: number;
   readonly dedupe?: DedupeRecord;
+  /** The run that begins to exist with this batch; kept until a batch names it in `ends` or closes the session. */
+  readonly opens?: OpenRun;
+  /** Id of the run that ends with this batch. */
+  readonly ends?: string;
   /** Records the outcome of the run that a key started. */
   readonly settle?: { readonly key: string; readonly result: Omit<RunResult, 'cursor'> };
   /** Marks the session closed with this batch. */
@@ -113,7 +126,10 @@ export interface AppendResult {
   readonly duplicate?: StoredSend;
 }
 
-/** Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, the store lost a tail. */
+/**
+ * Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, the store lost a tail.
+ * `UNAVAILABLE`: it can't write now; the same batch, or another one under the same number, may be tried again.
+ */
 export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE';
 
 /** A write that was not made. */
@@ -182,6 +198,9 @@ export interface Store {
   ): MaybePromise<{ readonly records: readonly SessionRecord[]; readonly next: number | null }>;
   /** How many open sessions a scope has. */
   count(scope: string): MaybePromise<number>;
+
+  /** Open sessions with a run that has not ended. Found without reading logs. */
+  unfinished(): MaybePromise<readonly SessionRef[]>;
 
   /** Drops idempotency keys and closed logs that are older than this, in milliseconds since the epoch. */
   expire(before: { readonly keys: number; readonly closedLogs: number }): MaybePromise<void>;

@@ -54,6 +54,9 @@ async function setUp(async: boolean, retained: number) {
         broken: (error) => {
           throw error;
         },
+        unavailable: (error) => {
+          throw error;
+        },
       },
     },
   );

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { newDatabase } from '../support/durable.js';
 import { type Program, runProgram } from '../support/program.js';
 
 const TOKEN = "a-token-with-a-quote'-of-more-than-32-bytes";
@@ -59,6 +60,26 @@ describe('npm start', () => {
     expect(await answer.json()).to.deep.include({ user: { id: 'guest' } });
     expect(await first.program.kill('SIGTERM')).to.equal(0);
     expect(await second.program.kill('SIGINT')).to.equal(0);
+  });
+
+  it('keeps its sessions in a file, also through kill -9', async () => {
+    const database = newDatabase();
+    const env = { GATEWAY_TOKEN: TOKEN, GATEWAY_DB: database };
+    const first = await startMain(env);
+    expect(first.program.output).to.contain(`Sessions are kept in ${database}.`);
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    };
+    const body = JSON.stringify({ sessionId: 'main', message: 'weather in Oslo' });
+    expect((await fetch(`${first.url}/send`, { method: 'POST', headers, body })).status).to.equal(200);
+    await first.program.kill('SIGKILL');
+    const second = await startMain(env);
+    const history = (await (await fetch(`${second.url}/history?sessionId=main`, { headers })).json()) as {
+      messages: unknown[];
+    };
+    expect(history.messages).to.have.length(2);
   });
 
   it('honours HOST and PORT, and says which option is wrong', async () => {

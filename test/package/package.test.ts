@@ -51,6 +51,7 @@ const NAMES: Record<string, readonly string[]> = {
     'SseDecoder',
     'reduce',
   ],
+  [`${NAME}/stores/sqlite`]: ['sqliteStore'],
 };
 
 const CONSUMER = `

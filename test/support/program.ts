@@ -72,6 +72,11 @@ export function runCommand(
   { args = [], env = {}, cwd = ROOT }: ProgramOptions = {},
 ): Program {
   const { PORT: _port, HOST: _host, GATEWAY_TOKEN: _token, ...own } = process.env;
-  const child = spawn(command, args, { cwd, env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A test that wants its sessions kept names a place for them.
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...own, GATEWAY_DB: 'memory', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   return closeLater(new Program(child), (program) => program.kill('SIGKILL'));
 }

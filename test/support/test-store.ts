@@ -1,6 +1,9 @@
+import { isPromise, type MaybePromise } from '../../server/maybe-promise.js';
 import { memoryStore } from '../../server/stores/memory.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { newDatabase } from './durable.js';
 
 /** A memory store that remembers everything it acknowledged: the model of property tests. */
 export interface TestStore {
@@ -19,7 +22,8 @@ export interface TestStore {
  * @param options.async Answers by promise, each after a turn of the event loop, as a store on disk or network does.
  */
 export function testStore(options: { readonly async?: boolean } = {}): TestStore {
-  const inner = memoryStore();
+  // The same properties hold of every store: `npm run test:sqlite`.
+  const inner = process.env.TEST_STORE === 'sqlite' ? sqliteStore({ path: newDatabase() }) : memoryStore();
   const logs = new Map<string, GatewayEvent[]>();
   const epochs = new Map<string, string[]>();
   const firsts = new Map<string, number>();
@@ -44,7 +48,16 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
       if (typeof member !== 'function') return member;
       const call = (...args: never[]): unknown => {
         const result = (member as (...all: never[]) => unknown).apply(target, args);
-        if (name === 'append') remember(args[0]!, args[1]!, result as AppendResult);
+        if (name === 'append') {
+          const appended = result as MaybePromise<AppendResult>;
+          if (!isPromise(appended)) remember(args[0]!, args[1]!, appended);
+          else {
+            return appended.then((answer) => {
+              remember(args[0]!, args[1]!, answer);
+              return answer;
+            });
+          }
+        }
         if (name === 'cut') firsts.set((args[0]! as LogRef).epoch, (args[1]! as Checkpoint).seq + 1);
         return result;
       };

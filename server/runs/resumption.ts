@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { GatewayError } from '../../shared/errors.js';
+import type { PendingQuestion } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import type { Answer, OpenQuestion } from './questions.js';
+
+/** What a run had asked when its process ended. The app that runs again asks the same, and is given the question that is open. */
+export class Resumption {
+  readonly #answer: Message;
+  #pending: readonly PendingQuestion[];
+
+  constructor(answer: Message, pending: readonly PendingQuestion[]) {
+    this.#answer = answer;
+    this.#pending = pending;
+  }
+
+  /** The open question of a tool call with this input, once. */
+  takeCall(name: string, input: unknown): PendingQuestion | null {
+    return this.#take((question) =>
+      this.#answer.content.some(
+        (block) =>
+          block.type === 'tool_use' &&
+          block.callId === question.callId &&
+          block.name === name &&
+          same(block.input, input),
+      ),
+    );
+  }
+
+  /** The open question of `turn.ask`, once. */
+  takeQuestion(name: string, payload: unknown): PendingQuestion | null {
+    const isCall = (callId: string): boolean =>
+      this.#answer.content.some((block) => block.type === 'tool_use' && block.callId === callId);
+    return this.#take(
+      (question) => question.name === name && same(question.input, payload) && !isCall(question.callId),
+    );
+  }
+
+  #take(matches: (question: PendingQuestion) => boolean): PendingQuestion | null {
+    const found = this.#pending.find(matches) ?? null;
+    this.#pending = this.#pending.filter((question) => question !== found);
+    return found;
+  }
+}
+
+/** Equal as JSON, which is how the former process wrote it down. */
+function same(kept: unknown, value: unknown): boolean {
+  return isDeepStrictEqual(kept, value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+}
+
+/** A question of a former process. An answer that comes before the app has asked again waits for that. */
+export class InheritedQuestion implements OpenQuestion {
+  readonly callId: string;
+  readonly runId: string;
+  readonly #asked: Promise<OpenQuestion>;
+  #resolve!: (question: OpenQuestion) => void;
+  #reject!: (error: GatewayError) => void;
+
+  constructor({ callId, runId }: PendingQuestion) {
+    this.callId = callId;
+    this.runId = runId;
+    this.#asked = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#asked.catch(() => {});
+  }
+
+  async accept(answer: Answer): Promise<void> {
+    await (await this.#asked).accept(answer);
+  }
+
+  askedAgain(question: OpenQuestion): void {
+    this.#resolve(question);
+  }
+
+  drop(): void {
+    this.#reject(new GatewayError({ code: 'CALL_NOT_FOUND' }));
+  }
+}

@@ -1,0 +1,127 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database, Driver } from './driver.js';
+import { openFailure, storeFailed } from './faults.js';
+import { APPLICATION_ID, MIGRATIONS } from './schema.js';
+
+/** How sure a commit is: to survive the process, or the loss of power as well. */
+export type Sync = 'NORMAL' | 'FULL';
+
+const WAL_BYTES = 16 * 1024 * 1024;
+
+/** The one connection to a database file. It holds the file's lock until it is closed. */
+export class Connection {
+  readonly db: Database;
+  readonly #begin;
+  readonly #commit;
+  #sync: Sync = 'FULL';
+
+  private constructor(db: Database) {
+    this.db = db;
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
+  }
+
+  /**
+   * Opens the file, makes it where there is none, and brings its schema up to date.
+   *
+   * @throws GatewayError `STORE_FAILED`; `details.reason` says why
+   */
+  static open(driver: Driver, path: string): Connection {
+    let db: Database | null = null;
+    try {
+      // Conversations are nobody else's business; SQLite gives its other files the mode of this one.
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      closeSync(openSync(path, 'a', 0o600));
+      db = driver(path);
+      // Before WAL: the index of the log then lives in memory and a second process is turned away.
+      db.exec('PRAGMA locking_mode = EXCLUSIVE');
+      migrate(db, path);
+      return new Connection(db);
+    } catch (error) {
+      close(db);
+      throw openFailure(path, error);
+    }
+  }
+
+  /** Runs something in a transaction of its own. Nothing of it is kept when it throws. */
+  transaction<T>(work: () => T, sync: Sync = 'NORMAL'): T {
+    this.begin(sync);
+    try {
+      const result = work();
+      this.commit();
+      return result;
+    } catch (error) {
+      this.rollback();
+      throw error;
+    }
+  }
+
+  /** How the next commit is made. */
+  use(sync: Sync): void {
+    if (sync === this.#sync) return;
+    this.db.exec(`PRAGMA synchronous = ${sync}`);
+    this.#sync = sync;
+  }
+
+  begin(sync: Sync): void {
+    this.use(sync);
+    this.#begin.run();
+  }
+
+  commit(): void {
+    this.#commit.run();
+  }
+
+  rollback(): void {
+    try {
+      this.db.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself, as it does when the disk is full.
+    }
+  }
+
+  close(): void {
+    try {
+      // libsql keeps a connection, and with it the lock, until its statements are collected as garbage. Outside WAL the lock can be
+      // given up by hand; it is gone with the next read.
+      this.db.exec(
+        'PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master',
+      );
+    } catch {
+      // What is in the write-ahead log is kept there and read at the next opening.
+    }
+    close(this.db);
+  }
+}
+
+function close(db: Database | null): void {
+  try {
+    db?.close();
+  } catch {
+    // The error that led here says more.
+  }
+}
+
+function migrate(db: Database, path: string): void {
+  const number = (pragma: string): number =>
+    Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
+  const version = number('user_version');
+  const isNew = version === 0 && number('page_count') === 0;
+  if (!isNew && number('application_id') !== APPLICATION_ID) {
+    throw storeFailed(path, 'foreign', 'belongs to another program; give sqliteStore a path of its own');
+  }
+  if (version > MIGRATIONS.length) {
+    throw storeFailed(
+      path,
+      'newer',
+      `was written by a later version of this package (schema ${version}, known up to ${MIGRATIONS.length}); update the package`,
+    );
+  }
+  // Takes effect only before the first table.
+  if (isNew) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}; PRAGMA synchronous = FULL`);
+  db.exec('BEGIN IMMEDIATE');
+  for (const step of MIGRATIONS.slice(version)) db.exec(step);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+}

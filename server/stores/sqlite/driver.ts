@@ -1,0 +1,90 @@
+import { GatewayError } from '../../../shared/errors.js';
+
+/** What a column holds. */
+export type Value = string | number | null;
+export type Row = Readonly<Record<string, Value>>;
+
+/** A prepared statement. */
+export interface Statement {
+  run(...values: Value[]): void;
+  get(...values: Value[]): Row | undefined;
+  all(...values: Value[]): Row[];
+}
+
+/** The part of an SQLite driver that the store uses; calls answer at once. */
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+/** Opens a database file, which must exist. */
+export type Driver = (path: string) => Database;
+
+interface Native {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    run(...values: unknown[]): unknown;
+    get(...values: unknown[]): unknown;
+    all(...values: unknown[]): unknown;
+  };
+  close(): void;
+}
+
+/**
+ * Finds SQLite: Node's own where it has it, else `libsql`.
+ *
+ * @throws GatewayError `STORE_FAILED` naming the package to install
+ */
+export async function loadDriver(): Promise<Driver> {
+  const Builtin = builtin();
+  if (Builtin) return (path) => new Builtin(path);
+  try {
+    const { default: Libsql } = (await import('libsql')) as unknown as {
+      default: new (path: string) => Native;
+    };
+    return (path) => adapt(new Libsql(path));
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'STORE_FAILED',
+      message:
+        'sqliteStore needs the package libsql on this version of Node.js: npm install libsql, or use Node.js 22.13 or later',
+      details: { reason: 'driver' },
+      cause,
+    });
+  }
+}
+
+/** `node:sqlite`; null before Node 22.13. */
+function builtin(): (new (path: string) => Database) | null {
+  const { emitWarning } = process;
+  // Node says of this module alone that it is experimental; that is our choice, not our user's concern.
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!String(warning).includes('SQLite is an experimental feature'))
+      emitWarning.call(process, warning, ...rest);
+  }) as typeof emitWarning;
+  try {
+    const found = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as
+      | { DatabaseSync?: new (path: string) => Database }
+      | undefined;
+    return found?.DatabaseSync ?? null;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Its variadic form takes a lone null for an object of named parameters. */
+function adapt(native: Native): Database {
+  return {
+    exec: (sql) => native.exec(sql),
+    prepare(sql) {
+      const statement = native.prepare(sql);
+      return {
+        run: (...values) => void statement.run(values),
+        get: (...values) => statement.get(values) as Row | undefined,
+        all: (...values) => statement.all(values) as Row[],
+      };
+    },
+    close: () => native.close(),
+  };
+}

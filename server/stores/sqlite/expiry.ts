@@ -1,0 +1,49 @@
+import type { Connection } from './connection.js';
+import type { Value } from './driver.js';
+
+/** Rows or logs dropped in one transaction. */
+const SLICE = 100;
+/** Free pages worth giving back to the file system, and how many at a time. */
+const FREE_PAGES = 256;
+
+/** Drops keys and closed logs that are too old, in slices between which others get their turn, and shrinks the file. */
+export async function expireRecords(
+  connection: Connection,
+  before: { readonly keys: number; readonly closedLogs: number },
+): Promise<void> {
+  const { db } = connection;
+  const keys = db.prepare(
+    'DELETE FROM sent WHERE (session, key) IN (SELECT session, key FROM sent WHERE at < ? LIMIT ?) RETURNING session',
+  );
+  const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
+  const drop = ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE log = ?`),
+  );
+  const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
+  const dropSession = db.prepare(
+    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM sent WHERE session = ?1)',
+  );
+  const slice = (): boolean =>
+    connection.transaction(() => {
+      const sessions: Value[] = keys.all(before.keys, SLICE).map((row) => row.session as number);
+      const old = logs.all(before.closedLogs, SLICE);
+      for (const { id } of old) {
+        for (const statement of drop) statement.run(id as number);
+        sessions.push(dropLog.all(id as number)[0]!.session as number);
+      }
+      for (const session of new Set(sessions)) dropSession.run(session);
+      return sessions.length > 0;
+    });
+  while (slice()) await new Promise(setImmediate);
+  for (let free = freePages(connection); free >= FREE_PAGES; ) {
+    db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
+    const left = freePages(connection);
+    if (left >= free) break;
+    free = left;
+    await new Promise(setImmediate);
+  }
+}
+
+function freePages({ db }: Connection): number {
+  return Number(db.prepare('PRAGMA freelist_count').get()?.freelist_count ?? 0);
+}

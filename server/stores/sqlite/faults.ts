@@ -1,0 +1,75 @@
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { StoreError } from '../store.js';
+
+/** Why a database could not be opened; in the error's `details.reason`. */
+export type OpenFailure = 'driver' | 'locked' | 'full' | 'unwritable' | 'corrupt' | 'foreign' | 'newer';
+
+const BUSY = 5;
+const READONLY = 8;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+const REASONS: Readonly<Record<number, { readonly reason: OpenFailure; readonly text: string }>> = {
+  [BUSY]: { reason: 'locked', text: 'is in use by another process; one gateway at a time can use it' },
+  [READONLY]: {
+    reason: 'unwritable',
+    text: 'cannot be written; check the permissions of the file and its directory',
+  },
+  [CORRUPT]: { reason: 'corrupt', text: 'is damaged; move it away and start with a backup or without it' },
+  [FULL]: { reason: 'full', text: 'cannot grow: the disk is full' },
+  [CANTOPEN]: {
+    reason: 'unwritable',
+    text: 'cannot be opened; check that it is a file and the permissions of its directory',
+  },
+  [NOTADB]: { reason: 'corrupt', text: 'is not an SQLite database, or is damaged' },
+};
+
+const SYSTEM: Readonly<Record<string, number>> = {
+  EACCES: READONLY,
+  EPERM: READONLY,
+  EROFS: READONLY,
+  ENOSPC: FULL,
+  EISDIR: CANTOPEN,
+  EEXIST: CANTOPEN,
+  ENOENT: CANTOPEN,
+  ENOTDIR: CANTOPEN,
+};
+
+/** SQLite's primary result code of an error of either driver, or the one that a failed system call amounts to. */
+function resultCode(error: unknown): number | undefined {
+  const { errcode, rawCode, code, message } = error as {
+    errcode?: number;
+    rawCode?: number;
+    code?: string;
+    message?: string;
+  };
+  const extended = errcode ?? rawCode;
+  if (typeof extended === 'number') return extended & 0xff;
+  if (code !== undefined && code in SYSTEM) return SYSTEM[code];
+  return /Unable to open connection/.test(message ?? '') ? CANTOPEN : undefined;
+}
+
+/** What to tell of a database that could not be opened. */
+export function openFailure(path: string, error: unknown): unknown {
+  if (isGatewayError(error)) return error;
+  const known = REASONS[resultCode(error) ?? -1];
+  return known ? storeFailed(path, known.reason, known.text, error) : error;
+}
+
+export function storeFailed(path: string, reason: OpenFailure, text: string, cause?: unknown): GatewayError {
+  return new GatewayError({
+    code: 'STORE_FAILED',
+    message: `The database ${path} ${text}`,
+    details: { reason, path },
+    cause,
+  });
+}
+
+/** A write that SQLite did not make. */
+export function writeFailure(error: unknown): StoreError {
+  return error instanceof StoreError
+    ? error
+    : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
+}

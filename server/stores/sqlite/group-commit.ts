@@ -1,0 +1,195 @@
+import { formatCursor } from '../../../shared/cursor.js';
+import {
+  type AppendOptions,
+  type AppendResult,
+  type EventRecord,
+  type LogRef,
+  type StoredSend,
+  StoreError,
+} from '../store.js';
+import type { Connection, Sync } from './connection.js';
+import { writeFailure } from './faults.js';
+import type { Journal } from './journal.js';
+import type { LiveLogs } from './live-logs.js';
+import type { LogState } from './log-state.js';
+import type { Statements } from './statements.js';
+
+interface Append {
+  readonly log: LogRef;
+  readonly events: readonly EventRecord[];
+  readonly options: AppendOptions;
+  resolve(result: AppendResult): void;
+  reject(error: unknown): void;
+}
+
+/** What people did and how runs ended: to lose it would break a promise, to lose a delta only shortens an answer that is `lost`. */
+const PRECIOUS: ReadonlySet<string> = new Set([
+  'message_accepted',
+  'tool_confirmation_result',
+  'input_result',
+  'message_end',
+  'session_closed',
+]);
+
+export interface GroupCommitOptions {
+  readonly connection: Connection;
+  readonly sql: Statements;
+  readonly live: LiveLogs;
+  readonly journal: Journal;
+  /** Every commit survives the loss of power. */
+  readonly full: boolean;
+  lookup(session: number, key: string): StoredSend | null;
+  appended(log: LogState): void;
+}
+
+/** Writes what one event-loop turn appended, in all sessions, in one transaction, and answers once that is committed. */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  #appends: Append[] = [];
+  #scheduled = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      this.#appends.push({ log, events, options, resolve, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(this.flush);
+    });
+  }
+
+  /** Commits what is waiting now. */
+  readonly flush = (): void => {
+    this.#scheduled = false;
+    const appends = this.#appends;
+    if (appends.length === 0) return;
+    this.#appends = [];
+    const { connection, journal } = this.#options;
+    const group = new Group(this.#options, syncOf(appends, this.#options.full));
+    try {
+      const answers = appends.map((append) => group.write(append));
+      group.commit();
+      journal.committed();
+      for (const log of group.logs) this.#options.appended(log);
+      for (const [i, answer] of answers.entries()) {
+        if (answer instanceof StoreError) appends[i]!.reject(answer);
+        else appends[i]!.resolve(answer);
+      }
+    } catch (error) {
+      if (group.begun) connection.rollback();
+      group.undo();
+      journal.failed();
+      const failure = writeFailure(error);
+      for (const append of appends) append.reject(failure);
+    }
+  };
+}
+
+function syncOf(appends: readonly Append[], full: boolean): Sync {
+  const precious = full || appends.some(({ events }) => events.some((event) => PRECIOUS.has(event.type)));
+  return precious ? 'FULL' : 'NORMAL';
+}
+
+/** One transaction on its way. It begins with the first statement besides the journal's: that one alone is a transaction by itself. */
+class Group {
+  readonly #options: GroupCommitOptions;
+  readonly #sync: Sync;
+  readonly #undo = new Map<LogState, () => void>();
+  begun = false;
+
+  constructor(options: GroupCommitOptions, sync: Sync) {
+    this.#options = options;
+    this.#sync = sync;
+  }
+
+  get logs(): Iterable<LogState> {
+    return this.#undo.keys();
+  }
+
+  #sql(): Statements {
+    if (!this.begun) {
+      this.#options.connection.begin(this.#sync);
+      this.begun = true;
+    }
+    return this.#options.sql;
+  }
+
+  commit(): void {
+    const { connection, journal } = this.#options;
+    if (!this.begun) connection.use(this.#sync);
+    journal.write();
+    if (this.begun) connection.commit();
+  }
+
+  undo(): void {
+    for (const back of this.#undo.values()) back();
+  }
+
+  /** Writes one append; one that is refused has written nothing. */
+  write({ log: ref, events, options }: Append): AppendResult | StoreError {
+    const log = this.#options.live.find(ref);
+    if (!log || log.closed || options.term !== log.term)
+      return new StoreError('FENCED', 'Another writer holds this session');
+    const last = log.batch?.number ?? 0;
+    if (log.batch && options.batch <= last) return log.batch.result;
+    if (options.batch !== last + 1)
+      return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
+    const first = log.head + 1;
+    const known = options.dedupe && this.#options.lookup(log.session, options.dedupe.key);
+    if (known) return { epoch: log.epoch, first, last: log.head, duplicate: known };
+
+    if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
+    this.#writeEvents(log, events);
+    this.#writeRecords(log, first, options);
+    if (options.close) this.#close(log);
+    const result = { epoch: log.epoch, first, last: log.head };
+    log.batch = { number: options.batch, result };
+    return result;
+  }
+
+  #writeEvents(log: LogState, events: readonly EventRecord[]): void {
+    log.updatedAt = Date.now();
+    if (events.length === 0) return;
+    if (!log.termKept) {
+      this.#sql().putTerm.run(log.id, log.term, log.head + 1);
+      log.termKept = true;
+    }
+    for (const event of events) {
+      event.seq = ++log.head;
+      event.term = log.term;
+      log.tail.push(event);
+    }
+    this.#options.journal.add(log.id, events[0]!.seq, events);
+  }
+
+  #writeRecords(log: LogState, first: number, { dedupe, settle, opens, ends }: AppendOptions): void {
+    if (dedupe)
+      this.#sql().putSent.run(
+        log.session,
+        dedupe.key,
+        dedupe.hash,
+        dedupe.runId,
+        log.epoch,
+        first,
+        Date.now(),
+      );
+    if (settle) {
+      const result = { ...settle.result, cursor: formatCursor(log.epoch, log.term, log.head) };
+      this.#sql().settleSent.run(JSON.stringify(result), log.session, settle.key);
+    }
+    if (opens) this.#sql().putRun.run(log.id, first, opens.runId, opens.request);
+    if (ends !== undefined) this.#sql().dropRun.run(log.id, ends);
+  }
+
+  #close(log: LogState): void {
+    const sql = this.#sql();
+    this.#options.journal.chunkTail(log);
+    sql.closeLog.run(log.updatedAt, log.id);
+    sql.closeSession.run(log.session);
+    sql.dropRuns.run(log.id);
+    log.closed = true;
+  }
+}

@@ -1,0 +1,131 @@
+import type { StoredEvent } from '../store.js';
+import { decodeJournal, encodeEvents, encodeGroup } from './codec.js';
+import type { Connection } from './connection.js';
+import type { LiveLogs } from './live-logs.js';
+import type { LogState } from './log-state.js';
+import type { Statements } from './statements.js';
+
+/** Size of the journal, in characters, at which it is moved into chunks: what the next opening reads at most, and what tails hold. */
+const JOURNAL_CHARS = 1024 * 1024;
+const CHUNK = { events: 512, chars: 64 * 1024 };
+/** Logs moved in one transaction. All at once would hold up the process where many sessions have a few events each. */
+const SLICE = 64;
+
+/** Everything that was appended lately, in the order of commits, until it is in the chunks of its logs. */
+export class Journal {
+  readonly #connection: Connection;
+  readonly #sql: Statements;
+  readonly #live: LiveLogs;
+  #id = 0;
+  #chars = 0;
+  #text = '';
+  #moving = false;
+
+  constructor(connection: Connection, sql: Statements, live: LiveLogs) {
+    this.#connection = connection;
+    this.#sql = sql;
+    this.#live = live;
+  }
+
+  /** Moves what the last process left behind into chunks. */
+  replay(): void {
+    const left = new Map<number, StoredEvent[]>();
+    const heads = new Map<number, number>();
+    for (const row of this.#sql.journal.all()) {
+      for (const { log, events } of decodeJournal(row.data as string)) {
+        if (!heads.has(log))
+          heads.set(log, (this.#sql.log.get(log)?.head as number | undefined) ?? Number.POSITIVE_INFINITY);
+        const fresh = events.filter((event) => event.seq > heads.get(log)!);
+        if (fresh.length > 0) left.set(log, [...(left.get(log) ?? []), ...fresh]);
+      }
+    }
+    this.#connection.transaction(() => {
+      for (const [log, events] of left) this.#putChunks(log, events, events.at(-1)!.ts);
+      this.#sql.clearJournal.run(Number.MAX_SAFE_INTEGER);
+    }, 'FULL');
+  }
+
+  /** Takes a log's events into the row of the present commit. */
+  add(log: number, first: number, events: readonly StoredEvent[]): void {
+    this.#text += encodeGroup({ log, first, events });
+  }
+
+  /** Writes the row, if there is anything for it. */
+  write(): void {
+    if (this.#text !== '') this.#sql.putJournal.run(this.#id + 1, this.#text);
+  }
+
+  /** The commit was made. */
+  committed(): void {
+    if (this.#text === '') return;
+    this.#id += 1;
+    this.#chars += this.#text.length;
+    this.#text = '';
+    if (this.#chars >= JOURNAL_CHARS && !this.#moving) this.#move();
+  }
+
+  /** The commit was not made. */
+  failed(): void {
+    this.#text = '';
+  }
+
+  #move(): void {
+    this.#moving = true;
+    const last = this.#id;
+    const chars = this.#chars;
+    const logs = this.#live.unchunked();
+    const step = (): void => {
+      if (!this.#moving) return;
+      try {
+        this.chunk(logs.splice(0, SLICE).filter((log) => log.live));
+        if (logs.length > 0) return void setImmediate(step);
+        this.#connection.transaction(() => this.#sql.clearJournal.run(last));
+        this.#chars -= chars;
+      } catch {
+        // It stays where it is, and is safe there; the next commit tries again.
+      }
+      this.#moving = false;
+    };
+    setImmediate(step);
+  }
+
+  /** Moves the tails of logs into chunks, in a transaction of its own. */
+  chunk(logs: readonly LogState[]): void {
+    const undo = logs.map((log) => log.mark());
+    try {
+      this.#connection.transaction(() => {
+        for (const log of logs) this.chunkTail(log);
+      });
+    } catch (error) {
+      for (const back of undo) back();
+      throw error;
+    }
+  }
+
+  /** Moves a log's tail into chunks, within a transaction. */
+  chunkTail(log: LogState): void {
+    if (log.tail.length > 0) this.#putChunks(log.id, log.tail, log.updatedAt);
+    log.chunked = log.head;
+    log.tail = [];
+  }
+
+  #putChunks(log: number, events: readonly StoredEvent[], updatedAt: number): void {
+    for (let start = 0; start < events.length; ) {
+      let end = start;
+      for (let chars = 0; end < events.length && end - start < CHUNK.events && chars < CHUNK.chars; end++) {
+        chars += events[end]!.body.length;
+      }
+      const slice = events.slice(start, end);
+      this.#sql.putChunk.run(log, slice[0]!.seq, slice.at(-1)!.seq, encodeEvents(slice));
+      start = end;
+    }
+    this.#sql.moveHead.run(events.at(-1)!.seq, updatedAt, log);
+  }
+
+  /** Moves everything, so that the next opening finds no journal. */
+  close(): void {
+    this.#moving = false;
+    this.chunk(this.#live.unchunked());
+    this.#connection.transaction(() => this.#sql.clearJournal.run(this.#id), 'FULL');
+  }
+}

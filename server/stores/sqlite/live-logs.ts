@@ -1,0 +1,42 @@
+import type { LogRef, SessionRef } from '../store.js';
+import type { LogState } from './log-state.js';
+
+/** The logs that are held for writing in this process. */
+export class LiveLogs {
+  readonly #logs = new Map<string, LogState>();
+  // A writer appends under one and the same ref; finding its log by text would cost more than the append.
+  readonly #writers = new WeakMap<SessionRef, LogState>();
+
+  /** The present log of a session, if it is held. */
+  get(ref: SessionRef): LogState | undefined {
+    const known = this.#writers.get(ref);
+    if (known?.live) return known;
+    const log = this.#logs.get(keyOf(ref));
+    if (log) this.#writers.set(ref, log);
+    return log;
+  }
+
+  /** The log that a ref names, if it is held. */
+  find(ref: LogRef): LogState | undefined {
+    const log = this.get(ref);
+    return log?.epoch === ref.epoch ? log : undefined;
+  }
+
+  add(log: LogState): void {
+    this.#logs.set(keyOf(log.ref), log);
+  }
+
+  drop(log: LogState): void {
+    log.live = false;
+    if (this.#logs.get(keyOf(log.ref)) === log) this.#logs.delete(keyOf(log.ref));
+  }
+
+  /** Those with events that are not in chunks yet. */
+  unchunked(): LogState[] {
+    return [...this.#logs.values()].filter((log) => log.tail.length > 0);
+  }
+}
+
+export function keyOf({ scope, app, name }: SessionRef): string {
+  return `${scope}\n${app}:${name}`;
+}

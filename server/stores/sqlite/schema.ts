@@ -1,0 +1,47 @@
+/** Marks a file as ours: `ASGW`. */
+export const APPLICATION_ID = 0x41534757;
+
+/**
+ * The steps from one version of the schema to the next; the file's `user_version` says how many it has taken. Steps that were
+ * released are never changed.
+ *
+ * Events come first into `journal`, one row for everything an event-loop turn appended in all sessions, because a row a session
+ * would write a page each. They move from there into `chunk`, many events of one log to a row.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+  CREATE TABLE session (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL,
+    log INTEGER NOT NULL,           -- the present log, also once it is closed
+    open INTEGER,                   -- the same while it is open: the order of lists
+    UNIQUE (scope, app, name)
+  );
+  CREATE INDEX session_open ON session (scope, open) WHERE open IS NOT NULL;
+
+  CREATE TABLE log (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session INTEGER NOT NULL, epoch TEXT NOT NULL,
+    user_id TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL, closed INTEGER,
+    first INTEGER NOT NULL, head INTEGER NOT NULL,   -- of what is in chunks; the journal may have more
+    UNIQUE (session, epoch)
+  );
+  CREATE INDEX log_closed ON log (closed) WHERE closed IS NOT NULL;
+
+  CREATE TABLE term (log INTEGER, term INTEGER, first INTEGER NOT NULL, PRIMARY KEY (log, term)) WITHOUT ROWID;
+  CREATE TABLE journal (id INTEGER PRIMARY KEY, data TEXT NOT NULL);
+  CREATE TABLE chunk (log INTEGER, first INTEGER NOT NULL, last INTEGER, data TEXT NOT NULL, PRIMARY KEY (log, last));
+  CREATE TABLE checkpoint (log INTEGER PRIMARY KEY, data TEXT NOT NULL);
+  CREATE TABLE message (log INTEGER, n INTEGER, data TEXT NOT NULL, PRIMARY KEY (log, n));
+  CREATE TABLE run (log INTEGER, n INTEGER, run_id TEXT, request TEXT NOT NULL, PRIMARY KEY (log, run_id)) WITHOUT ROWID;
+
+  CREATE TABLE sent (
+    session INTEGER, key TEXT, hash TEXT NOT NULL, run_id TEXT NOT NULL,
+    epoch TEXT NOT NULL, seq INTEGER NOT NULL, result TEXT, at INTEGER NOT NULL,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX sent_at ON sent (at);
+  `,
+];

@@ -1,0 +1,68 @@
+import type { Database } from './driver.js';
+
+const LOG = 'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head';
+
+/** The statements of the store, each prepared once. */
+export function prepareStatements(db: Database) {
+  const sql = (text: string) => db.prepare(text);
+  return {
+    meta: sql('SELECT value FROM meta WHERE name = ?'),
+    putMeta: sql('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
+
+    session: sql('SELECT id, log FROM session WHERE scope = ? AND app = ? AND name = ?'),
+    putSession: sql('INSERT INTO session (scope, app, name, log) VALUES (?, ?, ?, 0) RETURNING id'),
+    pointSession: sql('UPDATE session SET log = ?1, open = ?1 WHERE id = ?2'),
+    closeSession: sql('UPDATE session SET open = NULL WHERE id = ?'),
+    listSessions: sql(
+      `SELECT s.scope, s.app, s.name, s.open, ${LOG} FROM session s JOIN log l ON l.id = s.open
+       WHERE s.scope = ? AND s.open IS NOT NULL AND s.open < ? ORDER BY s.open DESC LIMIT ?`,
+    ),
+    countSessions: sql('SELECT count(*) AS n FROM session WHERE scope = ? AND open IS NOT NULL'),
+    unfinished: sql(
+      `SELECT DISTINCT s.scope, s.app, s.name FROM run r JOIN log l ON l.id = r.log JOIN session s ON s.id = l.session
+       WHERE l.closed IS NULL ORDER BY s.open`,
+    ),
+
+    log: sql(`SELECT ${LOG} FROM log l WHERE l.id = ?`),
+    logOfEpoch: sql(`SELECT ${LOG} FROM log l WHERE l.session = ? AND l.epoch = ?`),
+    putLog: sql(
+      'INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id',
+    ),
+    moveHead: sql('UPDATE log SET head = ?, updated = ? WHERE id = ?'),
+    moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1) WHERE id = ?2'),
+    closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
+
+    terms: sql('SELECT term, first FROM term WHERE log = ? ORDER BY term'),
+    putTerm: sql('INSERT INTO term VALUES (?, ?, ?)'),
+    // The term in which the first retained event was written is still needed.
+    cutTerms: sql(
+      'DELETE FROM term WHERE log = ?1 AND term < (SELECT max(term) FROM term WHERE log = ?1 AND first <= ?2)',
+    ),
+
+    journal: sql('SELECT id, data FROM journal ORDER BY id'),
+    putJournal: sql('INSERT INTO journal (id, data) VALUES (?, ?)'),
+    clearJournal: sql('DELETE FROM journal WHERE id <= ?'),
+
+    chunkAfter: sql('SELECT first, data FROM chunk WHERE log = ? AND last > ? ORDER BY last LIMIT 1'),
+    putChunk: sql('INSERT INTO chunk VALUES (?, ?, ?, ?)'),
+    cutChunks: sql('DELETE FROM chunk WHERE log = ? AND last <= ?'),
+
+    checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),
+    putCheckpoint: sql('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),
+    messages: sql('SELECT data FROM message WHERE log = ? AND n < ? ORDER BY n DESC LIMIT ?'),
+    putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?)'),
+
+    runs: sql('SELECT run_id, request FROM run WHERE log = ? ORDER BY n'),
+    putRun: sql('INSERT INTO run VALUES (?, ?, ?, ?)'),
+    dropRun: sql('DELETE FROM run WHERE log = ? AND run_id = ?'),
+    dropRuns: sql('DELETE FROM run WHERE log = ?'),
+
+    sent: sql('SELECT hash, run_id, epoch, seq, result FROM sent WHERE session = ? AND key = ?'),
+    putSent: sql(
+      'INSERT INTO sent (session, key, hash, run_id, epoch, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    settleSent: sql('UPDATE sent SET result = ? WHERE session = ? AND key = ?'),
+  };
+}
+
+export type Statements = ReturnType<typeof prepareStatements>;

@@ -1,0 +1,229 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { SseDecoder } from '../../shared/sse.js';
+import { newDatabase } from '../support/durable.js';
+import { post, TOKEN } from '../support/gateway.js';
+import { type Program, ROOT, runCommand } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+import type { RawEvent } from '../support/sse-client.js';
+import type { SessionHistory } from './checker.js';
+import type { mutants } from './mutants.js';
+
+const READERS = 2;
+const SENDERS = 3;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Builds the gateway program into one file, so that starting it again costs little. */
+export async function buildProgram(): Promise<string> {
+  const dir = join(ROOT, '.cache', `crash-${process.pid}`);
+  mkdirSync(dir, { recursive: true });
+  const outfile = join(dir, 'gateway.mjs');
+  const entryPoints = [join(ROOT, 'test/durable/gateway-program.ts')];
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'inline',
+    logLevel: 'error',
+  });
+  return closeLater(outfile, () => rmSync(dir, { recursive: true, force: true }));
+}
+
+/** A session under test, with what its clients saw. */
+interface Target extends SessionHistory {
+  readonly readers: RawEvent[][];
+  readonly refused: string[];
+  /** Keys that were sent and for which no answer has come yet, with their bodies. */
+  readonly open: Map<string, string>;
+}
+
+/** Kills a gateway again and again while its clients send and read, and keeps what they saw. */
+export class CrashRun {
+  readonly #file: string;
+  readonly #mutant: keyof typeof mutants;
+  readonly #path = newDatabase();
+  readonly #targets: Target[];
+  readonly #streams = new Set<AbortController>();
+  #ended = false;
+  #url = '';
+  #sending = false;
+  #keys = 0;
+
+  constructor(file: string, mutant: keyof typeof mutants, sessions: number) {
+    this.#file = file;
+    this.#mutant = mutant;
+    this.#targets = Array.from({ length: sessions }, (_, i) => ({
+      id: `s${i}`,
+      acknowledged: new Map(),
+      readers: Array.from({ length: READERS }, () => []),
+      open: new Map(),
+      refused: [],
+      log: [],
+    }));
+    closeLater(this, (run) => run.#end());
+  }
+
+  /** Runs so many rounds, then lets everything come to rest. @returns the history of each session */
+  async run(rounds: number, random: () => number, restMs: number): Promise<readonly SessionHistory[]> {
+    const port = await freePort();
+    this.#url = `http://127.0.0.1:${port}`;
+    const reading = this.#targets.flatMap((target) =>
+      target.readers.map((events) => this.#read(target.id, events)),
+    );
+    for (let round = 0; round < rounds; round++) {
+      const gateway = await this.#start(port);
+      this.#sending = true;
+      const sending = this.#targets.flatMap((target) =>
+        Array.from({ length: SENDERS }, () => this.#send(target, random)),
+      );
+      await pause(5 + random() * 250);
+      await gateway.kill('SIGKILL');
+      this.#sending = false;
+      await Promise.all(sending);
+    }
+    const gateway = await this.#start(port);
+    await Promise.all(
+      this.#targets.flatMap((target) => [...target.open].map(([key, body]) => this.#once(target, key, body))),
+    );
+    await this.#rest(restMs);
+    this.#end();
+    await Promise.all(reading);
+    await gateway.kill('SIGKILL');
+    return this.#targets;
+  }
+
+  #end(): void {
+    this.#ended = true;
+    for (const stream of this.#streams) stream.abort();
+  }
+
+  async #start(port: number): Promise<Program> {
+    const gateway = runCommand(process.execPath, {
+      args: ['--enable-source-maps', this.#file, this.#path, String(port), this.#mutant],
+    });
+    await gateway.prints(/listening \S+\n/);
+    return gateway;
+  }
+
+  async #send(target: Target, random: () => number): Promise<void> {
+    while (this.#sending) {
+      const [old] = target.open;
+      if (old && random() < 0.5) await this.#once(target, ...old);
+      else {
+        const key = `k${++this.#keys}`;
+        const body = String(Math.floor(random() * 40));
+        target.open.set(key, body);
+        // Some clients are impatient and send the same twice.
+        const twice = random() < 0.3 ? this.#once(target, key, body) : null;
+        await this.#once(target, key, body);
+        await twice;
+      }
+    }
+  }
+
+  async #once(target: Target, key: string, message: string): Promise<void> {
+    const asked = Number(key.slice(1)) % 3 === 0 ? {} : { prefer: 'respond-async' };
+    try {
+      const { status, body } = await post(
+        `${this.#url}/send`,
+        { sessionId: target.id, message, idempotencyKey: key },
+        asked as Record<string, string>,
+      );
+      if (status >= 500) return;
+      if (status >= 300) {
+        target.refused.push(`send: ${key} was answered with ${status} ${JSON.stringify(body)}`);
+        target.open.delete(key);
+        return;
+      }
+      target.acknowledged.set(key, (target.acknowledged.get(key) ?? new Set()).add(body.runId));
+      target.open.delete(key);
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+    }
+  }
+
+  /** Follows a session like a browser: comes back with the last id it saw. */
+  async #read(sessionId: string, events: RawEvent[]): Promise<void> {
+    let lastEventId = '';
+    while (!this.#ended) {
+      const stream = new AbortController();
+      this.#streams.add(stream);
+      const { signal } = stream;
+      const decoder = new SseDecoder();
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        ...(lastEventId && { 'last-event-id': lastEventId }),
+      };
+      try {
+        const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, {
+          headers,
+          signal,
+        });
+        for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+          for (const { event = 'message', id, data } of decoder.feed(chunk)) {
+            if (id !== undefined) lastEventId = id;
+            events.push({ event, data: JSON.parse(data) });
+          }
+        }
+      } catch {
+        // The gateway was killed; it comes back.
+      }
+      this.#streams.delete(stream);
+      if (!this.#ended) await pause(20);
+    }
+  }
+
+  /** Waits until every run has ended and every reader has everything, or until it takes too long for that to come. */
+  async #rest(restMs: number): Promise<void> {
+    const deadline = performance.now() + restMs;
+    for (;;) {
+      for (const target of this.#targets) target.log = await this.#logOf(target.id);
+      const resting = this.#targets.every(({ log, readers }) => {
+        const runs = new Set(log.flatMap(({ data }) => data.runId ?? []));
+        const ends = log.filter(({ event }) => event === 'message_end').length;
+        return (
+          ends >= runs.size &&
+          readers.every((events) => events.some(({ data }) => data.cursor === log.at(-1)?.data.cursor))
+        );
+      });
+      if (resting || performance.now() > deadline) return;
+      await pause(100);
+    }
+  }
+
+  /** The whole log, as it is now. */
+  async #logOf(sessionId: string): Promise<RawEvent[]> {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const abort = new AbortController();
+    const events: RawEvent[] = [];
+    const response = await fetch(`${this.#url}/events?sessionId=${sessionId}&from=earliest`, {
+      headers,
+      signal: abort.signal,
+    });
+    const decoder = new SseDecoder();
+    let head = Number.POSITIVE_INFINITY;
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      for (const { event = 'message', data: text } of decoder.feed(chunk)) {
+        const data = JSON.parse(text);
+        if (event === 'connected') head = data.sessions[sessionId].head;
+        else if (event !== 'heartbeat' && events.length < head) events.push({ event, data });
+      }
+      if (events.length >= head) break;
+    }
+    abort.abort();
+    return events;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

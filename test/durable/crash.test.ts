@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { violations } from './checker.js';
+import { buildProgram, CrashRun } from './crash-harness.js';
+
+const SESSIONS = 4;
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
+
+/** A small generator of random numbers, so that a failure can be looked at again (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+describe('a gateway that is killed at any moment', function () {
+  this.timeout(15 * 60_000);
+
+  it(`keeps its promises through ${ROUNDS} kills under sends and readers (CRASH_SEED=${SEED})`, async () => {
+    const histories = await new CrashRun(await buildProgram(), 'none', SESSIONS).run(
+      ROUNDS,
+      randomOf(SEED),
+      30_000,
+    );
+    expect(histories.flatMap(violations)).to.deep.equal([]);
+    const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
+    expect(
+      ends.some(({ data }) => data.stopReason === 'lost'),
+      'runs were hit',
+    ).to.equal(true);
+    expect(
+      ends.some(({ data }) => data.stopReason === 'end'),
+      'runs got through',
+    ).to.equal(true);
+  });
+
+  // What the checker finds when a promise is broken on purpose: a test that nothing could fail would prove nothing.
+  for (const [mutant, expected] of [
+    ['dedupeOff', /^key: \S+ (?:ran|was answered)/],
+    ['commitLate', /^(?:reader|key): .*is not in the log|^reader \d+: gap/],
+    ['recoveryOff', /^run: \S+ ended 0 times/],
+  ] as const) {
+    it(`is caught when it has the defect ${mutant}`, async () => {
+      const file = await buildProgram();
+      const found: string[] = [];
+      for (let attempt = 0; attempt < 5 && !found.some((text) => expected.test(text)); attempt++) {
+        const run = new CrashRun(file, mutant, 2);
+        found.push(...(await run.run(3, randomOf(SEED + attempt), 1500)).flatMap(violations));
+      }
+      expect(
+        found.filter((text) => expected.test(text)),
+        found.slice(0, 5).join('\n'),
+      ).to.not.deep.equal([]);
+    });
+  }
+});

@@ -1,0 +1,34 @@
+import { createGateway, defineApp } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { TOKEN } from '../support/gateway.js';
+import { mutants } from './mutants.js';
+
+// gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says.
+const [, , path, port = '0', mutant = 'none'] = process.argv;
+
+// Long enough that a round fills the store's journal more than once.
+const PADDING = 'äx'.repeat(300);
+
+const app = defineApp({
+  async *run(turn) {
+    for (let i = 0; i < Number(turn.text); i++) {
+      yield `${i} of ${turn.runId} ${PADDING}; `;
+      if (i % 3 === 0) await new Promise(setImmediate);
+    }
+  },
+});
+
+const gateway = createGateway({
+  app,
+  port: Number(port),
+  auth: { type: 'token', token: TOKEN },
+  store: mutants[mutant as keyof typeof mutants](sqliteStore({ path: path! })),
+  limits: {
+    sendsPerSecond: Number.POSITIVE_INFINITY,
+    queueLength: 1000,
+    connectionsPerUser: 1000,
+    // The checker wants to see all of it.
+    retention: { events: 1e9, bytes: 1e12, ageMs: 1e12 },
+  },
+});
+console.log('listening', (await gateway.start()).url);
