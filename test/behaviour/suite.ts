@@ -268,13 +268,8 @@ export function sessionBehaviour(door: Door): void {
       expect(JSON.stringify(seen)).not.to.include('alice');
       expect((await bob.history('main')).messages.map(textOf)).to.deep.equal(['for bob', 'echo: for bob']);
       await alice.send('private', 'hello').result;
-      for (const ask of [
-        bob.status('private'),
-        bob.abort('private'),
-        bob.end('private'),
-        bob.history('private'),
-      ]) {
-        expect(await failure(ask)).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
+      for (const ask of ['status', 'abort', 'end', 'history'] as const) {
+        expect(await failure(bob[ask]('private'))).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
       }
     });
   });

@@ -34,7 +34,8 @@ function convertObject(value: object, above: readonly object[], key: string): un
   const within = [...above, value];
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON === 'function') return convert(toJSON.call(value, key), within);
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
+  if (value instanceof String || value instanceof Number || value instanceof Boolean)
+    return convert(value.valueOf(), within);
   if (Array.isArray(value)) {
     // `map` would leave holes as they are.
     const items = Array.from(value, (item, i) => convert(item, within, String(i)) ?? null);
