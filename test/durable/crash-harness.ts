@@ -13,6 +13,7 @@ import type { mutants } from './mutants.js';
 
 const READERS = 2;
 const SENDERS = 3;
+const READ_MS = 20_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Builds the gateway program into one file, so that starting it again costs little. */
@@ -81,7 +82,7 @@ export class CrashRun {
       const sending = this.#targets.flatMap((target) =>
         Array.from({ length: SENDERS }, () => this.#send(target, random)),
       );
-      await pause(5 + random() * 250);
+      await pause(5 + random() * 350);
       await gateway.kill('SIGKILL');
       this.#sending = false;
       await Promise.all(sending);
@@ -207,14 +208,21 @@ export class CrashRun {
     });
     const decoder = new SseDecoder();
     let head = Number.POSITIVE_INFINITY;
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      for (const { event = 'message', data: text } of decoder.feed(chunk)) {
-        const data = JSON.parse(text);
-        if (event === 'connected') head = data.sessions[sessionId].head;
-        else if (event !== 'heartbeat' && events.length < head) events.push({ event, data });
+    // A log with a hole has no end that could be reached.
+    const patience = setTimeout(() => abort.abort(), READ_MS);
+    try {
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        for (const { event = 'message', data: text } of decoder.feed(chunk)) {
+          const data = JSON.parse(text);
+          if (event === 'connected') head = data.sessions[sessionId].head;
+          else if (event !== 'heartbeat' && events.length < head) events.push({ event, data });
+        }
+        if (events.length >= head) break;
       }
-      if (events.length >= head) break;
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
     }
+    clearTimeout(patience);
     abort.abort();
     return events;
   }

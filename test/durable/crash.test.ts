@@ -26,7 +26,7 @@ describe('a gateway that is killed at any moment', function () {
       randomOf(SEED),
       30_000,
     );
-    expect(histories.flatMap(violations)).to.deep.equal([]);
+    expect(histories.flatMap(violations).slice(0, 20)).to.deep.equal([]);
     const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
     expect(
       ends.some(({ data }) => data.stopReason === 'lost'),

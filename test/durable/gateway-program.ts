@@ -6,13 +6,13 @@ import { mutants } from './mutants.js';
 // gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says.
 const [, , path, port = '0', mutant = 'none'] = process.argv;
 
-// Long enough that a round fills the store's journal more than once.
-const PADDING = 'äx'.repeat(300);
+// Long enough that a round fills the store's journal.
+const PADDING = 'äx'.repeat(10_000);
 
 const app = defineApp({
   async *run(turn) {
     for (let i = 0; i < Number(turn.text); i++) {
-      yield `${i} of ${turn.runId} ${PADDING}; `;
+      yield `${i} of ${turn.runId}${i % 8 === 7 ? PADDING : ''}; `;
       if (i % 3 === 0) await new Promise(setImmediate);
     }
   },
