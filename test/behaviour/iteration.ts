@@ -1,30 +1,4 @@
-/** Everything an iteration yields. */
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
-/** Takes items up to the one that matches, without leaving the iteration. */
-export async function takeUntil<T>(items: AsyncIterator<T>, matches: (item: T) => boolean): Promise<T[]> {
-  const all: T[] = [];
-  for (;;) {
-    const { done, value } = await items.next();
-    if (done) throw new Error(`ended after ${all.length} items`);
-    all.push(value);
-    if (matches(value)) return all;
-  }
-}
-
-/** The error a promise rejects with. */
-export async function failure(promise: PromiseLike<unknown>): Promise<any> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('expected a rejection');
-}
+import { takeUntil } from '../support/client.js';
 
 /** Waits for an event of a type; fails when the iteration ends first. */
 export async function eventOf<T extends { readonly type: string }, Type extends T['type']>(
