@@ -3,10 +3,13 @@ import type { ClientTransport } from './transport.js';
 
 /** A transport that is looked for whenever it is used. @param find Rejects with what every use then fails with */
 export function lazyTransport(name: string, find: () => Promise<ClientTransport>): ClientTransport {
-  const use = () =>
-    find().catch((cause) => {
+  let last: Promise<ClientTransport> | undefined;
+  const use = () => {
+    last = find().catch((cause) => {
       throw asNetworkError(cause);
     });
+    return last;
+  };
   return {
     name,
     request: async (...args) => (await use()).request(...args),
@@ -21,9 +24,7 @@ export function lazyTransport(name: string, find: () => Promise<ClientTransport>
         close: () => void link.then((opened) => opened.close()).catch(() => {}),
       };
     },
-    close: () =>
-      void use()
-        .then((transport) => transport.close())
-        .catch(() => {}),
+    // What was never used is not looked for just to be closed.
+    close: () => void last?.then((transport) => transport.close()).catch(() => {}),
   };
 }

@@ -1,31 +1,11 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { GatewayError, getContext, type MethodContext, type MethodTree, method } from '../../server/index.js';
-import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
-import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { get, jsonHeaders } from '../support/gateway.js';
+import { gatewayOf } from '../support/role-gateway.js';
 import { openStream } from '../support/sse-client.js';
 import { as } from '../support/users.js';
-
-const roleAuth = {
-  type: 'custom',
-  cookies: false,
-  validate: async (token: string | undefined) => ({ valid: token !== undefined, user: { id: token ?? '' } }),
-  hydrateUser: async ({ user }: { user: { id: string } }) => ({
-    id: user.id,
-    tenantId: 'acme',
-    roles: user.id === 'root' ? ['admin', 'user'] : ['user'],
-    email: `${user.id}@acme.test`,
-    plan: 'gold',
-  }),
-} as const;
-
-async function gatewayOf(methods: MethodTree) {
-  const started = await startGateway({ app: echo, auth: roleAuth, methods });
-  const invoke = (body: Record<string, unknown>, user = 'alice', headers = {}) =>
-    post(`${started.url}/invoke`, body, { ...as(user), ...headers });
-  return { ...started, invoke };
-}
 
 describe('POST /invoke, the forms of a method', () => {
   const tree: MethodTree = {
