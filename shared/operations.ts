@@ -26,6 +26,8 @@ export const OPERATIONS = {
   apps: { http: 'GET', path: '/apps', extra: true },
   status: { http: 'GET', path: '/status', extra: true },
   methods: { http: 'GET', path: '/methods', extra: true },
+  openapi: { http: 'GET', path: '/openapi.json', extra: true },
+  asyncapi: { http: 'GET', path: '/asyncapi.json', extra: true },
 } as const satisfies Record<string, OperationRoute>;
 
 /** The name of an operation, the same on every transport. */

@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { ApiDocument } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { AppRegistry } from '../apps/registry.js';
@@ -18,6 +19,12 @@ export type SessionAccess = (
   operation: OperationName | 'events',
 ) => MaybePromise<boolean>;
 
+/** Writes the documents that describe the gateway, for a caller. */
+export interface DocumentWriter {
+  openapi(user: UserContext): ApiDocument;
+  asyncapi(user: UserContext): ApiDocument;
+}
+
 /** What operations work on. */
 export interface OperationEnvironment {
   readonly gatewayId: string;
@@ -30,6 +37,7 @@ export interface OperationEnvironment {
   readonly sends: RateLimiter;
   readonly invokes: RateLimiter;
   readonly methodMs: number;
+  readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
   /** Whether new work is turned away. */
   readonly state: { readonly draining: boolean };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ContentBlock, Message, MessageInput, SendInput } from '../messages.js';
+import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
 
 const id = z.string().min(1).max(256);
 const metadata = z.record(z.string(), z.unknown());
@@ -61,3 +61,10 @@ export const sendInputSchema: z.ZodType<SendInput> = z.union([
   z.array(contentBlockSchema).min(1),
   messageInputSchema,
 ]);
+
+/** Token counts, with whatever else the app reports. */
+export const usageSchema: z.ZodType<Usage> = z.looseObject({
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  totalTokens: z.number().exactOptional(),
+});
