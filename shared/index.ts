@@ -60,6 +60,7 @@ export { encodeLine, LineDecoder } from './ndjson.js';
 export type * from './operation-types.js';
 export {
   EVENTS_PATH,
+  EXTRA_OPERATIONS,
   HEALTH_PATHS,
   isOperation,
   OPERATIONS,

@@ -3,6 +3,7 @@ import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/fra
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS } from './event-types.js';
 import type { DescribedMethod } from './methods.js';
+import { anyResult } from './openapi-invoke.js';
 import { convert, eventSchema, operationSchema, refTo } from './schemas.js';
 import { EVENT_WORDS, ROUTE_WORDS } from './words.js';
 
@@ -47,7 +48,6 @@ function streamed(event: string, content: Content): object {
 /** The messages of event streams. */
 export function streamMessages(methods: readonly DescribedMethod[]): Messages {
   const streaming = methods.filter(({ stream }) => stream);
-  const data = streaming.map(({ result }) => result);
   const events = EVENTS.map((type) => [
     `sse.${type}`,
     streamed(type, { summary: EVENT_WORDS[type], payload: eventSchema(type) }),
@@ -61,7 +61,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
     ...Object.fromEntries(events),
     'sse.chunk': streamed('chunk', {
       summary: 'An item of a streaming method',
-      payload: data.length === 0 ? {} : { anyOf: data },
+      payload: anyResult(streaming),
     }),
     'sse.end': streamed('end', { summary: 'There are no more items', payload: { type: 'object' } }),
     'sse.fail': streamed('fail', { summary: 'The method failed', payload: refTo('ErrorBody') }),

@@ -1,11 +1,12 @@
 import { ERROR_TABLE, type ErrorCode, GatewayError } from '../../shared/errors.js';
 import { codesByStatus, type Described } from './errors.js';
-import { refTo } from './schemas.js';
+import { type Components, refTo } from './schemas.js';
 
-const SCHEMA = {
-  type: 'object',
-  required: ['error'],
-  properties: { error: refTo('ErrorBody') },
+const SCHEMA = refTo('ErrorAnswer');
+
+/** The body of every refusal. */
+export const errorSchemas: Components = {
+  ErrorAnswer: { type: 'object', required: ['error'], properties: { error: refTo('ErrorBody') } },
 };
 
 const RETRY_AFTER = {

@@ -3,7 +3,9 @@ import type { DescribedMethod } from './methods.js';
 import { sseContent, sseMessage } from './openapi-streams.js';
 import { type Components, operationSchema, refTo } from './schemas.js';
 
-const ANYTHING: JsonSchema = {};
+const ANYTHING: JsonSchema = {
+  description: 'What the method returns; `x-methods` tells what is known of it',
+};
 const callName = ({ name }: DescribedMethod): string => `call.${name}`;
 
 /** Named schemas of the bodies that call each method. */
@@ -44,7 +46,7 @@ export function invokeBody(methods: readonly DescribedMethod[]): object {
 export function invokeResponses(methods: readonly DescribedMethod[]): object {
   const plain = methods.filter(({ stream }) => !stream);
   const streaming = methods.filter(({ stream }) => stream);
-  const item = resultOf(streaming);
+  const item = anyResult(streaming);
   const messages = [
     sseMessage('chunk', item, 'An item'),
     sseMessage('end', { type: 'object' }, 'There are no more items'),
@@ -54,7 +56,7 @@ export function invokeResponses(methods: readonly DescribedMethod[]): object {
     200: {
       description: 'The result of the method, or the items of a streaming one',
       content: {
-        'application/json': { schema: resultOf(plain) },
+        'application/json': { schema: anyResult(plain) },
         ...(streaming.length > 0 && sseContent({ oneOf: messages })),
       },
     },
@@ -63,10 +65,10 @@ export function invokeResponses(methods: readonly DescribedMethod[]): object {
 }
 
 /** One of the methods' results. Of a method that declares none it may be anything. */
-function resultOf(methods: readonly DescribedMethod[]): JsonSchema {
+export function anyResult(methods: readonly DescribedMethod[]): JsonSchema {
   const declared = methods.map(({ result }) => result).filter(({ $ref }) => $ref !== undefined);
-  if (declared.length === 0) return ANYTHING;
-  return { anyOf: declared.length === methods.length ? declared : [...declared, ANYTHING] };
+  const schemas = declared.length === methods.length ? declared : [...declared, ANYTHING];
+  return schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? ANYTHING);
 }
 
 /** What `x-methods` tells: the methods by path, each with the schemas of its two sides. */

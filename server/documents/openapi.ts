@@ -6,7 +6,7 @@ import { type Destination, routeTable } from '../transports/http/routes.js';
 import type { Described } from './errors.js';
 import { type GatewayFacts, infoOf } from './facts.js';
 import { type DescribedMethod, MethodDescriber } from './methods.js';
-import { errorExamples, errorResponses } from './openapi-errors.js';
+import { errorExamples, errorResponses, errorSchemas } from './openapi-errors.js';
 import { invokeBody, invokeResponses, methodSchemas, methodTable } from './openapi-invoke.js';
 import { eventsResponse, sendResponses, sseSchemas } from './openapi-streams.js';
 import {
@@ -94,7 +94,7 @@ export class OpenApiWriter {
   }
 
   #protocol(): Components {
-    this.#schemas ??= { ...protocolSchemas('2020-12'), ...sseSchemas() };
+    this.#schemas ??= { ...protocolSchemas('2020-12'), ...sseSchemas(), ...errorSchemas };
     return this.#schemas;
   }
 
