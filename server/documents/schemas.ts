@@ -86,6 +86,7 @@ export function protocolSchemas(dialect: Dialect): Components {
   const { schemas } = z.toJSONSchema(NAMES, {
     target: TARGETS[dialect],
     io: 'input',
+    metadata: NAMES,
     uri: (id) => `${COMPONENTS}${id}`,
   });
   return Object.fromEntries(

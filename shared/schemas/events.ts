@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
+import { anything } from './anything.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { sessionStateSchema } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
@@ -33,8 +34,8 @@ export const loggedShapes = {
   message_start: { messageId: z.string(), app: z.string() },
   content_delta: { delta: z.string(), index: count },
   reasoning_delta: { delta: z.string(), index: count },
-  tool_use: { ...call, input: z.unknown() },
-  tool_confirmation_required: { ...call, input: z.unknown(), message: z.string().exactOptional() },
+  tool_use: { ...call, input: anything },
+  tool_confirmation_required: { ...call, input: anything, message: z.string().exactOptional() },
   tool_confirmation_result: {
     ...call,
     approved: z.boolean(),
@@ -43,15 +44,15 @@ export const loggedShapes = {
     by: z.string(),
   },
   input_required: { ...call, payload: z.unknown().exactOptional(), schema: z.unknown().exactOptional() },
-  input_result: { ...call, output: z.unknown(), by: z.string() },
+  input_result: { ...call, output: anything, by: z.string() },
   tool_progress: {
     callId: z.string(),
     value: z.number(),
     total: z.number().exactOptional(),
     message: z.string().exactOptional(),
   },
-  tool_result: { ...call, output: z.unknown(), isError: z.boolean() },
-  data: { id: z.string(), name: z.string(), value: z.unknown() },
+  tool_result: { ...call, output: anything, isError: z.boolean() },
+  data: { id: z.string(), name: z.string(), value: anything },
   steer: { messageId: z.string(), consumed: z.boolean() },
   run_error: { code: z.string(), message: z.string() },
   message_end: {
@@ -60,8 +61,8 @@ export const loggedShapes = {
     usage: usageSchema.exactOptional(),
     message: messageSchema,
   },
-  channel: { channel: z.string(), event: z.object({ type: z.string(), payload: z.unknown() }) },
-  custom: { name: z.string(), payload: z.unknown() },
+  channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
+  custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },
 } satisfies Record<LoggedEventType, z.ZodRawShape>;
 

@@ -1,7 +1,6 @@
 import * as valibot from 'valibot';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
-import type { GatewayConfig } from '../../server/index.js';
 import { defineApp, GatewayError, method, tool } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 
@@ -9,7 +8,7 @@ import { gate } from '../support/gate.js';
 const tree: z.ZodType = z.object({ name: z.string(), children: z.array(z.lazy(() => tree)) });
 
 /** Methods of every kind. */
-export const methods = {
+export const describedMethods = {
   ping: async () => ({ pong: true }),
   nothing: async () => undefined,
   tasks: {
@@ -47,6 +46,11 @@ export const methods = {
   grow: method({ schema: tree, handler: () => null }),
   date: method({ schema: z.date(), handler: () => null }),
   denied: method({ guard: () => false, handler: () => null }),
+  slow: method({
+    timeoutMs: 100,
+    handler: (_params, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  }),
 };
 
 /** An app whose runs make every event that a log can hold, as the words of the message ask for. */
@@ -92,6 +96,3 @@ export function talkative() {
   });
   return { app, held, began };
 }
-
-/** A gateway with all of it. */
-export const described = (app: GatewayConfig['app']): GatewayConfig<any, any, any> => ({ app, methods });
