@@ -21,7 +21,7 @@ export type Aborts = Set<() => void>;
 /** A controller that aborts, with `ABORTED`, as the signal does or as one of `aborts`. `release` lets go of both. */
 export function joinAborts(aborts: Aborts, signal: AbortSignal | undefined) {
   const joined = new AbortController();
-  const abort = () => joined.abort(new GatewayError({ code: 'ABORTED', message: 'Aborted by the caller' }));
+  const abort = () => joined.abort(new GatewayError({ code: 'ABORTED', message: 'Aborted' }));
   const release = () => {
     aborts.delete(abort);
     signal?.removeEventListener('abort', abort);

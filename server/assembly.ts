@@ -4,6 +4,7 @@ import { type Authenticator, createAuthenticator } from './auth/authenticate.js'
 import { Tickets } from './auth/tickets.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
+import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { isPromise } from './maybe-promise.js';
@@ -79,11 +80,19 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report }));
   const tickets = new Tickets();
+  const methods = flattenMethods(config.methods);
   const operations = new Operations({
     gatewayId: id,
     store,
     apps,
-    methods: flattenMethods(config.methods),
+    methods,
+    documents: new Documents({
+      gatewayId: id,
+      auth: auth.type,
+      methods,
+      extraRoutes: config.extraRoutes,
+      unixSocket: config.socketPath !== undefined,
+    }),
     sessions,
     connections,
     tickets,

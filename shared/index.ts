@@ -60,6 +60,7 @@ export { encodeLine, LineDecoder } from './ndjson.js';
 export type * from './operation-types.js';
 export {
   EVENTS_PATH,
+  EXTRA_OPERATIONS,
   HEALTH_PATHS,
   isOperation,
   OPERATIONS,
@@ -67,9 +68,12 @@ export {
   type OperationRoute,
   WEBSOCKET_PATH,
 } from './operations.js';
-export { clientFrameSchema } from './schemas/frames.js';
+export { errorBodySchema } from './schemas/errors.js';
+export { type EventData, eventDataSchemas, eventSchema } from './schemas/events.js';
+export { clientFrameSchema, serverFrameSchema } from './schemas/frames.js';
 export { messageInputSchema, messageSchema } from './schemas/messages.js';
 export { operationSchemas } from './schemas/operations.js';
+export { sessionStateSchema } from './schemas/state.js';
 export { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from './session-key.js';
 export { encodeSse, SseDecoder } from './sse.js';
 export { negotiateProtocol, PROTOCOL_RANGE, PROTOCOL_VERSION, type ProtocolRange } from './version.js';

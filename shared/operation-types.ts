@@ -13,6 +13,7 @@ export interface SubscribeTarget {
   readonly from?: From | undefined;
 }
 
+/** What `send` takes: either `message` or `messages`. */
 export interface SendParams {
   readonly sessionId: string;
   readonly message?: SendInput | undefined;
@@ -55,6 +56,7 @@ export interface HistoryPage {
   readonly hasMore: boolean;
 }
 
+/** A session of a list. */
 export interface SessionSummary {
   readonly sessionId: string;
   readonly app: string;
@@ -63,6 +65,7 @@ export interface SessionSummary {
   readonly updatedAt: number;
 }
 
+/** An app of a list. */
 export interface AppSummary {
   readonly name: string;
   readonly description?: string | undefined;
@@ -70,6 +73,7 @@ export interface AppSummary {
   readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
 }
 
+/** What `status` says of a session. */
 export interface SessionStatusResult {
   readonly sessionId: string;
   readonly app: string;
@@ -101,6 +105,9 @@ export interface MethodSummary {
   readonly result: unknown;
   readonly problem?: string | undefined;
 }
+
+/** A document in a format of others, which says itself how it is to be read. */
+export type ApiDocument = Readonly<Record<string, unknown>>;
 
 /** Params and result of every operation. */
 export interface OperationTypes {
@@ -173,8 +180,12 @@ export interface OperationTypes {
     params: Record<never, never>;
     result: { readonly version: number; readonly methods: readonly MethodSummary[] };
   };
+  openapi: { params: Record<never, never>; result: ApiDocument };
+  asyncapi: { params: Record<never, never>; result: ApiDocument };
 }
 
+/** The params of an operation. */
 export type ParamsOf<Name extends OperationName> = OperationTypes[Name]['params'];
+/** The result of an operation. */
 export type ResultOf<Name extends OperationName> = OperationTypes[Name]['result'];
 export type { SubscriptionInfo };

@@ -2,10 +2,6 @@
 export interface OperationRoute {
   readonly http: 'GET' | 'POST';
   readonly path: string;
-  /** Whether the specification lists the route; the others can be moved or dropped with `extraRoutes`. */
-  readonly extra?: true;
-  /** Whether its answer may be a stream of events. */
-  readonly streams?: true;
 }
 
 /**
@@ -13,23 +9,37 @@ export interface OperationRoute {
  * params and results are in `schemas/operations.ts`, keyed by the same names.
  */
 export const OPERATIONS = {
-  send: { http: 'POST', path: '/send', streams: true },
-  invoke: { http: 'POST', path: '/invoke', streams: true },
+  send: { http: 'POST', path: '/send' },
+  invoke: { http: 'POST', path: '/invoke' },
   subscribe: { http: 'POST', path: '/subscribe' },
   abort: { http: 'POST', path: '/abort' },
   close: { http: 'POST', path: '/close' },
   'tool-response': { http: 'POST', path: '/tool-response' },
   channel: { http: 'POST', path: '/channel' },
-  ticket: { http: 'POST', path: '/ticket', extra: true },
-  history: { http: 'GET', path: '/history', extra: true },
-  sessions: { http: 'GET', path: '/sessions', extra: true },
-  apps: { http: 'GET', path: '/apps', extra: true },
-  status: { http: 'GET', path: '/status', extra: true },
-  methods: { http: 'GET', path: '/methods', extra: true },
+  ticket: { http: 'POST', path: '/ticket' },
+  history: { http: 'GET', path: '/history' },
+  sessions: { http: 'GET', path: '/sessions' },
+  apps: { http: 'GET', path: '/apps' },
+  status: { http: 'GET', path: '/status' },
+  methods: { http: 'GET', path: '/methods' },
+  openapi: { http: 'GET', path: '/openapi.json' },
+  asyncapi: { http: 'GET', path: '/asyncapi.json' },
 } as const satisfies Record<string, OperationRoute>;
 
 /** The name of an operation, the same on every transport. */
 export type OperationName = keyof typeof OPERATIONS;
+
+/** The operations whose routes can be moved or dropped with `extraRoutes`. Beside the table, which is in every client's bundle. */
+export const EXTRA_OPERATIONS: readonly OperationName[] = [
+  'ticket',
+  'history',
+  'sessions',
+  'apps',
+  'status',
+  'methods',
+  'openapi',
+  'asyncapi',
+];
 
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';

@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { ApiDocument } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { AppRegistry } from '../apps/registry.js';
@@ -21,6 +22,12 @@ export type SessionAccess = (
   operation: AccessedOperation,
 ) => MaybePromise<boolean>;
 
+/** Writes the documents that describe the gateway, for a caller. */
+export interface DocumentWriter {
+  openapi(user: UserContext): ApiDocument;
+  asyncapi(user: UserContext): ApiDocument;
+}
+
 /** What operations work on. */
 export interface OperationEnvironment {
   readonly gatewayId: string;
@@ -33,6 +40,7 @@ export interface OperationEnvironment {
   readonly sends: RateLimiter;
   readonly invokes: RateLimiter;
   readonly methodMs: number;
+  readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
   /** Whether new work is turned away. */
   readonly state: { readonly draining: boolean };

@@ -195,6 +195,8 @@ export class Operations {
       version: 1,
       methods: listMethods(this.#env.methods, caller.identity.user),
     }),
+    openapi: (_params, { identity }) => this.#env.documents.openapi(identity.user),
+    asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
   };
 
   async #subscribe(params: ParamsOf<'subscribe'>, caller: Caller): Promise<ResultOf<'subscribe'>> {

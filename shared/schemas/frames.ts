@@ -1,28 +1,73 @@
 import { z } from 'zod';
-import type { ClientFrame } from '../frames.js';
+import type { ClientFrame, ServerFrame } from '../frames.js';
+import { errorBodySchema, errorBodyShape } from './errors.js';
 import { subscribeTargetSchema } from './operations.js';
 
 const id = z.string().min(1).max(256);
 const version = z.number().int();
 const timestamp = z.number();
+const ping = z.object({ type: z.literal('ping'), timestamp });
+const pong = z.object({ type: z.literal('pong'), timestamp });
 
-/** Schema of what a client writes to a WebSocket or Unix socket. The params of a request have schemas of their own. */
-export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('type', [
-  z.object({
+/** Schemas of what a client writes, by type. */
+export const clientFrameSchemas = {
+  req: z.object({
     type: z.literal('req'),
     id,
     method: z.string().min(1).max(1024),
     params: z.unknown().optional(),
   }),
-  z.object({
+  connect: z.object({
     type: z.literal('connect'),
     protocol: z.object({ min: version, max: version }),
     token: z.string().optional(),
     subscribe: z.array(subscribeTargetSchema).max(1000).optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
   }),
-  z.object({ type: z.literal('cancel'), id }),
-  z.object({ type: z.literal('auth'), token: z.string() }),
-  z.object({ type: z.literal('ping'), timestamp }),
-  z.object({ type: z.literal('pong'), timestamp }),
+  cancel: z.object({ type: z.literal('cancel'), id }),
+  auth: z.object({ type: z.literal('auth'), token: z.string() }),
+  ping,
+  pong,
+} satisfies Record<ClientFrame['type'], z.ZodObject>;
+
+/** Schema of what a client writes to a WebSocket or Unix socket. The params of a request have schemas of their own. */
+export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('type', [
+  // Nearly every frame is a request.
+  clientFrameSchemas.req,
+  clientFrameSchemas.connect,
+  clientFrameSchemas.cancel,
+  clientFrameSchemas.auth,
+  ping,
+  pong,
+]);
+
+/** Schemas of what a gateway writes, by type. */
+export const serverFrameSchemas = {
+  res: z.discriminatedUnion('ok', [
+    z.object({ type: z.literal('res'), id, ok: z.literal(true), payload: z.unknown().exactOptional() }),
+    z.object({ type: z.literal('res'), id, ok: z.literal(false), error: errorBodySchema }),
+  ]),
+  chunk: z.object({ type: z.literal('chunk'), id, data: z.unknown() }),
+  event: z.object({
+    type: z.literal('event'),
+    id: z.string().exactOptional(),
+    event: z.string(),
+    sessionId: z.string().exactOptional(),
+    data: z.unknown(),
+  }),
+  authenticated: z.object({ type: z.literal('authenticated'), authExpiresAt: z.number().exactOptional() }),
+  error: z.object({ type: z.literal('error'), ...errorBodyShape }),
+  ping,
+  pong,
+} satisfies Record<ServerFrame['type'], z.ZodType>;
+
+/** Schema of what a gateway writes to a WebSocket or Unix socket. The data of events have schemas of their own. */
+export const serverFrameSchema: z.ZodType<ServerFrame> = z.discriminatedUnion('type', [
+  serverFrameSchemas.res,
+  serverFrameSchemas.chunk,
+  serverFrameSchemas.event,
+  serverFrameSchemas.authenticated,
+  serverFrameSchemas.error,
+  ping,
+  pong,
 ]);

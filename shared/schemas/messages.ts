@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ContentBlock, Message, MessageInput, SendInput } from '../messages.js';
+import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
+import { anything } from './anything.js';
 
 const id = z.string().min(1).max(256);
 const metadata = z.record(z.string(), z.unknown());
@@ -24,15 +25,15 @@ export const contentBlockSchema: z.ZodType<ContentBlock> = z.discriminatedUnion(
     text: z.string().exactOptional(),
     data: z.string().exactOptional(),
   }),
-  z.object({ type: z.literal('tool_use'), callId: id, name: z.string().min(1), input: z.unknown() }),
+  z.object({ type: z.literal('tool_use'), callId: id, name: z.string().min(1), input: anything }),
   z.object({
     type: z.literal('tool_result'),
     callId: id,
     name: z.string().min(1),
-    output: z.unknown(),
+    output: anything,
     isError: z.boolean(),
   }),
-  z.object({ type: z.literal('data'), id, name: z.string().min(1), value: z.unknown() }),
+  z.object({ type: z.literal('data'), id, name: z.string().min(1), value: anything }),
 ]);
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
@@ -61,3 +62,10 @@ export const sendInputSchema: z.ZodType<SendInput> = z.union([
   z.array(contentBlockSchema).min(1),
   messageInputSchema,
 ]);
+
+/** Token counts, with whatever else the app reports. */
+export const usageSchema: z.ZodType<Usage> = z.looseObject({
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  totalTokens: z.number().exactOptional(),
+});

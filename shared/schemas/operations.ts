@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { OperationTypes } from '../operation-types.js';
+import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
-import { messageSchema, sendInputSchema } from './messages.js';
+import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
 const sessionId = z.string();
 const callId = z.string().min(1).max(256);
@@ -10,6 +11,7 @@ const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
 const metadata = z.record(z.string(), z.unknown());
 const ok = z.object({ ok: z.literal(true) });
 const none = z.object({});
+const document = z.record(z.string(), z.unknown());
 
 /** Schema of a session to follow. */
 export const subscribeTargetSchema = z.object({
@@ -17,8 +19,6 @@ export const subscribeTargetSchema = z.object({
   cursor: z.string().max(256).optional(),
   from: from.optional(),
 });
-
-const status = z.enum(['idle', 'running', 'waiting']);
 
 const send = z
   .object({
@@ -29,7 +29,7 @@ const send = z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
       .optional(),
-    onBusy: z.enum(['queue', 'steer', 'interrupt', 'reject']).optional(),
+    onBusy: onBusySchema.optional(),
     metadata: metadata.optional(),
   })
   .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
@@ -37,26 +37,19 @@ const send = z
     message: 'give either message or messages',
   });
 
-const runResult = z.object({
+/** Schema of the outcome of a run. */
+export const runResultSchema: z.ZodType<RunResult> = z.object({
   runId: z.string(),
   message: messageSchema,
-  stopReason: z.enum([
-    'end',
-    'max_tokens',
-    'tool_use',
-    'aborted',
-    'superseded',
-    'steered',
-    'timeout',
-    'error',
-    'lost',
-  ]),
+  stopReason: stopReasonSchema,
   intoRunId: z.string().optional(),
-  usage: metadata.optional(),
+  usage: usageSchema.optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   cursor: z.string(),
 });
-const accepted = z.object({
+
+/** Schema of the answer to an accepted message. */
+export const acceptedSchema: z.ZodType<Accepted> = z.object({
   runId: z.string(),
   message: messageSchema,
   position: z.number().int(),
@@ -72,7 +65,7 @@ type Schemas = {
 
 /** Schemas of the params and results of every operation. */
 export const operationSchemas: Schemas = {
-  send: { params: send, result: z.union([runResult, accepted]) },
+  send: { params: send, result: z.union([runResultSchema, acceptedSchema]) },
   invoke: {
     params: z.object({
       method: z.string().min(1).max(1024),
@@ -138,7 +131,13 @@ export const operationSchemas: Schemas = {
     params: z.object({ limit: pageLimit, before: z.string().max(512).optional() }),
     result: z.object({
       sessions: z.array(
-        z.object({ sessionId, app: z.string(), status, createdAt: z.number(), updatedAt: z.number() }),
+        z.object({
+          sessionId,
+          app: z.string(),
+          status: sessionStatusSchema,
+          createdAt: z.number(),
+          updatedAt: z.number(),
+        }),
       ),
       cursor: z.string().nullable(),
     }),
@@ -162,7 +161,7 @@ export const operationSchemas: Schemas = {
       z.object({
         sessionId,
         app: z.string(),
-        status,
+        status: sessionStatusSchema,
         runId: z.string().optional(),
         queued: z.number(),
         epoch: z.string(),
@@ -195,4 +194,6 @@ export const operationSchemas: Schemas = {
       ),
     }),
   },
+  openapi: { params: none, result: document },
+  asyncapi: { params: none, result: document },
 };

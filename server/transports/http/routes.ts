@@ -1,4 +1,10 @@
-import { EVENTS_PATH, HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
+import {
+  EVENTS_PATH,
+  EXTRA_OPERATIONS,
+  HEALTH_PATHS,
+  OPERATIONS,
+  type OperationName,
+} from '../../../shared/operations.js';
 
 /** What a route leads to. */
 export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
@@ -15,7 +21,7 @@ export type ExtraRoutes = string | false;
 export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>([[EVENTS_PATH, { http: 'GET', to: 'events' }]]);
   for (const [name, route] of Object.entries(OPERATIONS)) {
-    const extra = 'extra' in route;
+    const extra = EXTRA_OPERATIONS.includes(name as OperationName);
     if (extra && extraRoutes === false) continue;
     routes.set(extra ? `${extraRoutes}${route.path}` : route.path, {
       http: route.http,

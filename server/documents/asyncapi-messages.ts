@@ -1,0 +1,168 @@
+import { OPERATIONS, type OperationName } from '../../shared/operations.js';
+import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
+import type { JsonSchema } from '../schema/schema.js';
+import { EVENTS } from './event-types.js';
+import type { DescribedMethod } from './methods.js';
+import { anyResult } from './openapi-invoke.js';
+import { convert, eventSchema, operationSchema, refTo } from './schemas.js';
+import { EVENT_WORDS, ROUTE_WORDS } from './words.js';
+
+/** Messages by their names. */
+export type Messages = Readonly<Record<string, object>>;
+
+/** The operations, in the order of the table. */
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
+
+const TEXT = { type: 'string' };
+const ANSWERED = { correlationId: { location: '$message.payload#/id' } };
+
+interface Content {
+  readonly summary?: string | undefined;
+  readonly payload: JsonSchema;
+}
+
+function message(name: string, { summary, payload }: Content, more: object = {}): object {
+  return {
+    name,
+    ...(summary !== undefined && { summary }),
+    contentType: 'application/json',
+    ...more,
+    payload,
+  };
+}
+
+function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', required, properties };
+}
+
+/** One message of an event stream: its `event` and `id` are headers, its data is the payload. */
+function streamed(event: string, content: Content): object {
+  const headers = { type: 'object', required: ['event'], properties: { event: { const: event }, id: TEXT } };
+  return message(event, content, { headers });
+}
+
+/** The messages of event streams. */
+export function streamMessages(methods: readonly DescribedMethod[]): Messages {
+  const streaming = methods.filter(({ stream }) => stream);
+  const events = EVENTS.map((type) => [
+    `sse.${type}`,
+    streamed(type, { summary: EVENT_WORDS[type], payload: eventSchema(type) }),
+  ]);
+  const calls = streaming.map(({ name, path, description, params, paramsRequired }) => {
+    const body = { method: { const: path }, params, sessionId: TEXT };
+    const payload = object(body, paramsRequired ? ['sessionId'] : ['params', 'sessionId']);
+    return [`call.${name}`, message(path, { summary: description, payload })];
+  });
+  return {
+    ...Object.fromEntries(events),
+    'sse.chunk': streamed('chunk', {
+      summary: 'An item of a streaming method',
+      payload: anyResult(streaming),
+    }),
+    'sse.end': streamed('end', { summary: 'There are no more items', payload: { type: 'object' } }),
+    'sse.fail': streamed('fail', { summary: 'The method failed', payload: refTo('ErrorBody') }),
+    'body.send': message('send', {
+      summary: ROUTE_WORDS.send.summary,
+      payload: operationSchema('send', 'params'),
+    }),
+    ...Object.fromEntries(calls),
+  };
+}
+
+/** The frames of sockets that are no requests. */
+export function frameMessages(): Messages {
+  const { connect, cancel, auth, ping, pong } = clientFrameSchemas;
+  const { authenticated, error } = serverFrameSchemas;
+  const events = EVENTS.map((type) => {
+    const fields = {
+      type: { const: 'event' },
+      id: TEXT,
+      event: { const: type },
+      sessionId: TEXT,
+      data: eventSchema(type),
+    };
+    const payload = object(fields, ['id', 'sessionId']);
+    return [`event.${type}`, message(type, { summary: EVENT_WORDS[type], payload })];
+  });
+  const frame = (name: string, summary: string, schema: Parameters<typeof convert>[0]): [string, object] => [
+    name,
+    message(name, { summary, payload: convert(schema, 'draft-07') }),
+  ];
+  return {
+    ...Object.fromEntries([
+      frame('connect', 'Opens the connection: the first frame', connect),
+      frame('cancel', 'Ends a method call, which is answered with `ABORTED` then', cancel),
+      frame('auth', 'A new token of the same user', auth),
+      frame('ping', 'Asks for a sign of life', ping),
+      frame('pong', 'A sign of life', pong),
+      frame('authenticated', 'The new token counts from now on', authenticated),
+      frame('error', 'What belongs to no request, or why the connection is closed next', error),
+    ]),
+    ...Object.fromEntries(events),
+    'res.error': message(
+      'res',
+      {
+        summary: 'The request failed',
+        payload: object({
+          type: { const: 'res' },
+          id: TEXT,
+          ok: { const: false },
+          error: refTo('ErrorBody'),
+        }),
+      },
+      ANSWERED,
+    ),
+  };
+}
+
+/** Requests over sockets and their answers: the operations, and each method by its path. */
+export function requestMessages(methods: readonly DescribedMethod[]): Messages {
+  const operations = OPERATION_NAMES.flatMap((name) => [
+    [`req.${name}`, request(name, ROUTE_WORDS[name].summary, frameParams(name))],
+    [`res.${name}`, response(name, frameResult(name))],
+  ]);
+  const calls = methods.flatMap(({ name, path, description, params, paramsRequired, stream, result }) => [
+    [`req.method.${name}`, request(path, description, params, paramsRequired)],
+    ...(stream ? [[`chunk.method.${name}`, item(path, result)]] : []),
+    [`res.method.${name}`, response(path, stream ? {} : result)],
+  ]);
+  return {
+    'chunk.invoke': item('a streaming method', {}),
+    ...Object.fromEntries(operations),
+    ...Object.fromEntries(calls),
+  };
+}
+
+function request(method: string, summary: string | undefined, params: JsonSchema, required = false): object {
+  const fields = { type: { const: 'req' }, id: TEXT, method: { const: method }, params };
+  return message(method, { summary, payload: object(fields, required ? [] : ['params']) }, ANSWERED);
+}
+
+function response(method: string, result: JsonSchema): object {
+  // Nothing returned is nothing written.
+  const fields = { type: { const: 'res' }, id: TEXT, ok: { const: true }, payload: result };
+  return message(
+    'res',
+    { summary: `The answer of ${method}`, payload: object(fields, ['payload']) },
+    ANSWERED,
+  );
+}
+
+function item(method: string, result: JsonSchema): object {
+  const fields = { type: { const: 'chunk' }, id: TEXT, data: result };
+  return message('chunk', { summary: `An item of ${method}`, payload: object(fields) }, ANSWERED);
+}
+
+/** Over a socket `subscribe` is about the socket itself. */
+function frameParams(name: OperationName): JsonSchema {
+  return name === 'subscribe' ? refTo('subscribe.frame') : operationSchema(name, 'params');
+}
+
+/** Over a socket `send` is answered at acceptance. */
+function frameResult(name: OperationName): JsonSchema {
+  return name === 'send' ? refTo('Accepted') : operationSchema(name, 'result');
+}

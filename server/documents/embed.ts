@@ -1,0 +1,238 @@
+import { isPlainObject, type JsonSchema } from '../schema/schema.js';
+
+/** The JSON Schema that a format is written in: OpenAPI 3.1 in draft 2020-12, AsyncAPI 3 in draft 07. */
+export type Dialect = '2020-12' | 'draft-07';
+
+/** A schema as a part of a document; null where it cannot be one, and then `problem` says why. */
+export interface Embedded {
+  readonly schema: JsonSchema | boolean | null;
+  readonly problem?: string;
+}
+
+const ONE = new Set([
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'contains',
+  'contentSchema',
+  'not',
+  'if',
+  'then',
+  'else',
+  'propertyNames',
+]);
+const LIST = new Set(['allOf', 'anyOf', 'oneOf']);
+const MAP = new Set(['properties', 'patternProperties']);
+/** What a schema is called, which has no meaning inside a document. */
+const NAMING = new Set(['$schema', '$id', '$anchor', '$comment', '$vocabulary']);
+/** What draft 07 has no words for. Without it a schema accepts more. */
+const NOT_IN_DRAFT_07 = new Set([
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'minContains',
+  'maxContains',
+  'contentSchema',
+]);
+/** Keywords that are read together with others. */
+const TOGETHER = new Set([
+  '$defs',
+  'definitions',
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'dependencies',
+  'dependentSchemas',
+  'dependentRequired',
+]);
+/** The oldest drafts, in which `$ref` hides what is beside it. */
+const HIDES_SIBLINGS = /draft-0[4-7]/;
+
+/**
+ * Makes a schema a part of a document: its references lead to where it stands there, and its keywords are those of the document's
+ * dialect.
+ *
+ * @param at JSON Pointer of the schema in the document, as a reference: `#/components/schemas/name`.
+ */
+export function embed(schema: JsonSchema, at: string, dialect: Dialect): Embedded {
+  try {
+    return { schema: new Embedding(schema, at, dialect).run() };
+  } catch (error) {
+    if (error instanceof Unembeddable) return { schema: null, problem: error.reason };
+    throw error;
+  }
+}
+
+class Unembeddable {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+type Place = { readonly from: string; readonly to: string };
+type Draft = Record<string, unknown>;
+
+class Embedding {
+  readonly #root: JsonSchema;
+  readonly #at: string;
+  readonly #dialect: Dialect;
+  readonly #hides: boolean;
+  /** Where each part has gone, by its old place or anchor. */
+  readonly #moved = new Map<string, string>();
+  readonly #references: { readonly draft: Draft; readonly to: string }[] = [];
+
+  constructor(root: JsonSchema, at: string, dialect: Dialect) {
+    this.#root = root;
+    this.#at = at;
+    this.#dialect = dialect;
+    this.#hides = HIDES_SIBLINGS.test(String(root.$schema ?? ''));
+  }
+
+  run(): JsonSchema | boolean {
+    const schema = this.#rewrite(this.#root, { from: '#', to: this.#at });
+    for (const { draft, to } of this.#references) {
+      const own = typeof this.#root.$id === 'string' ? this.#root.$id.replace(/#$/, '') : null;
+      const local = own !== null && (to === own || to.startsWith(`${own}#`)) ? to.slice(own.length) : to;
+      const target = this.#moved.get(plainPointer(local === '' ? '#' : local));
+      if (target === undefined) throw new Unembeddable(`It refers to ${to}, which is not a part of it`);
+      draft.$ref = encodeURI(target);
+    }
+    return schema;
+  }
+
+  #rewrite(schema: unknown, place: Place): JsonSchema | boolean {
+    this.#moved.set(place.from, place.to);
+    if (typeof schema === 'boolean') return schema;
+    if (!isPlainObject(schema)) throw new Unembeddable('A part of it is no schema');
+    if (schema.$dynamicRef !== undefined || schema.$recursiveRef !== undefined)
+      throw new Unembeddable('It uses dynamic references');
+    if (typeof schema.$id === 'string' && place.from !== '#')
+      throw new Unembeddable('A part of it has an $id of its own');
+    if (typeof schema.$anchor === 'string') this.#moved.set(`#${schema.$anchor}`, place.to);
+    return this.#reference(schema, place) ?? this.#keywords(schema, place);
+  }
+
+  /** A schema with `$ref`: in draft 07 whatever is beside it has to go into an `allOf`. */
+  #reference(schema: JsonSchema, place: Place): JsonSchema | undefined {
+    const { $ref, ...rest } = schema;
+    if (typeof $ref !== 'string') return undefined;
+    const draft: Draft = {};
+    this.#references.push({ draft, to: $ref });
+    if (this.#hides) return draft;
+    const beside = Object.keys(rest).filter((key) => !NAMING.has(key));
+    if (beside.length === 0) return draft;
+    if (this.#dialect === '2020-12') return Object.assign(draft, this.#keywords(rest, place));
+    const siblings = this.#keywords(rest, { from: place.from, to: `${place.to}/allOf/1` });
+    return { allOf: [draft, siblings] };
+  }
+
+  #keywords(schema: JsonSchema, place: Place): JsonSchema {
+    const draft: Draft = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (NAMING.has(key)) continue;
+      if (this.#dialect === 'draft-07' && NOT_IN_DRAFT_07.has(key)) continue;
+      const inside = { from: `${place.from}/${key}`, to: `${place.to}/${key}` };
+      if (LIST.has(key) && Array.isArray(value)) draft[key] = this.#list(value, inside);
+      else if (MAP.has(key) && isPlainObject(value)) draft[key] = this.#map(value, inside);
+      else if (ONE.has(key)) draft[key] = this.#rewrite(value, inside);
+      else if (!TOGETHER.has(key)) draft[key] = value;
+    }
+    this.#definitions(schema, place, draft);
+    this.#items(schema, place, draft);
+    this.#dependencies(schema, place, draft);
+    this.#bounds(draft);
+    return draft;
+  }
+
+  #list(schemas: readonly unknown[], { from, to }: Place): (JsonSchema | boolean)[] {
+    return schemas.map((schema, at) => this.#rewrite(schema, { from: `${from}/${at}`, to: `${to}/${at}` }));
+  }
+
+  #map(schemas: JsonSchema, { from, to }: Place): Record<string, JsonSchema | boolean> {
+    return Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => {
+        const step = name.replaceAll('~', '~0').replaceAll('/', '~1');
+        return [name, this.#rewrite(schema, { from: `${from}/${step}`, to: `${to}/${step}` })];
+      }),
+    );
+  }
+
+  /** Schemas that others refer to. */
+  #definitions(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+    const modern = this.#dialect === '2020-12';
+    for (const key of ['definitions', '$defs']) {
+      const own = schema[key];
+      if (!isPlainObject(own)) continue;
+      const target = modern ? '$defs' : 'definitions';
+      const moved = this.#map(own, { from: `${from}/${key}`, to: `${to}/${target}` });
+      draft[target] = { ...(draft[target] as Draft | undefined), ...moved };
+    }
+  }
+
+  /** Tuples: `items` and `additionalItems` up to 2019-09, `prefixItems` and `items` since. */
+  #items(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+    const old = Array.isArray(schema.items);
+    const [tupleKey, restKey] = old ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
+    const tuple = schema[tupleKey];
+    const rest = schema[restKey];
+    const [newTuple, newRest] =
+      this.#dialect === '2020-12' ? ['prefixItems', 'items'] : ['items', 'additionalItems'];
+    if (Array.isArray(tuple)) {
+      draft[newTuple] = this.#list(tuple, { from: `${from}/${tupleKey}`, to: `${to}/${newTuple}` });
+      if (rest !== undefined)
+        draft[newRest] = this.#rewrite(rest, { from: `${from}/${restKey}`, to: `${to}/${newRest}` });
+    } else if (schema.items !== undefined) {
+      draft.items = this.#rewrite(schema.items, { from: `${from}/items`, to: `${to}/items` });
+    }
+  }
+
+  /** What a property demands of others: one keyword up to draft 07, two since. */
+  #dependencies(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+    const names: Record<string, unknown> = {};
+    const schemas: Record<string, unknown> = {};
+    const modern = this.#dialect === '2020-12';
+    const target = modern ? 'dependentSchemas' : 'dependencies';
+    for (const key of ['dependencies', 'dependentSchemas', 'dependentRequired']) {
+      const place = { from: `${from}/${key}`, to: `${to}/${target}` };
+      for (const [name, value] of Object.entries((schema[key] ?? {}) as JsonSchema)) {
+        if (Array.isArray(value)) names[name] = value;
+        else Object.assign(schemas, this.#map({ [name]: value }, place));
+      }
+    }
+    const some = (part: object): boolean => Object.keys(part).length > 0;
+    if (modern) {
+      if (some(names)) draft.dependentRequired = names;
+      if (some(schemas)) draft.dependentSchemas = schemas;
+    } else if (some(names) || some(schemas)) {
+      // A property can have both, which is one schema then.
+      for (const [name, schema] of Object.entries(schemas)) {
+        const required = [(schema as JsonSchema).required, names[name]].flatMap((part) => part ?? []);
+        names[name] = schema === false ? schema : { ...(schema as JsonSchema), required };
+      }
+      draft.dependencies = names;
+    }
+  }
+
+  /** In draft 04 an exclusive bound is a flag beside the bound. */
+  #bounds(draft: Draft): void {
+    for (const [flag, bound] of [
+      ['exclusiveMinimum', 'minimum'],
+      ['exclusiveMaximum', 'maximum'],
+    ] as const) {
+      if (typeof draft[flag] !== 'boolean') continue;
+      if (draft[flag]) {
+        draft[flag] = draft[bound];
+        delete draft[bound];
+      } else delete draft[flag];
+    }
+  }
+}
+
+/** A fragment as RFC 6901 writes it before it is put into a URI. */
+function plainPointer(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

@@ -1,0 +1,59 @@
+import { ERROR_TABLE, type ErrorCode } from '../../shared/errors.js';
+import type { OperationName } from '../../shared/operations.js';
+
+/** What a request is described for: an operation, or one of the routes that are none. */
+export type Described = OperationName | 'events' | 'live' | 'ready';
+
+const ORIGIN = ['ORIGIN_DENIED'] as const;
+const CALLER = [
+  ...ORIGIN,
+  'INVALID_REQUEST',
+  'UNAUTHENTICATED',
+  'ACCESS_DENIED',
+  'RATE_LIMITED',
+  'INTERNAL',
+] as const;
+const READING = [...CALLER, 'INVALID_PARAMS', 'OVERLOADED'] as const;
+const POSTING = [...READING, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const SESSION = ['APP_NOT_FOUND', 'SESSION_NOT_FOUND'] as const;
+
+/** The codes that each route may answer with. What a host throws in its own code comes on top. */
+const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
+  send: [
+    ...POSTING,
+    ...SESSION,
+    'SESSION_BUSY',
+    'SESSION_CLOSED',
+    'IDEMPOTENCY_CONFLICT',
+    'CURSOR_GONE',
+    'QUEUE_FULL',
+    'SHUTTING_DOWN',
+  ],
+  invoke: [...POSTING, ...SESSION, 'METHOD_NOT_FOUND', 'GUARD_DENIED', 'SHUTTING_DOWN', 'TIMEOUT'],
+  subscribe: [...POSTING, ...SESSION, 'CONNECTION_NOT_FOUND', 'QUEUE_FULL', 'SHUTTING_DOWN'],
+  abort: [...POSTING, ...SESSION],
+  close: [...POSTING, ...SESSION],
+  'tool-response': [...POSTING, ...SESSION, 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
+  channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  ticket: POSTING,
+  history: [...READING, ...SESSION, 'CURSOR_GONE'],
+  sessions: READING,
+  apps: READING,
+  status: [...READING, ...SESSION],
+  methods: READING,
+  openapi: READING,
+  asyncapi: READING,
+  events: [...READING, ...SESSION, 'TOO_MANY_CONNECTIONS'],
+  live: ORIGIN,
+  ready: [...ORIGIN, 'SHUTTING_DOWN'],
+};
+
+/** The codes of a route by HTTP status. */
+export function codesByStatus(described: Described): ReadonlyMap<number, readonly ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of CODES[described]) {
+    const { status } = ERROR_TABLE[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}

@@ -1,0 +1,98 @@
+import type { EventType } from '../../shared/events.js';
+import type { Described } from './errors.js';
+
+/** What a reader is told of a route. */
+export interface Words {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: Tag;
+}
+
+/** The groups of routes. */
+export const TAGS = {
+  conversation: 'Messages, runs and their events',
+  methods: "The host's own methods",
+  reading: 'What there is',
+  service: 'Health, tickets and documents',
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
+  events: {
+    tag: 'conversation',
+    summary: 'Follow sessions',
+    description:
+      'A stream of events that ends by itself after some minutes, with a `retry:` line; a client then asks again with the last `id` it has seen. A stream of one session carries its cursor as `id`; any other stream carries a vector of cursors as the `id` of heartbeats.',
+  },
+  send: {
+    tag: 'conversation',
+    summary: 'Send a message',
+    description:
+      'Answers with the events of the run; with `Accept: application/json` with its result once it has ended; with `Prefer: respond-async` as soon as the message is accepted.',
+  },
+  invoke: {
+    tag: 'methods',
+    summary: 'Call a method',
+    description:
+      'The body names the method and carries its params. A streaming method answers with one `chunk` an item, then `end`; a failure in between is `fail`. `x-methods` lists the methods that the caller of this document may see.',
+  },
+  subscribe: {
+    tag: 'conversation',
+    summary: 'Change the sessions of an open stream',
+    description: 'Each added session is answered in the stream, by the event `subscribed`.',
+  },
+  abort: { tag: 'conversation', summary: 'End a run' },
+  close: {
+    tag: 'conversation',
+    summary: 'End a session',
+    description: 'Ends its runs as aborted. A later message to the key begins a new session.',
+  },
+  'tool-response': {
+    tag: 'conversation',
+    summary: 'Answer a confirmation, a question or a client tool',
+    description: 'The first answer counts.',
+  },
+  channel: { tag: 'conversation', summary: 'Publish to a channel of a session' },
+  ticket: {
+    tag: 'service',
+    summary: 'Get a ticket for an event stream',
+    description: 'Serves as the query parameter `token` of `/events`, so that no token stands in a URL.',
+  },
+  history: { tag: 'reading', summary: 'Read the messages of a session, oldest first' },
+  sessions: { tag: 'reading', summary: "List the caller's sessions" },
+  apps: { tag: 'reading', summary: 'List the apps' },
+  status: { tag: 'reading', summary: 'Tell of a session, or of the gateway' },
+  methods: { tag: 'methods', summary: 'List the methods that the caller may see' },
+  openapi: { tag: 'service', summary: 'Describe the HTTP routes (OpenAPI 3.1)' },
+  asyncapi: { tag: 'service', summary: 'Describe the events and frames (AsyncAPI 3)' },
+  live: { tag: 'service', summary: 'Tell that the process answers' },
+  ready: { tag: 'service', summary: 'Tell whether new work is taken' },
+};
+
+export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
+  message_accepted: 'A message was accepted; its run is or will be in the log',
+  message_start: 'A run begins',
+  content_delta: 'A piece of the text of the answer',
+  reasoning_delta: 'A piece of the reasoning',
+  tool_use: 'The app calls a tool',
+  tool_confirmation_required: 'A tool waits for the consent of a person',
+  tool_confirmation_result: 'A person has consented or refused',
+  input_required: 'The app, or a tool that runs at the client, waits for an answer',
+  input_result: 'The answer to `input_required`',
+  tool_progress: 'How far a tool has come',
+  tool_result: 'What a tool has returned',
+  data: 'A block of structured content; the same `id` replaces it',
+  steer: 'What became of a message that was to steer a run',
+  run_error: 'Why a run failed',
+  message_end: 'A run has ended: the last event of each',
+  channel: 'Something was published to a channel',
+  custom: 'An event of the host',
+  session_closed: 'The session is over',
+  connected: 'The first event: which connection this is, and what it follows',
+  subscribed: 'The answer to `subscribe`: what follows for this session starts at `next`',
+  heartbeat: 'Everything before its cursor was sent',
+  gap: 'Continuity could not be proved; a `snapshot` follows',
+  snapshot: 'The folded state of the session; what follows comes after it',
+  auth_expired: 'The credentials have run out; the stream ends',
+};

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
+import { anything } from './anything.js';
+import { messageSchema, usageSchema } from './messages.js';
+import { sessionStateSchema } from './state.js';
+import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
+
+const count = z.number().int();
+const call = { callId: z.string(), name: z.string() };
+
+/** The fields of a subscription's start. */
+export const subscriptionInfoShape = {
+  epoch: z.string().nullable(),
+  first: count,
+  head: count,
+  resume: z.enum(['new', 'exact', 'gap']),
+  next: count,
+  cursor: z.string().exactOptional(),
+  status: sessionStatusSchema,
+  runId: z.string().exactOptional(),
+  queued: count,
+};
+
+/** Fields of the events that a session logs, by type. */
+export const loggedShapes = {
+  message_accepted: {
+    message: messageSchema,
+    preceding: z.array(messageSchema).exactOptional(),
+    key: z.string().exactOptional(),
+    onBusy: onBusySchema,
+    position: count,
+    metadata: z.record(z.string(), z.unknown()).exactOptional(),
+  },
+  message_start: { messageId: z.string(), app: z.string() },
+  content_delta: { delta: z.string(), index: count },
+  reasoning_delta: { delta: z.string(), index: count },
+  tool_use: { ...call, input: anything },
+  tool_confirmation_required: { ...call, input: anything, message: z.string().exactOptional() },
+  tool_confirmation_result: {
+    ...call,
+    approved: z.boolean(),
+    reason: z.string().exactOptional(),
+    input: z.unknown().exactOptional(),
+    by: z.string(),
+  },
+  input_required: { ...call, payload: z.unknown().exactOptional(), schema: z.unknown().exactOptional() },
+  input_result: { ...call, output: anything, by: z.string() },
+  tool_progress: {
+    callId: z.string(),
+    value: z.number(),
+    total: z.number().exactOptional(),
+    message: z.string().exactOptional(),
+  },
+  tool_result: { ...call, output: anything, isError: z.boolean() },
+  data: { id: z.string(), name: z.string(), value: anything },
+  steer: { messageId: z.string(), consumed: z.boolean() },
+  run_error: { code: z.string(), message: z.string() },
+  message_end: {
+    stopReason: stopReasonSchema,
+    intoRunId: z.string().exactOptional(),
+    usage: usageSchema.exactOptional(),
+    message: messageSchema,
+  },
+  channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
+  custom: { name: z.string(), payload: anything },
+  session_closed: { reason: z.string() },
+} satisfies Record<LoggedEventType, z.ZodRawShape>;
+
+/** Fields of the events that a connection carries and no log holds, by type. */
+export const transientShapes = {
+  connected: {
+    protocol: count,
+    gatewayId: z.string(),
+    connectionId: z.string(),
+    clientId: z.string(),
+    heartbeatMs: z.number(),
+    authExpiresAt: z.number().exactOptional(),
+    defaultApp: z.string(),
+    sessions: z.record(z.string(), z.object(subscriptionInfoShape)),
+  },
+  subscribed: subscriptionInfoShape,
+  heartbeat: { cursor: z.string().exactOptional() },
+  gap: {
+    reason: gapReasonSchema,
+    requested: z.string().nullable(),
+    epoch: z.string().nullable(),
+    first: count,
+    head: count,
+  },
+  snapshot: { state: sessionStateSchema },
+  auth_expired: { message: z.string() },
+} satisfies Record<TransientEventType, z.ZodRawShape>;
+
+/** Fields of every event of a log. */
+export const envelopeShape = {
+  sessionId: z.string(),
+  cursor: z.string(),
+  ts: z.number(),
+  runId: z.string().exactOptional(),
+};
+
+/** Fields that events of a connection may have. */
+export const connectionShape = {
+  sessionId: z.string().exactOptional(),
+  cursor: z.string().exactOptional(),
+  ts: z.number().exactOptional(),
+};
+
+/** The data of an event, as the wire carries it beside the event's type. */
+export type EventData<Type extends EventType> = Omit<Extract<GatewayEvent, { type: Type }>, 'type'>;
+
+const shapes: Readonly<Record<EventType, z.ZodRawShape>> = Object.fromEntries([
+  ...Object.entries(loggedShapes).map(([type, shape]) => [type, { ...envelopeShape, ...shape }]),
+  ...Object.entries(transientShapes).map(([type, shape]) => [type, { ...connectionShape, ...shape }]),
+]);
+
+/** Schemas of the data of every event, by type. */
+export const eventDataSchemas = Object.fromEntries(
+  Object.entries(shapes).map(([type, shape]) => [type, z.object(shape)]),
+) as unknown as { readonly [Type in EventType]: z.ZodType<EventData<Type>> };
+
+const events = Object.entries(shapes).map(([type, shape]) => z.object({ type: z.literal(type), ...shape }));
+
+/** Schema of every event, as clients receive it. Fields it does not know are left out of what it returns. */
+export const eventSchema = z.discriminatedUnion(
+  'type',
+  events as unknown as [z.ZodObject, ...z.ZodObject[]],
+) as unknown as z.ZodType<GatewayEvent>;

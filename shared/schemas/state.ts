@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { SessionState } from '../fold.js';
+import { messageSchema, usageSchema } from './messages.js';
+import { onBusySchema } from './words.js';
+
+const toolProgress = z.object({
+  value: z.number(),
+  total: z.number().exactOptional(),
+  message: z.string().exactOptional(),
+});
+
+const activeRun = z.object({
+  runId: z.string(),
+  app: z.string(),
+  message: messageSchema,
+  usage: usageSchema.exactOptional(),
+  error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  progress: z.record(z.string(), toolProgress).exactOptional(),
+});
+
+const pendingQuestion = z.object({
+  callId: z.string(),
+  runId: z.string(),
+  kind: z.enum(['confirmation', 'input']),
+  name: z.string(),
+  input: z.unknown().exactOptional(),
+  schema: z.unknown().exactOptional(),
+  message: z.string().exactOptional(),
+});
+
+const queuedMessage = z.object({
+  runId: z.string(),
+  message: messageSchema,
+  preceding: z.array(messageSchema).exactOptional(),
+  onBusy: onBusySchema,
+});
+
+/** The fields of a session's folded state. */
+export const stateShape = {
+  cursor: z.string().nullable(),
+  messages: z.array(messageSchema),
+  hasMore: z.boolean(),
+  run: activeRun.nullable(),
+  pending: z.array(pendingQuestion),
+  queue: z.array(queuedMessage),
+  closed: z.boolean(),
+};
+
+/** A session, folded from its events. */
+export const sessionStateSchema: z.ZodType<SessionState> = z.object(stateShape);

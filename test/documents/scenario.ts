@@ -1,0 +1,245 @@
+import type { AuthConfig } from '../../server/index.js';
+import { startGateway, TOKEN } from '../support/gateway.js';
+import { openUnixSocket, openWebSocket, type RawSocket } from '../support/raw-socket.js';
+import { socketDirectory } from '../support/socket-directory.js';
+import type { RawEvent, RawStream } from '../support/sse-client.js';
+import { describedMethods, talkative } from './fixture.js';
+import { Traffic } from './traffic.js';
+
+const SHORT = 'a-token-that-is-good-for-a-moment-only';
+
+/** `TOKEN` is anybody, `SHORT` the same for a moment. */
+const auth: AuthConfig = {
+  type: 'custom',
+  cookies: false,
+  validate: async (token) => ({
+    valid: token === TOKEN || token === SHORT,
+    user: { id: 'somebody', roles: ['admin'] },
+    ...(token === SHORT && { expiresAt: Date.now() + 250 }),
+  }),
+};
+
+const EVERYTHING = 'think data emit publish usage annotate tool pay locate ask';
+const isEvent = (type: string) => (event: RawEvent) => event.event === type;
+const authorized = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A gateway of every kind of method and event, and all that it has said. */
+export interface Recorded {
+  readonly traffic: Traffic;
+  readonly openapi: any;
+  readonly asyncapi: any;
+}
+
+/** Has a gateway do everything it can, through every door. */
+export async function record(): Promise<Recorded> {
+  const talk = talkative();
+  const socketPath = `${socketDirectory()}/g.sock`;
+  const { url } = await startGateway({
+    app: talk.app,
+    methods: describedMethods,
+    auth,
+    socketPath,
+    limits: { bodyBytes: 100_000 },
+  });
+  const traffic = new Traffic(url);
+  const viewer = await traffic.follow('?sessionId=main');
+  await viewer.until(isEvent('heartbeat'));
+  const sockets = [traffic.watch(await openWebSocket(url)), traffic.watch(await openUnixSocket(socketPath))];
+  for (const socket of sockets) await greet(socket);
+  await converse(traffic, viewer);
+  await steer(traffic, viewer, talk);
+  await fail(traffic, viewer);
+  await recover(traffic);
+  await call(traffic);
+  await read(traffic);
+  await refuse(traffic);
+  for (const socket of sockets) await speak(socket);
+  await expire(traffic, url);
+  await traffic.ask('/close', { sessionId: 'main' });
+  await viewer.until(isEvent('session_closed'));
+  for (const socket of sockets) await socket.event('session_closed');
+  return {
+    traffic,
+    openapi: await traffic.ask('/openapi.json'),
+    asyncapi: await traffic.ask('/asyncapi.json'),
+  };
+}
+
+async function greet(socket: RawSocket): Promise<void> {
+  socket.say({
+    type: 'connect',
+    protocol: { min: 1, max: 1 },
+    token: TOKEN,
+    subscribe: [{ sessionId: 'main' }, { sessionId: 'lost', cursor: 'nonsense' }],
+    metadata: { from: 'test' },
+  });
+  await socket.event('connected');
+}
+
+/** A run with everything in it; the person answers what it asks. */
+async function converse(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const sending = traffic.ask(
+    '/send',
+    { sessionId: 'main', message: EVERYTHING, metadata: { a: 1 } },
+    { accept: '*/*', 'idempotency-key': 'k1' },
+  );
+  const { data: payment } = await viewer.until(isEvent('tool_confirmation_required'));
+  await traffic.ask('/tool-response', {
+    sessionId: 'main',
+    callId: payment.callId,
+    approved: true,
+    reason: 'fine',
+  });
+  const { data: place } = await viewer.until(isEvent('input_required'));
+  await traffic.ask('/tool-response', { sessionId: 'main', callId: place.callId, output: { at: 'home' } });
+  const { data: question } = await viewer.until(({ data }) => data.name === 'colour');
+  await traffic.ask('/tool-response', { sessionId: 'main', callId: question.callId, output: 'blue' });
+  await sending;
+  await traffic.ask('/tool-response', { sessionId: 'main', callId: question.callId, output: 'blue' });
+  const messages = ['one', { content: [{ type: 'text', text: 'two' }], metadata: { b: 1 } }];
+  await traffic.ask('/send', { sessionId: 'main', messages }, { accept: 'application/json' });
+  await traffic.ask('/channel', { sessionId: 'main', channel: 'news' });
+}
+
+async function steer(
+  traffic: Traffic,
+  viewer: RawStream,
+  { began, held }: ReturnType<typeof talkative>,
+): Promise<void> {
+  const prefer = { prefer: 'respond-async' };
+  await traffic.ask('/send', { sessionId: 'main', message: 'hold' }, prefer);
+  await began.passed;
+  const steering = await traffic.ask(
+    '/send',
+    { sessionId: 'main', message: 'more', onBusy: 'steer' },
+    prefer,
+  );
+  const { runId } = await traffic.ask('/send', { sessionId: 'main', message: 'later' }, prefer);
+  await traffic.ask('/send', { sessionId: 'main', message: 'now?', onBusy: 'reject' }, prefer);
+  const late = await traffic.follow('?sessionId=main&from=snapshot');
+  await late.until(isEvent('snapshot'));
+  await traffic.ask('/status?sessionId=main');
+  await traffic.ask('/abort', { sessionId: 'main', runId, reason: 'not any more' });
+  held.open();
+  await viewer.until(({ event, data }) => event === 'message_end' && data.runId === steering.runId);
+}
+
+async function fail(traffic: Traffic, viewer: RawStream): Promise<void> {
+  await traffic.ask('/send', { sessionId: 'main', message: 'usage fail' });
+  await viewer.until(isEvent('run_error'));
+}
+
+/** Streams of several sessions, of cursors that prove nothing, by ticket, and changed while they are open. */
+async function recover(traffic: Traffic): Promise<void> {
+  const lost = await traffic.follow('?sessionId=main', { 'last-event-id': 'nonsense' });
+  await lost.until(isEvent('snapshot'));
+  const { ticket } = await traffic.ask('/ticket', {});
+  const both = await traffic.follow(`?sessionId=main&sessionId=other&from=earliest&token=${ticket}`, {
+    authorization: '',
+  });
+  const { data } = await both.until(isEvent('connected'));
+  const { connectionId } = data;
+  await traffic.ask('/subscribe', {
+    connectionId,
+    add: ['third', { sessionId: 'main', from: 'run' }],
+    remove: ['other'],
+  });
+  await both.until(isEvent('subscribed'));
+  await traffic.ask('/subscribe', { connectionId: 'conn_of_nobody', sessionId: 'main' });
+}
+
+async function call(traffic: Traffic): Promise<void> {
+  const calls: [string, unknown?][] = [
+    ['ping'],
+    ['nothing'],
+    ['tasks:create', { title: 'a' }],
+    ['tasks:create', { title: 1 }],
+    ['tasks:find'],
+    ['tasks:find', { text: 'a' }],
+    ['tasks:admin:archive', { before: '2026-01-01' }],
+    ['flat:create_it', { at: ['a', 1] }],
+    ['flat.create.it', { n: 1 }],
+    ['grow', { name: 'a', children: [{ name: 'b', children: [] }] }],
+    ['tasks:watch', { count: 2 }],
+    ['tasks:watch', { count: 3 }],
+    ['denied'],
+    ['slow'],
+    ['unknown'],
+  ];
+  for (const [method, params] of calls) await traffic.ask('/invoke', { method, params, sessionId: 'main' });
+}
+
+async function read(traffic: Traffic): Promise<void> {
+  for (const path of [
+    '/history?sessionId=main',
+    '/history?sessionId=main&limit=2',
+    '/sessions',
+    '/sessions?limit=1',
+    '/apps',
+    '/status',
+    '/methods',
+    '/healthz',
+    '/readyz',
+  ])
+    await traffic.ask(path);
+}
+
+/** What is wrong, once for each kind. */
+async function refuse(traffic: Traffic): Promise<void> {
+  const main = { sessionId: 'main' };
+  await traffic.ask('/send', { ...main, message: 'other' }, { 'idempotency-key': 'k1' });
+  await traffic.ask('/send', { ...main, message: 'x'.repeat(200_000) });
+  await traffic.ask('/send', main, { 'content-type': 'text/plain' });
+  await traffic.ask('/send', { sessionId: 'ghost:main', message: 'hi' });
+  await traffic.ask('/send', { ...main });
+  await traffic.ask('/apps', undefined, authorized('nobody'));
+  await traffic.ask('/apps', undefined, { origin: 'https://elsewhere.test' });
+  await traffic.ask('/history?sessionId=none');
+  await traffic.ask('/history?sessionId=main&before=AAAAAAAAAAA.1');
+  await traffic.ask('/tool-response', { ...main, callId: 'none', output: 1 });
+  await traffic.ask('/abort', { sessionId: 'none' });
+  await traffic.ask('/abort', main);
+}
+
+/** The same over frames. */
+async function speak(socket: RawSocket): Promise<void> {
+  socket.say({ type: 'ping', timestamp: 1 });
+  socket.say({ type: 'pong', timestamp: 1 });
+  socket.say({ type: 'auth', token: TOKEN });
+  socket.say({ type: 'nonsense' });
+  socket.say({ type: 'req', id: 'slow', method: 'slow' });
+  socket.say({ type: 'cancel', id: 'slow' });
+  await socket.until(({ id }) => id === 'slow');
+  const requests: [string, unknown?][] = [
+    ['send', { sessionId: 'main', message: 'hi' }],
+    ['subscribe', { add: ['third'], remove: ['lost'] }],
+    ['invoke', { method: 'tasks:watch', params: { count: 1 } }],
+    ['channel', { sessionId: 'main', channel: 'news', payload: 1 }],
+    ['abort', { sessionId: 'main' }],
+    ['tool-response', { sessionId: 'main', callId: 'none' }],
+    ['close', { sessionId: 'none' }],
+    ['ticket'],
+    ['history', { sessionId: 'main' }],
+    ['sessions', {}],
+    ['apps'],
+    ['status'],
+    ['methods'],
+    ['openapi'],
+    ['asyncapi'],
+    ['ping'],
+    ['nothing'],
+    ['tasks:create', { title: 'a' }],
+    ['tasks:watch', { count: 2 }],
+    ['denied'],
+  ];
+  for (const [at, [method, params]] of requests.entries()) await socket.ask(`${at}`, method, params);
+  await socket.until(({ type }) => type === 'error');
+}
+
+async function expire(traffic: Traffic, url: string): Promise<void> {
+  const stream = await traffic.follow('?sessionId=main', authorized(SHORT));
+  const socket = traffic.watch(await openWebSocket(url));
+  socket.say({ type: 'connect', protocol: { min: 1, max: 1 }, token: SHORT });
+  await stream.until(isEvent('auth_expired'));
+  await socket.closed;
+}

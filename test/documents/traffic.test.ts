@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import type { EventType } from '../../shared/events.js';
+import { clientFrameSchema, eventDataSchemas, eventSchema, serverFrameSchema } from '../../shared/index.js';
+import { closeAll } from '../support/resources.js';
+import { type Recorded, record } from './scenario.js';
+import { type DocumentValidator, lookUp, strictValidator } from './validator.js';
+
+const EVENTS = Object.keys(eventDataSchemas) as EventType[];
+const step = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');
+
+describe('what a gateway really says, judged by its documents', function () {
+  this.timeout(60_000);
+  let recorded: Recorded;
+  let open: DocumentValidator;
+  let async: DocumentValidator;
+
+  before(async () => {
+    recorded = await record();
+    open = strictValidator(recorded.openapi, '2020-12');
+    async = strictValidator(recorded.asyncapi, 'draft-07');
+  });
+  after(closeAll);
+
+  it('every answer over HTTP is one of those described for its route and status', () => {
+    const statuses = new Set<string>();
+    for (const { route, method, status, mediaType, body } of recorded.traffic.http) {
+      const at = `/paths/${step(route)}/${method}/responses/${status}`;
+      const response = lookUp(recorded.openapi, `#${at}`);
+      const what = `${method} ${route} ${status} ${JSON.stringify(body)?.slice(0, 300)}`;
+      expect(response, what).to.be.an('object');
+      statuses.add(`${route} ${status}`);
+      if (status === 204) expect(response.content, what).to.equal(undefined);
+      else expect(open.faults(`${at}/content/${step(mediaType)}/schema`, body), what).to.deep.equal([]);
+      if (status >= 400) expect(response['x-codes'], what).to.include(body.error.code);
+    }
+    expect([...statuses]).to.include.members([
+      '/send 200',
+      '/send 202',
+      '/send 400',
+      '/send 404',
+      '/send 409',
+      '/send 413',
+      '/send 415',
+      '/send 422',
+      '/invoke 200',
+      '/invoke 204',
+      '/invoke 400',
+      '/invoke 403',
+      '/invoke 404',
+      '/invoke 504',
+      '/apps 401',
+      '/apps 403',
+      '/history 410',
+      '/history 404',
+      '/tool-response 409',
+      '/tool-response 404',
+      '/subscribe 404',
+    ]);
+  });
+
+  it('every body that was taken is one of those described', () => {
+    for (const { route, method, request, status } of recorded.traffic.http) {
+      if (method !== 'post' || status >= 400) continue;
+      const at = `/paths/${step(route)}/post/requestBody/content/application~1json/schema`;
+      expect(open.faults(at, request), `${route} ${JSON.stringify(request)}`).to.deep.equal([]);
+    }
+  });
+
+  it('no body that was refused for its params is one of those described', () => {
+    const refused = recorded.traffic.http.filter(({ body }) => body?.error?.code === 'INVALID_PARAMS');
+    expect(refused).to.have.length.above(1);
+    for (const { route, request } of refused) {
+      const at = `/paths/${step(route)}/post/requestBody/content/application~1json/schema`;
+      expect(open.faults(at, request), JSON.stringify(request)).to.not.deep.equal([]);
+    }
+  });
+
+  it('every message of an event stream is described in both documents, and every type was seen', () => {
+    const seen = new Set<string>();
+    for (const { route, event, id, data } of recorded.traffic.messages) {
+      seen.add(event);
+      const what = `${route} ${event} ${JSON.stringify(data)}`;
+      const method = route === '/events' ? 'get' : 'post';
+      const schema = `/paths/${step(route)}/${method}/responses/200/content/text~1event-stream/schema`;
+      expect(open.faults(schema, { event, ...(id !== undefined && { id }), data }), what).to.deep.equal([]);
+      const message = `/components/messages/sse.${event}`;
+      expect(async.faults(`${message}/payload`, data), what).to.deep.equal([]);
+      expect(
+        async.faults(`${message}/headers`, { event, ...(id !== undefined && { id }) }),
+        what,
+      ).to.deep.equal([]);
+    }
+    expect([...seen]).to.have.members([...EVENTS, 'chunk', 'end', 'fail']);
+  });
+
+  it('every frame that the gateway wrote is described, and every kind was seen', () => {
+    const seen = new Set<string>();
+    const methodOf = new Map(recorded.traffic.sent.map(({ id, method }) => [id, method]));
+    for (const frame of recorded.traffic.frames) {
+      const names = framesNamed(recorded.asyncapi, frame, methodOf.get(frame.id));
+      seen.add(frame.type === 'event' ? `event.${frame.event}` : frame.type);
+      const faults = names.map((name) => async.faults(`/components/messages/${name}/payload`, frame));
+      expect(
+        faults.some((of) => of.length === 0),
+        `${names} ${JSON.stringify(frame).slice(0, 400)} ${faults}`,
+      ).to.equal(true);
+      expect(serverFrameSchema.safeParse(frame).error, JSON.stringify(frame)).to.equal(undefined);
+    }
+    // Sockets are closed with a code when a token has run out.
+    const events = EVENTS.filter((type) => type !== 'auth_expired').map((type) => `event.${type}`);
+    expect([...seen]).to.include.members([...events, 'res', 'chunk', 'pong', 'authenticated', 'error']);
+  });
+
+  it('every frame that the gateway took is described', () => {
+    const taken = recorded.traffic.sent.filter(({ type }) => type !== 'nonsense');
+    for (const frame of taken) {
+      const name = frame.type === 'req' ? requestName(recorded.asyncapi, frame.method) : frame.type;
+      expect(
+        async.faults(`/components/messages/${name}/payload`, frame),
+        JSON.stringify(frame),
+      ).to.deep.equal([]);
+      expect(clientFrameSchema.safeParse(frame).success, JSON.stringify(frame)).to.equal(true);
+    }
+    expect(clientFrameSchema.safeParse({ type: 'nonsense' }).success).to.equal(false);
+  });
+
+  it('every event is one by the schema of the protocol, which refuses what is none', () => {
+    for (const { event, data } of recorded.traffic.messages) {
+      if (['chunk', 'end', 'fail'].includes(event)) continue;
+      const whole = { type: event, ...data };
+      expect(eventSchema.parse(whole)).to.deep.equal(whole);
+      const field = Object.keys(data).find((name) => !['sessionId', 'cursor', 'ts', 'runId'].includes(name));
+      if (field !== undefined)
+        expect(eventSchema.safeParse({ ...whole, [field]: Symbol() }).success, `${event} ${field}`).to.equal(
+          false,
+        );
+    }
+  });
+});
+
+function requestName(document: any, method: string): string {
+  const found = Object.entries<any>(document.components.messages).find(
+    ([name, { payload }]) => name.startsWith('req.') && payload.properties.method.const === method,
+  );
+  return found![0];
+}
+
+/** The messages that an answer may be. */
+function framesNamed(document: any, frame: any, method: string | undefined): string[] {
+  if (frame.type === 'event') return [`event.${frame.event}`];
+  if (frame.type === 'res' && frame.ok === false) return ['res.error'];
+  if (frame.type !== 'res' && frame.type !== 'chunk') return [frame.type];
+  return [requestName(document, method!).replace(/^req/, frame.type)];
+}

@@ -1,0 +1,89 @@
+import { SseDecoder } from '../../shared/sse.js';
+import { jsonHeaders } from '../support/gateway.js';
+import type { RawFrame, RawSocket } from '../support/raw-socket.js';
+import { openStream, type RawStream } from '../support/sse-client.js';
+
+/** One answer over HTTP, as it was on the wire. */
+export interface HttpExchange {
+  readonly route: string;
+  readonly method: 'get' | 'post';
+  readonly request: unknown;
+  readonly status: number;
+  readonly mediaType: string;
+  readonly body: any;
+}
+
+/** One message of an event stream. */
+export interface StreamMessage {
+  readonly route: string;
+  readonly event: string;
+  readonly id?: string;
+  readonly data: any;
+}
+
+/** Everything that a run of tests has seen of a gateway. */
+export class Traffic {
+  readonly url: string;
+  readonly http: HttpExchange[] = [];
+  readonly streams: StreamMessage[] = [];
+  readonly sent: any[] = [];
+  readonly #open: { readonly route: string; readonly stream: RawStream }[] = [];
+  readonly #sockets: RawSocket[] = [];
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Asks once; the body of an event stream is read to its end. */
+  async ask(route: string, body?: unknown, headers: Record<string, string> = {}): Promise<any> {
+    const method = body === undefined ? 'get' : 'post';
+    const response = await fetch(this.url + route, {
+      method,
+      headers: { ...jsonHeaders(), accept: 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const path = route.split('?', 1)[0]!;
+    const text = await response.text();
+    const mediaType = (response.headers.get('content-type') ?? '').split(';', 1)[0]!;
+    if (mediaType === 'text/event-stream') {
+      const decoder = new SseDecoder();
+      for (const { event = 'message', id, data } of decoder.feed(Buffer.from(text)))
+        this.streams.push({ route: path, event, ...(id !== undefined && { id }), data: JSON.parse(data) });
+      return text;
+    }
+    const answer = text === '' ? undefined : JSON.parse(text);
+    this.http.push({ route: path, method, request: body, status: response.status, mediaType, body: answer });
+    return answer;
+  }
+
+  /** Follows sessions. */
+  async follow(query: string, headers: Record<string, string> = {}): Promise<RawStream> {
+    const stream = await openStream(`${this.url}/events${query}`, {
+      headers: { ...jsonHeaders(), ...headers },
+    });
+    this.#open.push({ route: '/events', stream });
+    return stream;
+  }
+
+  /** Keeps what a socket says and hears. */
+  watch<Socket extends RawSocket>(socket: Socket): Socket {
+    const say = socket.say.bind(socket);
+    socket.say = (frame) => {
+      this.sent.push(frame);
+      say(frame);
+    };
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  get messages(): StreamMessage[] {
+    return [
+      ...this.streams,
+      ...this.#open.flatMap(({ route, stream }) => stream.events.map((event) => ({ route, ...event }))),
+    ];
+  }
+
+  get frames(): RawFrame[] {
+    return this.#sockets.flatMap(({ frames }) => frames);
+  }
+}
