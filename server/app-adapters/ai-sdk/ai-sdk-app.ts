@@ -1,0 +1,150 @@
+import type { Agent, ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText } from 'ai';
+import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type App, defineApp } from '../../apps/define-app.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { loadPeer } from '../optional-peer.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import { answerApprovals } from './approvals.js';
+import { toCallSettings } from './call-settings.js';
+import { StreamReader } from './stream-reader.js';
+import { toModelMessages } from './to-model-messages.js';
+import { clientSideTools, TurnTools } from './turn-tools.js';
+
+/** A stream of the AI SDK: what `streamText` and `agent.stream` return. */
+export type AiSdkStream = Pick<StreamTextResult<any, any>, 'fullStream' | 'response'>;
+
+/** `streamText` options without what a turn brings: messages and abort signal. */
+export type StreamTextSettings = Omit<
+  Parameters<typeof streamText<any, any>>[0],
+  'messages' | 'prompt' | 'abortSignal'
+>;
+
+/** An agent of the AI SDK, such as `ToolLoopAgent`. */
+export type AiSdkAgent = Pick<Agent<any, any, any>, 'stream' | 'tools'>;
+
+/**
+ * Answers a turn with a stream. Pass it `turn.signal`, or an abort does not reach the model.
+ *
+ * @param tools Those of the app and of the turn's caller, for the `tools` of the call.
+ */
+export type AiSdkRun = (
+  turn: Turn,
+  messages: ModelMessage[],
+  tools: AiToolSet,
+) => AiSdkStream | PromiseLike<AiSdkStream>;
+
+export interface AiSdkAppOptions {
+  readonly description?: string;
+  /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's: with `confirm`, `runsOn`, progress and user. */
+  readonly tools?: ToolSet;
+  /** @default 'continue' */
+  readonly onDisconnect?: OnDisconnect;
+  /** Whether the model sees its reasoning of earlier answers. @default false */
+  readonly sendReasoning?: boolean;
+  /** How often one run may go on after approvals. @default 20 */
+  readonly maxRounds?: number;
+}
+
+const MAX_STEPS = 20;
+
+/**
+ * An app that answers with the AI SDK: `streamText` options, an agent, or a function that returns a stream. Needs the package `ai`.
+ *
+ * @example
+ * createGateway({ app: aiSdkApp({ model, system: 'Be brief.', tools: { weather } }) })
+ */
+export function aiSdkApp(
+  source: StreamTextSettings | AiSdkAgent | AiSdkRun,
+  { tools: ours = {}, sendReasoning = false, maxRounds = 20, ...about }: AiSdkAppOptions = {},
+): App {
+  const written: AiToolSet = typeof source === 'function' ? {} : (source.tools ?? {});
+  const tools = { ...clientSideTools(written), ...ours };
+  const start = toRun(source);
+  return defineApp({
+    ...about,
+    tools,
+    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds }),
+  } satisfies Application);
+}
+
+interface Conversation {
+  readonly start: AiSdkRun;
+  readonly tools: ToolSet;
+  readonly written: AiToolSet;
+  readonly sendReasoning: boolean;
+  readonly maxRounds: number;
+}
+
+async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
+  const tools = new TurnTools(turn, given.tools);
+  const reader = new StreamReader({
+    isOurs: (name) => tools.has(name),
+    isLogged: (toolCallId) => tools.hasBegun(toolCallId),
+    usage: turn.usage,
+  });
+  const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk(), given.written);
+  let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
+  for (let round = 1; ; round += 1) {
+    const stream = await start(given.start, turn, messages, aiTools);
+    for await (const part of stream.fullStream) yield* reader.read(part);
+    const approvals = reader.takeApprovals();
+    if (approvals.length === 0 || round > given.maxRounds) break;
+    const { messages: answered } = await stream.response;
+    messages = [...messages, ...(await answerApprovals(turn, reader, approvals, answered))];
+  }
+  yield* reader.unmade();
+  return { stopReason: reader.stopReason ?? 'end' };
+}
+
+/** A stream that does not even begin failed like one that breaks off. */
+async function start(
+  run: AiSdkRun,
+  turn: Turn,
+  messages: ModelMessage[],
+  tools: AiToolSet,
+): Promise<AiSdkStream> {
+  try {
+    return await run(turn, messages, tools);
+  } catch (error) {
+    throw upstreamFailed(error);
+  }
+}
+
+function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): AiSdkRun {
+  if (typeof source === 'function') return source;
+  return 'stream' in source ? fromAgent(source) : fromSettings(source);
+}
+
+function fromSettings(settings: StreamTextSettings): AiSdkRun {
+  return async (turn, messages, tools) => {
+    const sdk = await loadSdk();
+    return sdk.streamText({
+      allowSystemInMessages: true,
+      stopWhen: sdk.stepCountIs(MAX_STEPS),
+      // The SDK would print what the gateway logs.
+      onError: () => {},
+      ...settings,
+      ...toCallSettings(turn.parameters, sdk),
+      tools: { ...settings.tools, ...tools },
+      messages,
+      abortSignal: turn.signal,
+    } as Parameters<typeof streamText>[0]);
+  };
+}
+
+/** A `ToolLoopAgent` takes settings with each call too; an agent that does not ignores them. */
+function fromAgent(agent: AiSdkAgent): AiSdkRun {
+  return async (turn, messages, tools) => {
+    const changes =
+      Object.keys(turn.parameters).length > 0 ? toCallSettings(turn.parameters, await loadSdk()) : {};
+    return agent.stream({
+      onError: () => {},
+      ...changes,
+      ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
+      messages,
+      abortSignal: turn.signal,
+    } as Parameters<AiSdkAgent['stream']>[0]);
+  };
+}
+
+const loadSdk = () => loadPeer('ai', 'aiSdkApp', () => import('ai'));
