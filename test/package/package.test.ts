@@ -51,6 +51,8 @@ const NAMES: Record<string, readonly string[]> = {
     'SseDecoder',
     'reduce',
   ],
+  [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
+  [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
 };
 

@@ -1,4 +1,11 @@
-import type { Agent, ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText } from 'ai';
+import type {
+  Agent,
+  ToolSet as AiToolSet,
+  ModelMessage,
+  StreamTextResult,
+  streamText,
+  TextStreamPart,
+} from 'ai';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
@@ -86,7 +93,7 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
   let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
     const stream = await start(given.start, turn, messages, aiTools);
-    for await (const part of stream.fullStream) yield* reader.read(part);
+    for await (const part of stream.fullStream) yield* reader.read(part as TextStreamPart<AiToolSet>);
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
     const { messages: answered } = await stream.response;
@@ -143,7 +150,7 @@ function fromAgent(agent: AiSdkAgent): AiSdkRun {
       ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
       messages,
       abortSignal: turn.signal,
-    } as Parameters<AiSdkAgent['stream']>[0]);
+    } as never);
   };
 }
 

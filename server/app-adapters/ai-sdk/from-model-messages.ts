@@ -1,6 +1,5 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
-import type { ContentBlock, Message } from '../../../shared/messages.js';
-import { newMessageId } from '../../ids.js';
+import type { ContentBlock, MessageInput, Role } from '../../../shared/messages.js';
 import { fromModelOutput, mediaKind } from './tool-output.js';
 
 type Part =
@@ -9,11 +8,11 @@ type Part =
   | ToolModelMessage['content'][number];
 
 /**
- * Writes messages of the AI SDK as messages of a session, with ids of their own. The steps of one answer (assistant, tool,
+ * Writes messages of the AI SDK as messages of a session. The steps of one answer (assistant, tool,
  * assistant, …) become one message. Provider options and approvals are left out: a session has its own confirmations.
  */
-export function fromModelMessages(messages: readonly ModelMessage[]): Message[] {
-  const written: { role: Message['role']; content: ContentBlock[] }[] = [];
+export function fromModelMessages(messages: readonly ModelMessage[]): MessageInput[] {
+  const written: { role: Role; content: ContentBlock[] }[] = [];
   let previous: ModelMessage['role'] | null = null;
   for (const { role, content } of messages) {
     const blocks: ContentBlock[] =
@@ -24,8 +23,7 @@ export function fromModelMessages(messages: readonly ModelMessage[]): Message[] 
     else written.push({ role, content: blocks });
     previous = role;
   }
-  const createdAt = Date.now();
-  return written.map(({ role, content }) => ({ id: newMessageId(), role, content, createdAt }));
+  return written;
 }
 
 function toBlocks(part: Part): ContentBlock[] {

@@ -31,7 +31,7 @@ type Results = ReadonlyMap<ToolUseBlock, ToolResultBlock>;
  * blocks of answers are for people and left out.
  */
 export function toModelMessages(
-  messages: readonly Message[],
+  messages: readonly Pick<Message, 'role' | 'content'>[],
   { reasoning = true }: ToModelMessagesOptions = {},
 ): ModelMessage[] {
   const results = matchResults(messages);
@@ -55,7 +55,7 @@ export function toModelMessages(
 }
 
 /** The result of each call: the next one with its id, because some models use their ids again. */
-function matchResults(messages: readonly Message[]): Results {
+function matchResults(messages: readonly Pick<Message, 'role' | 'content'>[]): Results {
   const later = new Map<string, ToolResultBlock>();
   const results = new Map<ToolUseBlock, ToolResultBlock>();
   const blocks = messages.flatMap(({ content }) => content);
@@ -97,7 +97,7 @@ function toSteps(content: readonly ContentBlock[], results: Results, reasoning: 
   return steps;
 }
 
-const NO_RESULT = { output: 'The call was interrupted', isError: true };
+const NO_RESULT = { output: 'The tool did not answer', isError: true };
 
 function toAssistantPart(block: ContentBlock, reasoning: boolean): AssistantPart | null {
   switch (block.type) {
