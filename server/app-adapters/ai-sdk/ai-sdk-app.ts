@@ -1,18 +1,11 @@
-import type {
-  Agent,
-  ToolSet as AiToolSet,
-  ModelMessage,
-  StreamTextResult,
-  streamText,
-  TextStreamPart,
-} from 'ai';
+import type { ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText, TextStreamPart } from 'ai';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { loadPeer } from '../optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { answerApprovals } from './approvals.js';
-import { toCallSettings } from './call-settings.js';
+import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
 import { StreamReader } from './stream-reader.js';
 import { toModelMessages } from './to-model-messages.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
@@ -27,7 +20,10 @@ export type StreamTextSettings = Omit<
 >;
 
 /** An agent of the AI SDK, such as `ToolLoopAgent`. */
-export type AiSdkAgent = Pick<Agent<any, any, any>, 'stream' | 'tools'>;
+export interface AiSdkAgent {
+  readonly tools?: AiToolSet;
+  stream(options: any): PromiseLike<AiSdkStream>;
+}
 
 /**
  * Answers a turn with a stream. Pass it `turn.signal`, or an abort does not reach the model.
@@ -92,26 +88,24 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
   const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk(), given.written);
   let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
-    const stream = await start(given.start, turn, messages, aiTools);
-    for await (const part of stream.fullStream) yield* reader.read(part as TextStreamPart<AiToolSet>);
+    const answered = yield* say(reader, () => given.start(turn, messages, aiTools));
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
-    const { messages: answered } = await stream.response;
     messages = [...messages, ...(await answerApprovals(turn, reader, approvals, answered))];
   }
   yield* reader.unmade();
-  return { stopReason: reader.stopReason ?? 'end' };
+  return { stopReason: reader.stopReason };
 }
 
-/** A stream that does not even begin failed like one that breaks off. */
-async function start(
-  run: AiSdkRun,
-  turn: Turn,
-  messages: ModelMessage[],
-  tools: AiToolSet,
-): Promise<AiSdkStream> {
+/** Says what a stream says. Returns its messages, of which those that wait for approval have to be given back to the SDK. */
+async function* say(
+  reader: StreamReader,
+  start: () => AiSdkStream | PromiseLike<AiSdkStream>,
+): AsyncGenerator<string | AppEvent, readonly ModelMessage[]> {
   try {
-    return await run(turn, messages, tools);
+    const stream = await start();
+    for await (const part of stream.fullStream) yield* reader.read(part as TextStreamPart<AiToolSet>);
+    return reader.awaitsApproval ? (await stream.response).messages : [];
   } catch (error) {
     throw upstreamFailed(error);
   }
@@ -125,13 +119,18 @@ function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): AiSdkRun {
 function fromSettings(settings: StreamTextSettings): AiSdkRun {
   return async (turn, messages, tools) => {
     const sdk = await loadSdk();
+    const { toolChoice, ...changes } = toCallSettings(turn.parameters, sdk);
+    const forced = isForced(toolChoice);
     return sdk.streamText({
       allowSystemInMessages: true,
       stopWhen: sdk.stepCountIs(MAX_STEPS),
       // The SDK would print what the gateway logs.
       onError: () => {},
       ...settings,
-      ...toCallSettings(turn.parameters, sdk),
+      ...changes,
+      // A call that is forced again after its result would be made until the steps run out.
+      ...(toolChoice && !(forced && goesOn(messages)) && { toolChoice }),
+      ...(forced && { prepareStep: firstStepOnly(settings.prepareStep) }),
       tools: { ...settings.tools, ...tools },
       messages,
       abortSignal: turn.signal,
@@ -139,18 +138,22 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
   };
 }
 
+/** Whether a stream continues an answer, after approvals. */
+const goesOn = (messages: readonly ModelMessage[]): boolean => messages.at(-1)?.role === 'tool';
+
 /** A `ToolLoopAgent` takes settings with each call too; an agent that does not ignores them. */
 function fromAgent(agent: AiSdkAgent): AiSdkRun {
   return async (turn, messages, tools) => {
-    const changes =
-      Object.keys(turn.parameters).length > 0 ? toCallSettings(turn.parameters, await loadSdk()) : {};
+    const given = Object.keys(turn.parameters).length > 0;
+    const { toolChoice, ...changes } = given ? toCallSettings(turn.parameters, await loadSdk()) : {};
     return agent.stream({
       onError: () => {},
       ...changes,
+      ...(toolChoice && !isForced(toolChoice) && { toolChoice }),
       ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
       messages,
       abortSignal: turn.signal,
-    } as never);
+    });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { streamText, ToolChoice, ToolSet } from 'ai';
+import type { PrepareStepFunction, streamText, ToolChoice, ToolSet } from 'ai';
 import { isPlainObject } from '../../schema/schema.js';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -39,6 +39,19 @@ export function toCallSettings(
     ...(toolChoice && { toolChoice }),
     ...(output && { output }),
   };
+}
+
+/** Whether a choice makes the model call a tool. */
+export function isForced(choice: ToolChoice<ToolSet> | undefined): boolean {
+  return choice === 'required' || typeof choice === 'object';
+}
+
+/** Lets the model choose for itself after the first step. @param prepare What the settings have, which goes first. */
+export function firstStepOnly(prepare: PrepareStepFunction<any> | undefined): PrepareStepFunction<any> {
+  return async (options) => ({
+    ...(options.stepNumber > 0 && { toolChoice: 'auto' as const }),
+    ...(await prepare?.(options)),
+  });
 }
 
 function toToolChoice(given: unknown): ToolChoice<ToolSet> | null {

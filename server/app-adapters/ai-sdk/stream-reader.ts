@@ -41,15 +41,19 @@ export class StreamReader {
   /** By the model's ids, which some models use again; clients get ids of ours. */
   readonly #calls = new Map<string, Call>();
   #approvals: Approval[] = [];
-  #denials = new Map<string, string>();
-  #stopReason: AppResult['stopReason'] = 'end';
+  readonly #denials = new Map<string, string>();
+  #stopReason: NonNullable<AppResult['stopReason']> = 'end';
 
   constructor(options: ReaderOptions) {
     this.#options = options;
   }
 
-  get stopReason(): AppResult['stopReason'] {
+  get stopReason(): NonNullable<AppResult['stopReason']> {
     return this.#stopReason;
+  }
+
+  get awaitsApproval(): boolean {
+    return this.#approvals.length > 0;
   }
 
   /** The approvals that the last stream asked for. */
@@ -62,12 +66,6 @@ export class StreamReader {
   /** Has the result of a denied call say why. */
   deny(toolCallId: string, reason: string | undefined): void {
     this.#denials.set(toolCallId, reason ? `Denied: ${reason}` : 'Denied');
-  }
-
-  /** The input that the person changed. */
-  change(toolCallId: string, input: unknown): void {
-    const call = this.#calls.get(toolCallId);
-    if (call) this.#calls.set(toolCallId, { ...call, input });
   }
 
   /** @throws GatewayError `UPSTREAM_FAILED` for a part that says that the stream failed. */
@@ -96,6 +94,7 @@ export class StreamReader {
         return;
       case 'tool-output-denied':
         yield* this.#ended(part.toolCallId, this.#denials.get(part.toolCallId) ?? 'Denied', true);
+        this.#denials.delete(part.toolCallId);
         return;
       case 'source': {
         const { type: _type, id, providerMetadata: _provider, ...value } = part;
@@ -147,7 +146,7 @@ export class StreamReader {
   }
 }
 
-const STOP_REASONS: Readonly<Record<string, AppResult['stopReason']>> = {
+const STOP_REASONS: Readonly<Record<string, NonNullable<AppResult['stopReason']>>> = {
   length: 'max_tokens',
   'tool-calls': 'tool_use',
 };
