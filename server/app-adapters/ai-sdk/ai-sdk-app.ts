@@ -79,13 +79,13 @@ interface Conversation {
 }
 
 async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
-  const tools = new TurnTools(turn, given.tools);
+  const tools = new TurnTools(turn, given.tools, given.written);
   const reader = new StreamReader({
     isOurs: (name) => tools.has(name),
     isLogged: (toolCallId) => tools.hasBegun(toolCallId),
     usage: turn.usage,
   });
-  const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk(), given.written);
+  const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
   let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
     const answered = yield* say(reader, () => given.start(turn, messages, aiTools));

@@ -1,25 +1,35 @@
 import type { Tool as AiTool, ToolSet as AiToolSet } from 'ai';
-import type { Turn } from '../../apps/application.js';
+import type { ClientTool, Turn } from '../../apps/application.js';
 import { type Tool, type ToolSet, tool } from '../../apps/tool.js';
-import { toJsonSchema } from '../../schema/json-schema.js';
+import { offeredTools } from '../offered-tools.js';
 
 type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
+
+const ANY_OBJECT = { type: 'object', additionalProperties: true };
 
 /** The tools of one turn whose calls go through `turn.callTool`. */
 export class TurnTools {
   readonly #turn: Turn;
-  readonly #own: ToolSet;
+  readonly #written: AiToolSet;
+  readonly #offered: readonly ClientTool[];
   readonly #begun = new Set<string>();
 
-  /** @param own The app's tools, as the gateway knows them. */
-  constructor(turn: Turn, own: ToolSet) {
+  /**
+   * @param own The app's tools, as the gateway knows them.
+   * @param written Those that the app's author wrote for the SDK.
+   */
+  constructor(turn: Turn, own: ToolSet, written: AiToolSet) {
     this.#turn = turn;
-    this.#own = own;
+    this.#written = written;
+    this.#offered = offeredTools(turn, own, (name) => Object.hasOwn(written, name));
   }
 
-  /** Whether calls of a tool go through `turn.callTool`. */
+  get isEmpty(): boolean {
+    return this.#offered.length === 0;
+  }
+
   has(name: string): boolean {
-    return Object.hasOwn(this.#own, name) || this.#turn.clientTools.some((given) => given.name === name);
+    return this.#offered.some((offered) => offered.name === name);
   }
 
   /** Whether `turn.callTool` was entered for a call. */
@@ -27,32 +37,14 @@ export class TurnTools {
     return this.#begun.has(toolCallId);
   }
 
-  get isEmpty(): boolean {
-    return Object.keys(this.#own).length === 0 && this.#turn.clientTools.length === 0;
-  }
-
-  /**
-   * The tools as the AI SDK knows them.
-   *
-   * @param known Those that the app's author wrote for the SDK; one without `execute` is answered by the user's client.
-   */
-  toAiTools({ dynamicTool, jsonSchema }: Sdk, known: AiToolSet = {}): AiToolSet {
-    const described: [string, { description?: string | undefined; schema: unknown }][] = [
-      ...Object.entries(this.#own).map(([name, { description, schema }]): (typeof described)[number] => [
-        name,
-        { description, schema: schema && toJsonSchema(schema, 'input').schema },
-      ]),
-      ...this.#turn.clientTools.map(({ name, description, parameters }): (typeof described)[number] => [
-        name,
-        { description, schema: parameters },
-      ]),
-    ];
+  /** The tools as the AI SDK knows them. One that was written for it keeps all but who runs it. */
+  toAiTools({ dynamicTool, jsonSchema }: Sdk): AiToolSet {
     return Object.fromEntries(
-      described.map(([name, { description, schema }]) => {
+      this.#offered.map(({ name, description, parameters = ANY_OBJECT }) => {
         const execute = this.#execute(name);
-        const written = Object.hasOwn(known, name) ? known[name] : undefined;
+        const written = Object.hasOwn(this.#written, name) ? this.#written[name] : undefined;
         if (written) return [name, { ...written, execute } as AiTool];
-        const inputSchema = jsonSchema((schema ?? ANY_OBJECT) as Parameters<Sdk['jsonSchema']>[0]);
+        const inputSchema = jsonSchema(parameters as Parameters<Sdk['jsonSchema']>[0]);
         return [
           name,
           dynamicTool({ ...(description !== undefined && { description }), inputSchema, execute }),
@@ -68,8 +60,6 @@ export class TurnTools {
     };
   }
 }
-
-const ANY_OBJECT = { type: 'object', additionalProperties: true };
 
 /** Those tools of the AI SDK that have nobody to run them but the user's client. */
 export function clientSideTools(tools: AiToolSet = {}): Record<string, Tool<any, any>> {

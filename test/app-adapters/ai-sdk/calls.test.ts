@@ -261,4 +261,19 @@ describe('tools that go through the gateway', () => {
       expect(result.output).to.deep.equal({ type: 'json', value: { ok: true } });
     });
   }
+
+  it('that a caller brings under the name of a tool of the app do not take its place', async () => {
+    const { ran, tools } = erase(false);
+    const greet = tool({ handler: () => 'ours' });
+    const model = scriptedModel(
+      [calls('erase', { path: '/a' }, 'c1'), calls('greet', {}, 'c2'), ends('tool-calls')],
+      [...says('Done.'), ends()],
+    );
+    const { send } = await startApp(aiSdkApp({ model, tools }, { tools: { greet } }));
+    const { message } = await send('Hi', { clientTools: [{ name: 'erase' }, { name: 'greet' }] }).result;
+    expect(ran).to.have.length(1);
+    const results = message.content.filter(({ type }) => type === 'tool_result') as any[];
+    expect(results.map(({ output }) => output)).to.have.members(['erased', 'ours']);
+    expect(asked(model).tools?.map(({ name }) => name)).to.deep.equal(['erase', 'greet']);
+  });
 });
