@@ -236,6 +236,6 @@ export const client = createClient<typeof gateway>({ baseUrl: '/agent' });`,
       env: { PORT: '0', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_MODEL: 'tiny' },
     });
     expect(await demo.exited).to.equal(1);
-    expect(demo.output).to.equal('OPENAI_BASE_URL needs the package openai: npm install openai\n');
+    expect(demo.output).to.equal('openaiApp needs the package openai: npm install openai\n');
   });
 });
