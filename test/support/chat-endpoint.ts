@@ -62,6 +62,11 @@ export class ChatRequest {
     this.#response.end(JSON.stringify({ error: { message, type: 'x', param: null, code: null } }));
   }
 
+  /** Ends the answer as it is. */
+  end(): void {
+    this.#response.end();
+  }
+
   /** Cuts the connection. */
   cut(): void {
     this.#response.destroy();
