@@ -1,14 +1,17 @@
+import { openaiApp } from '../app-adapters/openai/index.js';
+import { loadOpenAI } from '../app-adapters/openai/sdk.js';
 import { isGatewayError, memoryStore } from '../index.js';
 import { sqliteStore } from '../stores/sqlite/index.js';
 import { createDemoApp } from './demo-app.js';
 import { createDemoGateway } from './demo-gateway.js';
-import { createOpenAIApp } from './openai-app.js';
 import { readSettings } from './settings.js';
 import { welcome } from './welcome.js';
 
 async function main(): Promise<void> {
   const { host, port, tokens, endpoint, database, warnings } = readSettings(process.env);
-  const app = endpoint ? await createOpenAIApp(endpoint) : createDemoApp();
+  // A missing package ends the start, not the first run.
+  if (endpoint) await loadOpenAI();
+  const app = endpoint ? openaiApp(endpoint) : createDemoApp();
   const store = database === undefined ? memoryStore() : sqliteStore({ path: database });
   const gateway = createDemoGateway({ app, tokens, host, port, store });
   for (const warning of warnings) console.warn(`Warning: ${warning}`);

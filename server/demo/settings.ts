@@ -3,14 +3,21 @@ import { checkSecrets } from '../auth/secrets.js';
 import { GatewayError } from '../index.js';
 import { isLoopback } from '../transports/origin.js';
 import type { DemoTokens } from './access.js';
-import type { OpenAIEndpoint } from './openai-app.js';
+
+/** An OpenAI-compatible endpoint. */
+export interface DemoEndpoint {
+  readonly baseURL: string;
+  readonly model: string;
+  /** Local servers often want none. */
+  readonly apiKey?: string;
+}
 
 /** What the environment says about the demo. */
 export interface DemoSettings {
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly tokens: DemoTokens;
-  readonly endpoint: OpenAIEndpoint | undefined;
+  readonly endpoint: DemoEndpoint | undefined;
   /** File of the sessions; undefined keeps them in memory. */
   readonly database: string | undefined;
   readonly warnings: readonly string[];
@@ -46,11 +53,11 @@ function readPort(text: string | undefined): number | undefined {
   throw invalid('PORT', 'must be a number from 0 to 65535');
 }
 
-function readEndpoint(env: Readonly<Record<string, string | undefined>>): OpenAIEndpoint | undefined {
+function readEndpoint(env: Readonly<Record<string, string | undefined>>): DemoEndpoint | undefined {
   const { OPENAI_BASE_URL: baseURL, OPENAI_MODEL: model, OPENAI_API_KEY: apiKey } = env;
   if (!baseURL) return undefined;
   if (!model) throw invalid('OPENAI_MODEL', 'is needed with OPENAI_BASE_URL');
-  return { baseURL, model, apiKey };
+  return { baseURL, model, ...(apiKey && { apiKey }) };
 }
 
 function newToken(): string {

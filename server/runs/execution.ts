@@ -173,7 +173,8 @@ export class Execution implements RunContext {
 
   readonly #fail = (error: unknown): void => {
     if (this.#ended) return;
-    if (!isGatewayError(error)) this.#host.report(error, 'the app failed');
+    // What a GatewayError was caused by is for the log, as the whole of any other error is.
+    if (!isGatewayError(error) || error.cause !== undefined) this.#host.report(error, 'the app failed');
     const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
     this.#host.end(this.#run, { stopReason: 'error', error: { code, message } });
   };

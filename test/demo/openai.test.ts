@@ -1,70 +1,19 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { textOf } from '../../shared/messages.js';
+import { ChatEndpoint } from '../support/chat-endpoint.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
 const TOKEN = 'a-demo-token-of-more-than-32-bytes';
 
-interface Asked {
-  readonly authorization: string | undefined;
-  readonly body: any;
-  readonly response: ServerResponse;
-}
-
-/** A small endpoint that speaks OpenAI's chat completions; the test writes the answers. */
-class Endpoint {
-  readonly asked: Asked[] = [];
-  #wake = () => {};
-  readonly server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    if (request.url !== '/v1/chat/completions') {
-      response.writeHead(404).end();
-      return;
-    }
-    this.asked.push({ authorization: request.headers.authorization, body: JSON.parse(text), response });
-    this.#wake();
-  });
-
-  async next(count: number): Promise<Asked> {
-    while (this.asked.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
-    return this.asked[count - 1]!;
-  }
-}
-
-function chunk(response: ServerResponse, delta: object, rest: object = {}): void {
-  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const body = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'tiny', ...rest };
-  response.write(
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }], ...body })}\n\n`,
-  );
-}
-
-function finish(response: ServerResponse, reason = 'stop'): void {
-  chunk(response, {}, { choices: [{ index: 0, delta: {}, finish_reason: reason }] });
-  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-  chunk(response, {}, { choices: [], usage });
-  response.end('data: [DONE]\n\n');
-}
-
 async function startDemo() {
-  const endpoint = new Endpoint();
-  endpoint.server.listen(0, '127.0.0.1');
-  await once(endpoint.server, 'listening');
-  closeLater(endpoint.server, (server) => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = endpoint.server.address() as AddressInfo;
+  const endpoint = await ChatEndpoint.start();
   const program = runProgram('server/demo/main.ts', {
     env: {
       PORT: '0',
       GATEWAY_TOKEN: TOKEN,
-      OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      OPENAI_BASE_URL: endpoint.url,
       OPENAI_MODEL: 'tiny',
       OPENAI_API_KEY: 'a-key',
     },
@@ -86,10 +35,9 @@ describe('npm start with OPENAI_BASE_URL', () => {
       messages: [{ role: 'user', content: 'Hello' }],
     });
     const text = first.text[Symbol.asyncIterator]();
-    chunk(asked.response, { role: 'assistant', content: 'Hi ' });
+    asked.chunk({ role: 'assistant', content: 'Hi ' });
     expect((await text.next()).value).to.equal('Hi ');
-    chunk(asked.response, { content: 'there' });
-    finish(asked.response);
+    asked.chunk({ content: 'there' }).finish();
     const { message, stopReason, usage } = await first.result;
     expect(textOf(message)).to.equal('Hi there');
     expect(stopReason).to.equal('end');
@@ -102,32 +50,29 @@ describe('npm start with OPENAI_BASE_URL', () => {
       { role: 'assistant', content: 'Hi there' },
       { role: 'user', content: 'Again' },
     ]);
-    chunk(again.response, { content: 'Cut' });
-    finish(again.response, 'length');
+    again.chunk({ content: 'Cut' }).finish('length');
     expect((await second.result).stopReason).to.equal('max_tokens');
   });
 
   it('ends the request to the endpoint when the run is aborted', async () => {
     const { endpoint, client } = await startDemo();
     const run = client.send('main', 'Hello');
-    const { response } = await endpoint.next(1);
-    chunk(response, { content: 'Well, ' });
+    const request = await endpoint.next(1);
+    request.chunk({ content: 'Well, ' });
     await run.text[Symbol.asyncIterator]().next();
-    const closed = once(response, 'close');
     await run.abort();
-    await closed;
+    await request.closed;
+    expect(request.finished).to.equal(false);
     expect((await run.result).stopReason).to.equal('aborted');
   });
 
   it('ends the run as an error when the endpoint refuses, without telling its words', async () => {
     const { endpoint, client, program } = await startDemo();
     const run = client.send('main', 'Hello');
-    const { response } = await endpoint.next(1);
-    response.writeHead(401, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ error: { message: 'the key a-key is wrong' } }));
+    (await endpoint.next(1)).fail(401, 'the key a-key is wrong');
     const { stopReason, error } = await run.result;
     expect(stopReason).to.equal('error');
-    expect(error).to.deep.equal({ code: 'INTERNAL', message: 'The app failed' });
+    expect(error).to.deep.equal({ code: 'UPSTREAM_FAILED', message: "The app's upstream failed" });
     await program.prints(/the app failed/);
   });
 

@@ -51,6 +51,8 @@ const NAMES: Record<string, readonly string[]> = {
     'SseDecoder',
     'reduce',
   ],
+  [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
+  [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
 };
 
@@ -234,6 +236,23 @@ export const client = createClient<typeof gateway>({ baseUrl: '/agent' });`,
       env: { PORT: '0', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_MODEL: 'tiny' },
     });
     expect(await demo.exited).to.equal(1);
-    expect(demo.output).to.equal('OPENAI_BASE_URL needs the package openai: npm install openai\n');
+    expect(demo.output).to.equal('openaiApp needs the package openai: npm install openai\n');
+  });
+
+  it('names it in the run of an app that needs it', async () => {
+    const said = await installed.node(
+      '--input-type=module',
+      '-e',
+      `import { createGateway } from '${NAME}';
+import { aiSdkApp } from '${NAME}/apps/ai-sdk';
+import { openaiApp } from '${NAME}/apps/openai';
+const apps = { ai: aiSdkApp({ model: 'x' }), chat: openaiApp({ model: 'x' }) };
+const gateway = createGateway({ apps, defaultApp: 'ai', port: 0, logger: { warn() {}, error() {} } });
+for (const name of ['ai:a', 'chat:a']) console.log((await gateway.session(name).send('Hi').result).error.message);
+await gateway.close();`,
+    );
+    expect(said).to.equal(
+      'aiSdkApp needs the package ai: npm install ai\nopenaiApp needs the package openai: npm install openai\n',
+    );
   });
 });

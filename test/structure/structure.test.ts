@@ -114,7 +114,7 @@ export const e = 'not from "here"';`;
   it('of the core know no transport, adapter, plugin or assembly', () => {
     const core = /^server\/(apps|auth|delivery|limits|methods|operations|runs|schema|sessions|stores)\//;
     const outer =
-      /^server\/(transports|adapters|plugins|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
+      /^server\/(transports|adapters|app-adapters|plugins|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
     expect(offences(server, ({ target }, { path }) => core.test(path) && outer.test(target))).to.deep.equal(
       [],
     );
@@ -127,6 +127,32 @@ export const e = 'not from "here"';`;
         const [own, other] = [kind(path), kind(target)];
         return own !== undefined && other !== undefined && own !== other && other !== 'frames';
       }),
+    ).to.deep.equal([]);
+  });
+
+  it('of app adapters know what apps are written with, and no other adapter', () => {
+    const known = /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|ids)\.ts$/;
+    const kind = (path: string) => /^server\/app-adapters\/([^/]+)\//.exec(path)?.[1];
+    const adapters = server.filter(({ path }) => path.startsWith('server/app-adapters/'));
+    expect(adapters).to.not.deep.equal([]);
+    expect(
+      offences(adapters, (found, { path }) => {
+        if (!found.ours || isBelow('shared', found)) return false;
+        const other = kind(found.target);
+        return !known.test(found.target) || (other !== undefined && other !== kind(path));
+      }),
+    ).to.deep.equal([]);
+  });
+
+  it('of optional peers are types, or happen when they are used', () => {
+    const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const peers = Object.keys(peerDependencies);
+    expect(
+      product.flatMap(({ path, text }) =>
+        [...text.matchAll(/^(?:import|export)\s+(?!type\b)[^'";]*?\sfrom\s+'([^']+)'|^import\s+'([^']+)'/gm)]
+          .filter(([, from, bare]) => peers.includes(packageOf((from ?? bare)!)))
+          .map(([line]) => `${path}: ${line}`),
+      ),
     ).to.deep.equal([]);
   });
 

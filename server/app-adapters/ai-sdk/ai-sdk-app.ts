@@ -1,0 +1,160 @@
+import type { ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText, TextStreamPart } from 'ai';
+import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type App, defineApp } from '../../apps/define-app.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { loadPeer } from '../optional-peer.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import { answerApprovals } from './approvals.js';
+import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
+import { StreamReader } from './stream-reader.js';
+import { toModelMessages } from './to-model-messages.js';
+import { clientSideTools, TurnTools } from './turn-tools.js';
+
+/** A stream of the AI SDK: what `streamText` and `agent.stream` return. */
+export type AiSdkStream = Pick<StreamTextResult<any, any>, 'fullStream' | 'response'>;
+
+/** `streamText` options without what a turn brings: messages and abort signal. */
+export type StreamTextSettings = Omit<
+  Parameters<typeof streamText<any, any>>[0],
+  'messages' | 'prompt' | 'abortSignal'
+>;
+
+/** An agent of the AI SDK, such as `ToolLoopAgent`. */
+export interface AiSdkAgent {
+  readonly tools?: AiToolSet;
+  stream(options: any): PromiseLike<AiSdkStream>;
+}
+
+/**
+ * Answers a turn with a stream. Pass it `turn.signal`, or an abort does not reach the model.
+ *
+ * @param tools Those of the app and of the turn's caller, for the `tools` of the call.
+ */
+export type AiSdkRun = (
+  turn: Turn,
+  messages: ModelMessage[],
+  tools: AiToolSet,
+) => AiSdkStream | PromiseLike<AiSdkStream>;
+
+export interface AiSdkAppOptions {
+  readonly description?: string;
+  /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's: with `confirm`, `runsOn`, progress and user. */
+  readonly tools?: ToolSet;
+  /** @default 'continue' */
+  readonly onDisconnect?: OnDisconnect;
+  /** Whether the model sees its reasoning of earlier answers. @default false */
+  readonly sendReasoning?: boolean;
+  /** How often one run may go on after approvals. @default 20 */
+  readonly maxRounds?: number;
+}
+
+const MAX_STEPS = 20;
+
+/**
+ * An app that answers with the AI SDK: `streamText` options, an agent, or a function that returns a stream. Needs the package `ai`.
+ *
+ * @example
+ * createGateway({ app: aiSdkApp({ model, system: 'Be brief.', tools: { weather } }) })
+ */
+export function aiSdkApp(
+  source: StreamTextSettings | AiSdkAgent | AiSdkRun,
+  { tools: ours = {}, sendReasoning = false, maxRounds = 20, ...about }: AiSdkAppOptions = {},
+): App {
+  const written: AiToolSet = typeof source === 'function' ? {} : (source.tools ?? {});
+  const tools = { ...clientSideTools(written), ...ours };
+  const start = toRun(source);
+  return defineApp({
+    ...about,
+    tools,
+    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds }),
+  } satisfies Application);
+}
+
+interface Conversation {
+  readonly start: AiSdkRun;
+  readonly tools: ToolSet;
+  readonly written: AiToolSet;
+  readonly sendReasoning: boolean;
+  readonly maxRounds: number;
+}
+
+async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
+  const tools = new TurnTools(turn, given.tools, given.written);
+  const reader = new StreamReader({
+    isOurs: (name) => tools.has(name),
+    isLogged: (toolCallId) => tools.hasBegun(toolCallId),
+    usage: turn.usage,
+  });
+  const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
+  let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
+  for (let round = 1; ; round += 1) {
+    const answered = yield* say(reader, () => given.start(turn, messages, aiTools));
+    const approvals = reader.takeApprovals();
+    if (approvals.length === 0 || round > given.maxRounds) break;
+    messages = [...messages, ...(await answerApprovals(turn, reader, approvals, answered))];
+  }
+  yield* reader.unmade();
+  return { stopReason: reader.stopReason };
+}
+
+/** Says what a stream says. Returns its messages, of which those that wait for approval have to be given back to the SDK. */
+async function* say(
+  reader: StreamReader,
+  start: () => AiSdkStream | PromiseLike<AiSdkStream>,
+): AsyncGenerator<string | AppEvent, readonly ModelMessage[]> {
+  try {
+    const stream = await start();
+    for await (const part of stream.fullStream) yield* reader.read(part as TextStreamPart<AiToolSet>);
+    return reader.awaitsApproval ? (await stream.response).messages : [];
+  } catch (error) {
+    throw upstreamFailed(error);
+  }
+}
+
+function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): AiSdkRun {
+  if (typeof source === 'function') return source;
+  return 'stream' in source ? fromAgent(source) : fromSettings(source);
+}
+
+function fromSettings(settings: StreamTextSettings): AiSdkRun {
+  return async (turn, messages, tools) => {
+    const sdk = await loadSdk();
+    const { toolChoice, ...changes } = toCallSettings(turn.parameters, sdk);
+    const forced = isForced(toolChoice);
+    return sdk.streamText({
+      allowSystemInMessages: true,
+      stopWhen: sdk.stepCountIs(MAX_STEPS),
+      // The SDK would print what the gateway logs.
+      onError: () => {},
+      ...settings,
+      ...changes,
+      // A call that is forced again after its result would be made until the steps run out.
+      ...(toolChoice && !(forced && goesOn(messages)) && { toolChoice }),
+      ...(forced && { prepareStep: firstStepOnly(settings.prepareStep) }),
+      tools: { ...settings.tools, ...tools },
+      messages,
+      abortSignal: turn.signal,
+    } as Parameters<typeof streamText>[0]);
+  };
+}
+
+/** Whether a stream continues an answer, after approvals. */
+const goesOn = (messages: readonly ModelMessage[]): boolean => messages.at(-1)?.role === 'tool';
+
+/** A `ToolLoopAgent` takes settings with each call too; an agent that does not ignores them. */
+function fromAgent(agent: AiSdkAgent): AiSdkRun {
+  return async (turn, messages, tools) => {
+    const given = Object.keys(turn.parameters).length > 0;
+    const { toolChoice, ...changes } = given ? toCallSettings(turn.parameters, await loadSdk()) : {};
+    return agent.stream({
+      onError: () => {},
+      ...changes,
+      ...(toolChoice && !isForced(toolChoice) && { toolChoice }),
+      ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
+      messages,
+      abortSignal: turn.signal,
+    });
+  };
+}
+
+const loadSdk = () => loadPeer('ai', 'aiSdkApp', () => import('ai'));

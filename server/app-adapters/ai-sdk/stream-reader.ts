@@ -1,0 +1,175 @@
+import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
+import { isGatewayError } from '../../../shared/errors.js';
+import type { Usage } from '../../../shared/messages.js';
+import type { AppEvent, AppResult } from '../../apps/application.js';
+import { newCallId } from '../../ids.js';
+import { ToolCallError } from '../../runs/tool-error.js';
+import { upstreamFailed } from '../upstream-failed.js';
+
+type Part = TextStreamPart<ToolSet>;
+
+/** A call that the model made and that has no result yet. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+interface Call extends OpenCall {
+  logged: boolean;
+}
+
+/** A call that waits for the person's approval. */
+export interface Approval {
+  readonly approvalId: string;
+  readonly toolCallId: string;
+  readonly call: OpenCall;
+}
+
+/** What the reader needs to know of the turn. */
+export interface ReaderOptions {
+  /** Whether calls of this tool go through `turn.callTool`, which logs them itself. */
+  isOurs(name: string): boolean;
+  /** Whether that has begun for a call. */
+  isLogged(toolCallId: string): boolean;
+  usage(counts: Usage): void;
+}
+
+/** Turns the parts of AI SDK streams into what an app yields. Lives for one run, over all its streams. */
+export class StreamReader {
+  readonly #options: ReaderOptions;
+  /** By the model's ids, which some models use again; clients get ids of ours. */
+  readonly #calls = new Map<string, Call>();
+  #approvals: Approval[] = [];
+  readonly #denials = new Map<string, string>();
+  #stopReason: NonNullable<AppResult['stopReason']> = 'end';
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  get stopReason(): NonNullable<AppResult['stopReason']> {
+    return this.#stopReason;
+  }
+
+  get awaitsApproval(): boolean {
+    return this.#approvals.length > 0;
+  }
+
+  /** The approvals that the last stream asked for. */
+  takeApprovals(): readonly Approval[] {
+    const approvals = this.#approvals;
+    this.#approvals = [];
+    return approvals;
+  }
+
+  /** Has the result of a denied call say why. */
+  deny(toolCallId: string, reason: string | undefined): void {
+    this.#denials.set(toolCallId, reason ? `Denied: ${reason}` : 'Denied');
+  }
+
+  /** @throws GatewayError `UPSTREAM_FAILED` for a part that says that the stream failed. */
+  *read(part: Part): Iterable<string | AppEvent> {
+    switch (part.type) {
+      case 'text-delta':
+        yield part.text;
+        return;
+      case 'reasoning-delta':
+        yield { type: 'reasoning_delta', delta: part.text };
+        return;
+      case 'tool-call':
+        yield* this.#opened(part);
+        return;
+      case 'tool-approval-request': {
+        const { approvalId, toolCall } = part;
+        const call = this.#calls.get(toolCall.toolCallId);
+        if (call) this.#approvals.push({ approvalId, toolCallId: toolCall.toolCallId, call });
+        return;
+      }
+      case 'tool-result':
+        if (!part.preliminary) yield* this.#ended(part.toolCallId, part.output ?? null, false);
+        return;
+      case 'tool-error':
+        yield* this.#ended(part.toolCallId, toolFailure(part.error), true);
+        return;
+      case 'tool-output-denied':
+        yield* this.#ended(part.toolCallId, this.#denials.get(part.toolCallId) ?? 'Denied', true);
+        this.#denials.delete(part.toolCallId);
+        return;
+      case 'source': {
+        const { type: _type, id, providerMetadata: _provider, ...value } = part;
+        yield { type: 'data', id, name: 'source', value };
+        return;
+      }
+      case 'file': {
+        const { mediaType, base64: data } = part.file;
+        yield { type: 'data', id: newCallId(), name: 'file', value: { mediaType, data } };
+        return;
+      }
+      case 'finish-step':
+        this.#options.usage(toUsage(part.usage));
+        return;
+      case 'finish':
+        if (part.finishReason === 'error') throw upstreamFailed('The model ended with an error');
+        this.#stopReason = STOP_REASONS[part.finishReason] ?? 'end';
+        return;
+      case 'abort':
+        throw upstreamFailed(part.reason ?? 'The stream was aborted');
+      case 'error':
+        throw upstreamFailed(part.error);
+    }
+  }
+
+  /** Logs the calls that nobody made: the caller is told of them, with stop reason `tool_use`. */
+  *unmade(): Iterable<AppEvent> {
+    for (const call of this.#calls.values()) yield* this.#log(call);
+  }
+
+  *#opened({ toolCallId, toolName: name, input }: Extract<Part, { type: 'tool-call' }>): Iterable<AppEvent> {
+    const call: Call = { callId: newCallId(), name, input, logged: false };
+    this.#calls.set(toolCallId, call);
+    if (!this.#options.isOurs(name)) yield* this.#log(call);
+  }
+
+  *#ended(toolCallId: string, output: unknown, isError: boolean): Iterable<AppEvent> {
+    const call = this.#calls.get(toolCallId);
+    this.#calls.delete(toolCallId);
+    if (!call || this.#options.isLogged(toolCallId)) return;
+    yield* this.#log(call);
+    yield { type: 'tool_result', callId: call.callId, name: call.name, output, isError };
+  }
+
+  *#log(call: Call): Iterable<AppEvent> {
+    if (call.logged) return;
+    call.logged = true;
+    yield { type: 'tool_use', callId: call.callId, name: call.name, input: call.input ?? null };
+  }
+}
+
+const STOP_REASONS: Readonly<Record<string, NonNullable<AppResult['stopReason']>>> = {
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+};
+
+/** The SDK's own words (of an input that does not fit) and ours may be shown, those of an unknown error may not. */
+function toolFailure(error: unknown): string {
+  if (typeof error === 'string') return error;
+  return error instanceof ToolCallError || isGatewayError(error) ? error.message : 'The tool failed';
+}
+
+function toUsage({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  inputTokenDetails,
+  outputTokenDetails,
+}: LanguageModelUsage): Usage {
+  const counts = {
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cachedInputTokens: inputTokenDetails?.cacheReadTokens,
+    reasoningTokens: outputTokenDetails?.reasoningTokens,
+  };
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
+}

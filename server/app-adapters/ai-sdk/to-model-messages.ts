@@ -1,0 +1,151 @@
+import type {
+  AssistantModelMessage,
+  FilePart,
+  ModelMessage,
+  TextPart,
+  ToolModelMessage,
+  UserModelMessage,
+} from 'ai';
+import {
+  type ContentBlock,
+  type Message,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from '../../../shared/messages.js';
+import { toModelOutput } from './tool-output.js';
+
+/** What of messages a model is shown. */
+export interface ToModelMessagesOptions {
+  /** Whether earlier reasoning is. @default true */
+  readonly reasoning?: boolean;
+}
+
+type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
+type UserPart = Exclude<UserModelMessage['content'], string>[number];
+type Results = ReadonlyMap<ToolUseBlock, ToolResultBlock>;
+
+/**
+ * Writes messages of a session as messages of the AI SDK. An answer with tool calls becomes as many assistant and tool messages as it
+ * had steps. A call that was never answered gets an error as its result, since models refuse a conversation without one; data
+ * blocks of answers are for people and left out.
+ */
+export function toModelMessages(
+  messages: readonly Pick<Message, 'role' | 'content'>[],
+  { reasoning = true }: ToModelMessagesOptions = {},
+): ModelMessage[] {
+  const results = matchResults(messages);
+  return messages.flatMap((message): ModelMessage[] => {
+    switch (message.role) {
+      case 'system': {
+        const content = textOf(message);
+        return content === '' ? [] : [{ role: 'system', content }];
+      }
+      case 'user': {
+        const content = message.content.flatMap(toUserPart);
+        return content.length === 0 ? [] : [{ role: 'user', content }];
+      }
+      case 'assistant':
+        return toSteps(message.content, results, reasoning);
+      default:
+        // Results were put behind their calls.
+        return [];
+    }
+  });
+}
+
+/** The result of each call: the next one with its id, because some models use their ids again. */
+function matchResults(messages: readonly Pick<Message, 'role' | 'content'>[]): Results {
+  const later = new Map<string, ToolResultBlock>();
+  const results = new Map<ToolUseBlock, ToolResultBlock>();
+  const blocks = messages.flatMap(({ content }) => content);
+  for (const block of blocks.reverse()) {
+    if (block.type === 'tool_result') later.set(block.callId, block);
+    if (block.type !== 'tool_use') continue;
+    const result = later.get(block.callId);
+    if (result) results.set(block, result);
+    later.delete(block.callId);
+  }
+  return results;
+}
+
+function toSteps(content: readonly ContentBlock[], results: Results, reasoning: boolean): ModelMessage[] {
+  const steps: ModelMessage[] = [];
+  let parts: AssistantPart[] = [];
+  let answers: ToolModelMessage['content'] = [];
+  let answered = false;
+  const endStep = (): void => {
+    if (parts.length > 0) steps.push({ role: 'assistant', content: parts });
+    if (answers.length > 0) steps.push({ role: 'tool', content: answers });
+    parts = [];
+    answers = [];
+    answered = false;
+  };
+  for (const block of content) {
+    if (block.type === 'tool_result') answered ||= answers.length > 0;
+    const part = toAssistantPart(block, reasoning);
+    if (!part) continue;
+    if (answered) endStep();
+    parts.push(part);
+    if (block.type === 'tool_use') {
+      const { callId: toolCallId, name: toolName } = block;
+      const output = toModelOutput(results.get(block) ?? NO_RESULT);
+      answers.push({ type: 'tool-result', toolCallId, toolName, output });
+    }
+  }
+  endStep();
+  return steps;
+}
+
+const NO_RESULT = { output: 'The tool did not answer', isError: true };
+
+function toAssistantPart(block: ContentBlock, reasoning: boolean): AssistantPart | null {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? null : { type: 'text', text: block.text };
+    case 'reasoning':
+      return reasoning && block.text !== '' ? { type: 'reasoning', text: block.text } : null;
+    case 'image':
+    case 'file':
+    case 'audio':
+      return toFile(block);
+    case 'tool_use':
+      return { type: 'tool-call', toolCallId: block.callId, toolName: block.name, input: block.input };
+    default:
+      return null;
+  }
+}
+
+function toUserPart(block: ContentBlock): UserPart[] {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+    case 'image':
+    case 'file':
+    case 'audio':
+      return [toFile(block)];
+    case 'resource': {
+      const { uri, text, data, mediaType = 'application/octet-stream' } = block;
+      if (text !== undefined) return [{ type: 'text', text }];
+      return [data === undefined ? { type: 'text', text: uri } : toFile({ mediaType, data })];
+    }
+    case 'data':
+      return [{ type: 'text', text: JSON.stringify({ [block.name]: block.value }) }];
+    default:
+      return [];
+  }
+}
+
+interface Media {
+  readonly mediaType: string;
+  readonly name?: string;
+  readonly url?: string;
+  readonly data?: string;
+}
+
+/** Media without bytes or with a broken address become a remark: refusing them would end every later run of the session too. */
+function toFile({ mediaType, name, url, data }: Media): FilePart | TextPart {
+  const content = data ?? (url !== undefined && URL.canParse(url) ? url : undefined);
+  if (content === undefined) return { type: 'text', text: `[${name ?? mediaType}: not available]` };
+  return { type: 'file', data: content, mediaType, ...(name !== undefined && { filename: name }) };
+}

@@ -1,0 +1,74 @@
+import type { Tool as AiTool, ToolSet as AiToolSet } from 'ai';
+import type { ClientTool, Turn } from '../../apps/application.js';
+import { type Tool, type ToolSet, tool } from '../../apps/tool.js';
+import { offeredTools } from '../offered-tools.js';
+
+type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
+
+const ANY_OBJECT = { type: 'object', additionalProperties: true };
+
+/** The tools of one turn whose calls go through `turn.callTool`. */
+export class TurnTools {
+  readonly #turn: Turn;
+  readonly #written: AiToolSet;
+  readonly #offered: readonly ClientTool[];
+  readonly #begun = new Set<string>();
+
+  /**
+   * @param own The app's tools, as the gateway knows them.
+   * @param written Those that the app's author wrote for the SDK.
+   */
+  constructor(turn: Turn, own: ToolSet, written: AiToolSet) {
+    this.#turn = turn;
+    this.#written = written;
+    this.#offered = offeredTools(turn, own, (name) => Object.hasOwn(written, name));
+  }
+
+  get isEmpty(): boolean {
+    return this.#offered.length === 0;
+  }
+
+  has(name: string): boolean {
+    return this.#offered.some((offered) => offered.name === name);
+  }
+
+  /** Whether `turn.callTool` was entered for a call. */
+  hasBegun(toolCallId: string): boolean {
+    return this.#begun.has(toolCallId);
+  }
+
+  /** The tools as the AI SDK knows them. One that was written for it keeps all but who runs it. */
+  toAiTools({ dynamicTool, jsonSchema }: Sdk): AiToolSet {
+    return Object.fromEntries(
+      this.#offered.map(({ name, description, parameters = ANY_OBJECT }) => {
+        const execute = this.#execute(name);
+        const written = Object.hasOwn(this.#written, name) ? this.#written[name] : undefined;
+        if (written) return [name, { ...written, execute } as AiTool];
+        const inputSchema = jsonSchema(parameters as Parameters<Sdk['jsonSchema']>[0]);
+        return [
+          name,
+          dynamicTool({ ...(description !== undefined && { description }), inputSchema, execute }),
+        ];
+      }),
+    );
+  }
+
+  #execute(name: string) {
+    return (input: unknown, { toolCallId }: { readonly toolCallId: string }): Promise<unknown> => {
+      this.#begun.add(toolCallId);
+      return this.#turn.callTool(name, input as never);
+    };
+  }
+}
+
+/** Those tools of the AI SDK that have nobody to run them but the user's client. */
+export function clientSideTools(tools: AiToolSet = {}): Record<string, Tool<any, any>> {
+  return Object.fromEntries(
+    Object.entries(tools)
+      .filter(([, { execute, type }]) => !execute && type !== 'provider')
+      .map(([name, { description }]) => [
+        name,
+        tool({ runsOn: 'client', ...(description !== undefined && { description }) }),
+      ]),
+  );
+}

@@ -1,0 +1,101 @@
+import type { ContentBlock, ToolUseBlock, Usage } from '../../../shared/messages.js';
+import type { AppEvent, AppResult } from '../../apps/application.js';
+import type { ChatFinishReason, ChatUsage } from '../../chat-format/chat-types.js';
+import { fromChatUsage, fromFinishReason, readArguments } from '../../chat-format/from-chat.js';
+import { newCallId } from '../../ids.js';
+import { upstreamFailed } from '../upstream-failed.js';
+
+/** A piece of a tool call. Some endpoints leave out what others always send. */
+interface CallFragment {
+  readonly index?: number;
+  readonly id?: string | null;
+  readonly function?: { readonly name?: string | null; readonly arguments?: string | null };
+}
+
+/** A chunk of a streamed completion, as OpenAI and those who speak like it send it. */
+export interface CompletionChunk {
+  readonly choices?: readonly {
+    readonly delta?: {
+      readonly content?: string | null;
+      readonly refusal?: string | null;
+      /** Reasoning, by the two names it goes by outside of OpenAI. */
+      readonly reasoning_content?: string | null;
+      readonly reasoning?: string | null;
+      readonly tool_calls?: readonly CallFragment[] | null;
+    };
+    readonly finish_reason?: ChatFinishReason | null;
+  }[];
+  readonly usage?: ChatUsage | null;
+}
+
+interface Call {
+  id: string;
+  name: string;
+  text: string;
+}
+
+/** One answer of the model: reads its stream, and keeps what the next step of the conversation needs. */
+export class Completion {
+  readonly #calls: Call[] = [];
+  readonly #at = new Map<number, Call>();
+  #text = '';
+  #finished: ChatFinishReason | null = null;
+  #usage: Usage | null = null;
+
+  /** @throws GatewayError `UPSTREAM_FAILED` for a stream that ends before the answer does. */
+  async *read(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<string | AppEvent, void> {
+    for await (const { choices, usage } of chunks) {
+      const [choice] = choices ?? [];
+      const { content, refusal, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
+      const thought = reasoning_content || reasoning;
+      if (thought) yield { type: 'reasoning_delta', delta: thought };
+      const text = content || refusal;
+      if (text) {
+        this.#text += text;
+        yield text;
+      }
+      for (const fragment of tool_calls ?? []) this.#collect(fragment);
+      this.#finished = choice?.finish_reason ?? this.#finished;
+      // Some endpoints send growing counts with every chunk.
+      if (usage) this.#usage = fromChatUsage(usage);
+    }
+    if (this.#finished === null) throw upstreamFailed('The stream ended before the answer did');
+  }
+
+  get stopReason(): NonNullable<AppResult['stopReason']> {
+    return fromFinishReason(this.#finished);
+  }
+
+  get usage(): Usage | null {
+    return this.#usage;
+  }
+
+  /** The text, if there was any. */
+  get said(): readonly ContentBlock[] {
+    return this.#text === '' ? [] : [{ type: 'text', text: this.#text }];
+  }
+
+  /** The calls that the model wants made; none of an answer that was cut off, whose last may be half a call. @param taken Ids of earlier calls: some models use theirs again. */
+  calls(taken: ReadonlySet<string>): ToolUseBlock[] {
+    if (this.#finished === 'length' || this.#finished === 'content_filter') return [];
+    const used = new Set(taken);
+    return this.#calls.map(({ id, name, text }) => {
+      const callId = id === '' || used.has(id) ? newCallId() : id;
+      used.add(callId);
+      return { type: 'tool_use', callId, name, input: readArguments(text) };
+    });
+  }
+
+  #collect({ index = 0, id, function: called }: CallFragment): void {
+    let call = this.#at.get(index);
+    // Where all calls have one index, a new id tells them apart.
+    if (!call || (id && call.id !== '' && call.id !== id)) {
+      call = { id: '', name: '', text: '' };
+      this.#calls.push(call);
+      this.#at.set(index, call);
+    }
+    if (id) call.id = id;
+    if (called?.name) call.name = called.name;
+    call.text += called?.arguments ?? '';
+  }
+}

@@ -1,0 +1,159 @@
+import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
+import type { AppEvent, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type App, defineApp } from '../../apps/define-app.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
+import { ToolCallError } from '../../runs/tool-error.js';
+import { offeredTools } from '../offered-tools.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import { Completion, type CompletionChunk } from './completion.js';
+import { mergeParameters, withoutForcedCall } from './parameters.js';
+import { remainsOf } from './resume.js';
+import { loadOpenAI, type OpenAIClient } from './sdk.js';
+
+/** Where an app's model is. */
+export type OpenAIEndpoint =
+  | {
+      /** A client of the package `openai`, with its own time-outs, retries and headers. */
+      readonly client: OpenAIClient;
+    }
+  | {
+      /** Such as `http://127.0.0.1:11434/v1`. @default OpenAI's own */
+      readonly baseURL?: string;
+      /** Local servers often want none. @default the environment's `OPENAI_API_KEY`, where there is no `baseURL` */
+      readonly apiKey?: string;
+    };
+
+export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint & {
+  readonly model: string;
+  readonly description?: string;
+  /** The system message, before all others. */
+  readonly instructions?: string | ((turn: Turn<Tools>) => string | Promise<string>);
+  /** Offered to the model, with those of the turn's caller. */
+  readonly tools?: Tools;
+  /** Further fields of each request, such as `temperature`; callers may override the sampling ones. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** How often the model is asked in one run; each round of tool calls takes one. @default 20 */
+  readonly maxSteps?: number;
+  /** @default 'continue' */
+  readonly onDisconnect?: OnDisconnect;
+  /**
+   * Whether a run goes on after a restart, with its open confirmations: the model is asked again for the step that was cut off,
+   * calls without a result are made again.
+   *
+   * @default false
+   */
+  readonly resumable?: boolean;
+};
+
+/**
+ * An app that answers with any endpoint that speaks OpenAI's chat completions. Needs the package `openai`.
+ *
+ * @example
+ * createGateway({ app: openaiApp({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', tools: { lookup } }) })
+ */
+export function openaiApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
+  options: OpenAIAppOptions<Tools>,
+): App<Tools> {
+  const { description = `Answers with ${options.model}`, tools, onDisconnect, resumable } = options;
+  let client: Promise<OpenAIClient> | undefined;
+  return defineApp<Tools>({
+    description,
+    ...(tools && { tools }),
+    ...(onDisconnect && { onDisconnect }),
+    ...(resumable && { resumable }),
+    async *run(turn) {
+      client ??= connect(options);
+      return yield* converse(turn as Turn, await client, options as OpenAIAppOptions);
+    },
+  });
+}
+
+async function connect(endpoint: OpenAIEndpoint): Promise<OpenAIClient> {
+  if ('client' in endpoint) return endpoint.client;
+  const { baseURL, apiKey } = endpoint;
+  const { OpenAI } = await loadOpenAI();
+  if (baseURL === undefined) return new OpenAI(apiKey === undefined ? {} : { apiKey });
+  // The environment's key and names are for OpenAI, and no other server's business.
+  return new OpenAI({ baseURL, apiKey: apiKey || 'none', organization: null, project: null });
+}
+
+/** The tool loop: asks the model, makes the calls it wants, asks again with their results. */
+async function* converse(
+  turn: Turn,
+  client: OpenAIClient,
+  { model, instructions, tools = {}, parameters = {}, maxSteps = 20 }: OpenAIAppOptions,
+): AsyncGenerator<string | AppEvent, AppResult> {
+  const system = typeof instructions === 'function' ? await instructions(turn) : instructions;
+  const opening = system
+    ? [{ role: 'system' as const, content: [{ type: 'text' as const, text: system }] }]
+    : [];
+  const conversation: Parameters<typeof toChatMessages>[0][number][] = [
+    ...opening,
+    ...turn.history,
+    turn.message,
+  ];
+  const offered = toChatTools(offeredTools(turn, tools));
+  const taken = new Set<string>();
+  const makeCalls = async (said: readonly ContentBlock[], calls: readonly ToolUseBlock[]): Promise<void> => {
+    const results = await Promise.all(calls.map((call) => makeCall(turn, call)));
+    conversation.push({ role: 'assistant', content: [...said, ...results] }, ...turn.steered());
+    for (const block of said) if (block.type === 'tool_use') taken.add(block.callId);
+  };
+  if (turn.resumed) {
+    const { content, open } = remainsOf(turn.resumed);
+    await makeCalls(content, open);
+  }
+  let settings: Readonly<Record<string, unknown>> = mergeParameters(parameters, turn.parameters);
+  for (let step = 1; step <= maxSteps; step += 1) {
+    const completion = new Completion();
+    yield* ask(turn, completion, client, {
+      model,
+      stream_options: { include_usage: true },
+      ...settings,
+      messages: toChatMessages(conversation),
+      ...(offered.length > 0 && { tools: offered }),
+    });
+    const calls = completion.calls(taken);
+    if (calls.length === 0) return { stopReason: completion.stopReason };
+    await makeCalls([...completion.said, ...calls], calls);
+    settings = withoutForcedCall(settings);
+  }
+  return { stopReason: 'tool_use' };
+}
+
+/** Asks the model once and says what it says. */
+async function* ask(
+  turn: Turn,
+  completion: Completion,
+  client: OpenAIClient,
+  request: Readonly<Record<string, unknown>>,
+): AsyncGenerator<string | AppEvent, void> {
+  try {
+    const chunks = await client.chat.completions.create({ ...request, stream: true } as never, {
+      signal: turn.signal,
+    });
+    yield* completion.read(chunks as unknown as AsyncIterable<CompletionChunk>);
+  } catch (error) {
+    throw upstreamFailed(error);
+  } finally {
+    if (completion.usage) turn.usage(completion.usage);
+  }
+}
+
+/** Makes a call through the gateway, which asks and logs. A failure is what the model hears of it. */
+async function makeCall(turn: Turn, { callId, name, input }: ToolUseBlock): Promise<ContentBlock> {
+  const result = (output: unknown, isError: boolean): ToolResultBlock => ({
+    type: 'tool_result',
+    callId,
+    name,
+    output,
+    isError,
+  });
+  try {
+    return result((await turn.callTool(name, input as never)) ?? null, false);
+  } catch (error) {
+    if (error instanceof ToolCallError) return result(error.message, true);
+    throw error;
+  }
+}

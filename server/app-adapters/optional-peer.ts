@@ -1,0 +1,23 @@
+import { GatewayError } from '../../shared/errors.js';
+
+/**
+ * Loads an optional peer dependency.
+ *
+ * @param user The function that needs it, for the error's text.
+ * @throws GatewayError `INTERNAL` naming the package to install
+ */
+export async function loadPeer<Module>(
+  name: string,
+  user: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: `${user} needs the package ${name}: npm install ${name}`,
+      cause,
+    });
+  }
+}

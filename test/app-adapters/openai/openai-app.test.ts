@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { OpenAI } from 'openai';
+import { openaiApp } from '../../../server/app-adapters/openai/index.js';
+import { textOf } from '../../../shared/messages.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
+import { collect } from '../../support/client.js';
+import { outline, startApp } from '../start-app.js';
+
+async function start(options: object = {}) {
+  const endpoint = await ChatEndpoint.start();
+  const app = openaiApp({ baseURL: endpoint.url, model: 'tiny', ...options });
+  return { endpoint, ...(await startApp(app)) };
+}
+
+describe('openaiApp', () => {
+  it('streams text and reasoning as deltas, with usage and stop reason', async () => {
+    const { endpoint, client } = await start({ apiKey: 'a-key', instructions: 'Be kind.' });
+    const run = client.send('main', 'Hello');
+    const request = await endpoint.next(1);
+    expect(request.authorization).to.equal('Bearer a-key');
+    expect(request.body).to.deep.equal({
+      model: 'tiny',
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        { role: 'user', content: 'Hello' },
+      ],
+    });
+    const text = run.text[Symbol.asyncIterator]();
+    request.chunk({ role: 'assistant', content: '', reasoning_content: 'Hm' }).chunk({ reasoning: '.' });
+    request.chunk({ content: 'Hi ' });
+    expect((await text.next()).value).to.equal('Hi ');
+    request.chunk({ content: 'there' }).finish('stop', {
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      total_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 1 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    });
+    const { message, stopReason, usage } = await run.result;
+    expect(message.content).to.deep.equal([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hi there' },
+    ]);
+    expect(stopReason).to.equal('end');
+    expect(usage).to.deep.equal({
+      inputTokens: 3,
+      outputTokens: 4,
+      totalTokens: 7,
+      cachedInputTokens: 1,
+      reasoningTokens: 2,
+    });
+  });
+
+  it('sends the history, and says max_tokens when the model ran out of them', async () => {
+    const { endpoint, client } = await start();
+    const first = client.send('main', 'Hello');
+    (await endpoint.next(1)).say('Hi');
+    await first.result;
+    const second = client.send('main', 'Again');
+    const request = await endpoint.next(2);
+    expect(request.body.messages.map(({ role }: { role: string }) => role)).to.deep.equal([
+      'user',
+      'assistant',
+      'user',
+    ]);
+    request.chunk({ content: 'Cu' }).finish('length');
+    expect((await second.result).stopReason).to.equal('max_tokens');
+  });
+
+  it('shows a refusal as text', async () => {
+    const { endpoint, client } = await start();
+    const run = client.send('main', 'Hello');
+    (await endpoint.next(1)).chunk({ refusal: 'No.' }).finish();
+    expect(textOf((await run.result).message)).to.equal('No.');
+  });
+
+  it('takes a client of the package, and instructions made for the turn', async () => {
+    const endpoint = await ChatEndpoint.start();
+    const sdk = new OpenAI({ baseURL: endpoint.url, apiKey: 'own', maxRetries: 0 });
+    const app = openaiApp({
+      client: sdk,
+      model: 'tiny',
+      instructions: async ({ user }) => `For ${user?.id}`,
+    });
+    const { client } = await startApp(app);
+    const run = client.send('main', 'Hello');
+    const request = await endpoint.next(1);
+    expect(request.authorization).to.equal('Bearer own');
+    expect(request.body.messages[0]).to.deep.equal({ role: 'system', content: 'For token' });
+    request.say('Hi');
+    expect((await run.result).stopReason).to.equal('end');
+  });
+
+  it("keeps the environment's key from other servers than OpenAI's", async () => {
+    const former = process.env.OPENAI_API_KEY;
+    process.env.OPENAI_API_KEY = 'secret';
+    try {
+      const { endpoint, client } = await start();
+      const run = client.send('main', 'Hello');
+      const request = await endpoint.next(1);
+      expect(request.authorization).to.equal('Bearer none');
+      request.say('Hi');
+      await run.result;
+    } finally {
+      if (former === undefined) delete process.env.OPENAI_API_KEY;
+      else process.env.OPENAI_API_KEY = former;
+    }
+  });
+
+  it('takes the parameters of the caller before its own, and nothing else from it', async () => {
+    const { endpoint, send } = await start({
+      parameters: { temperature: 1, top_p: 0.9, max_completion_tokens: 100, service_tier: 'flex' },
+    });
+    const response_format = { type: 'json_object' };
+    const run = send('Hello', {
+      parameters: {
+        temperature: 0,
+        max_tokens: 7,
+        stop: ['END'],
+        response_format,
+        seed: null,
+        model: 'huge',
+        n: 5,
+        stream: false,
+      },
+    });
+    const request = await endpoint.next(1);
+    const { messages: _messages, ...rest } = request.body;
+    expect(rest).to.deep.equal({
+      model: 'tiny',
+      stream: true,
+      stream_options: { include_usage: true },
+      temperature: 0,
+      top_p: 0.9,
+      max_tokens: 7,
+      stop: ['END'],
+      response_format,
+      service_tier: 'flex',
+    });
+    request.say('{}');
+    await run.result;
+  });
+});
+
+describe('the upstream of an openai app', () => {
+  it('loses its connection when the run is aborted, before and after the first byte', async () => {
+    const { endpoint, client } = await start();
+    for (const [at, begun] of [
+      [1, false],
+      [2, true],
+    ] as const) {
+      const run = client.send('main', 'Hello');
+      const request = await endpoint.next(at);
+      if (begun) {
+        request.chunk({ content: 'Well, ' });
+        await run.text[Symbol.asyncIterator]().next();
+      }
+      await run.abort();
+      await request.closed;
+      expect(request.finished).to.equal(false);
+      expect((await run.result).stopReason).to.equal('aborted');
+    }
+  });
+
+  it('that refuses ends the run as an error, with its words in the log alone', async () => {
+    const { endpoint, client, log } = await start();
+    const run = client.send('main', 'Hello');
+    (await endpoint.next(1)).fail(400, 'the key hunter2 is wrong');
+    const seen = outline(await collect(run));
+    const failed = { code: 'UPSTREAM_FAILED', message: "The app's upstream failed" };
+    expect(seen).to.deep.equal([{ type: 'run_error', ...failed }]);
+    const { stopReason, error } = await run.result;
+    expect([stopReason, error]).to.deep.equal(['error', failed]);
+    const logged = log.lines.map(({ details }) => (details as { error: Error }).error);
+    expect(logged.map(({ cause }) => String(cause)).join()).to.contain('hunter2');
+  });
+
+  for (const [how, breaks] of [
+    ['cuts the connection', (request) => request.cut()],
+    ['says an error', (request) => request.raw('data: {"error":{"message":"hunter2","code":"x"}}\n\n')],
+    ['ends before the answer does', (request) => request.raw('data: [DONE]\n\n').end()],
+  ] as readonly [string, (request: any) => void][]) {
+    it(`that ${how} mid-stream ends the run as an error, with what it had said`, async () => {
+      const { endpoint, client } = await start();
+      const run = client.send('main', 'Hello');
+      const request = await endpoint.next(1);
+      request.chunk({ content: 'Half' });
+      await run.text[Symbol.asyncIterator]().next();
+      breaks(request);
+      const { stopReason, error, message } = await run.result;
+      expect([stopReason, error?.code, textOf(message)]).to.deep.equal(['error', 'UPSTREAM_FAILED', 'Half']);
+      expect(JSON.stringify(error)).to.not.contain('hunter2');
+    });
+  }
+});

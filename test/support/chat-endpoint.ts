@@ -1,0 +1,113 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { closeLater } from './resources.js';
+
+/** One request to a chat-completions endpoint, and the test's answer to it. */
+export class ChatRequest {
+  readonly body: any;
+  readonly authorization: string | undefined;
+  /** Resolves when the connection is gone, or the answer was sent. */
+  readonly closed: Promise<void>;
+  readonly #response: ServerResponse;
+
+  constructor(body: any, authorization: string | undefined, response: ServerResponse) {
+    this.body = body;
+    this.authorization = authorization;
+    this.#response = response;
+    this.closed = new Promise((resolve) => response.once('close', resolve));
+  }
+
+  /** Whether the whole answer was sent, as opposed to a connection that the caller cut. */
+  get finished(): boolean {
+    return this.#response.writableFinished;
+  }
+
+  chunk(delta: object, rest: object = {}): this {
+    if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const base = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'tiny' };
+    const choices = [{ index: 0, delta, finish_reason: null }];
+    this.#response.write(`data: ${JSON.stringify({ ...base, choices, ...rest })}\n\n`);
+    return this;
+  }
+
+  /** Calls tools, each call in two fragments of its arguments. */
+  calls(...calls: readonly { id: string; name: string; input: string }[]): this {
+    calls.forEach(({ id, name, input }, index) => {
+      const half = Math.floor(input.length / 2);
+      const first = { name, arguments: input.slice(0, half) };
+      this.chunk({ tool_calls: [{ index, id, type: 'function', function: first }] });
+      this.chunk({ tool_calls: [{ index, function: { arguments: input.slice(half) } }] });
+    });
+    return this;
+  }
+
+  finish(reason = 'stop', usage: object = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }): void {
+    this.chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+    this.chunk({}, { choices: [], usage });
+    this.#response.end('data: [DONE]\n\n');
+  }
+
+  /** Answers with text and ends. */
+  say(text: string): void {
+    this.chunk({ role: 'assistant', content: text }).finish();
+  }
+
+  /** Writes as it is, in the stream. */
+  raw(text: string): this {
+    this.#response.write(text);
+    return this;
+  }
+
+  fail(status: number, message: string): void {
+    this.#response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' });
+    this.#response.end(JSON.stringify({ error: { message, type: 'x', param: null, code: null } }));
+  }
+
+  /** Ends the answer as it is. */
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#response.destroy();
+  }
+}
+
+/** A small endpoint that speaks OpenAI's chat completions over real HTTP; the test writes the answers. */
+export class ChatEndpoint {
+  readonly asked: ChatRequest[] = [];
+  #wake = () => {};
+  #url = '';
+
+  static async start(): Promise<ChatEndpoint> {
+    const endpoint = new ChatEndpoint();
+    const server = createServer(async (request, response) => {
+      let text = '';
+      for await (const piece of request) text += piece;
+      if (request.url !== '/v1/chat/completions') {
+        response.writeHead(404).end();
+        return;
+      }
+      endpoint.asked.push(new ChatRequest(JSON.parse(text), request.headers.authorization, response));
+      endpoint.#wake();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closeLater(server, (it) => {
+      it.closeAllConnections();
+      it.close();
+    });
+    const address = server.address();
+    endpoint.#url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`;
+    return endpoint;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The request of this number, from 1, when it has come. */
+  async next(count: number): Promise<ChatRequest> {
+    while (this.asked.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this.asked[count - 1]!;
+  }
+}
