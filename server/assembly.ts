@@ -84,6 +84,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     store,
     apps,
     methods: flattenMethods(config.methods),
+    payloads: config,
     sessions,
     connections,
     tickets,

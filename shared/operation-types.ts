@@ -102,6 +102,14 @@ export interface MethodSummary {
   readonly problem?: string | undefined;
 }
 
+/** A declared channel or custom event as the catalogue lists it. */
+export interface PayloadSummary {
+  readonly name: string;
+  /** JSON Schema of what is published; null where it cannot be converted (`problem` says why). */
+  readonly payload: unknown;
+  readonly problem?: string | undefined;
+}
+
 /** Params and result of every operation. */
 export interface OperationTypes {
   send: { params: SendParams; result: RunResult | Accepted };
@@ -171,7 +179,13 @@ export interface OperationTypes {
   };
   methods: {
     params: Record<never, never>;
-    result: { readonly version: number; readonly methods: readonly MethodSummary[] };
+    result: {
+      readonly version: number;
+      readonly methods: readonly MethodSummary[];
+      /** The channels and custom events that the gateway declares; others may be used too. */
+      readonly channels?: readonly PayloadSummary[] | undefined;
+      readonly events?: readonly PayloadSummary[] | undefined;
+    };
   };
 }
 

@@ -6,7 +6,7 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
-import { listMethods } from '../methods/catalogue.js';
+import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
 import { messagePage } from '../sessions/snapshot.js';
@@ -159,6 +159,8 @@ export class Operations {
     methods: (_params, caller) => ({
       version: 1,
       methods: listMethods(this.#env.methods, caller.identity.user),
+      channels: listPayloads(this.#env.payloads.channels),
+      events: listPayloads(this.#env.payloads.events),
     }),
   };
 

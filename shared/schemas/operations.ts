@@ -63,6 +63,10 @@ const accepted = z.object({
   cursor: z.string(),
 });
 
+const payloads = z
+  .array(z.object({ name: z.string(), payload: z.unknown(), problem: z.string().optional() }))
+  .optional();
+
 type Schemas = {
   readonly [Name in OperationName]: {
     readonly params: z.ZodType<OperationTypes[Name]['params']>;
@@ -193,6 +197,8 @@ export const operationSchemas: Schemas = {
           problem: z.string().optional(),
         }),
       ),
+      channels: payloads,
+      events: payloads,
     }),
   },
 };
