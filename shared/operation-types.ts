@@ -98,6 +98,8 @@ export interface MethodSummary {
   readonly stream: boolean;
   /** JSON Schema of the caller's side; null without a schema or where it cannot be converted (`problem` says why). */
   readonly params: unknown;
+  /** Whether `params` may be left out, which its schema has no word for. */
+  readonly paramsOptional?: boolean | undefined;
   readonly result: unknown;
   readonly problem?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../shared/operation-types.js';
+import type { MethodSummary, PayloadSummary, ResultOf } from '../../shared/operation-types.js';
 import { schemaType } from './schema-type.js';
 import { docComment, Names, quote, typeName } from './text.js';
 
@@ -60,22 +60,15 @@ class Writer {
   readonly problems: { readonly name: string; readonly problem: string }[] = [];
   readonly #names = new Names();
 
-  async method({
-    path,
-    description,
-    roles,
-    stream,
-    params,
-    result,
-    problem,
-  }: Catalogue['methods'][number]): Promise<string> {
+  async method(method: MethodSummary): Promise<string> {
+    const { path, description, roles, stream, problem } = method;
     const name = typeName(path);
-    const taken = await this.#declare(`${name}Params`, params);
-    const given = await this.#declare(`${name}${stream ? 'Item' : 'Result'}`, result);
+    const params = await this.#declare(`${name}Params`, method.params);
+    const result = await this.#declare(`${name}${stream ? 'Item' : 'Result'}`, method.result);
     const problems = [
       ...(problem === undefined ? [] : [problem]),
-      ...taken.problems.map((text) => `params: ${text}`),
-      ...given.problems.map((text) => `result: ${text}`),
+      ...params.problems.map((text) => `params: ${text}`),
+      ...result.problems.map((text) => `result: ${text}`),
     ];
     this.#report(path, problems);
     const notes = [
@@ -83,19 +76,16 @@ class Writer {
       roles && `Roles: ${roles.join(', ')}`,
       ...problems.map((text) => `Not in its types: ${text}`),
     ];
-    const out = stream ? `AsyncIterable<${given.name}>` : given.name;
-    return `${docComment(notes, '  ')}  ${quote(path)}: Method<${taken.name}, ${out}>;\n`;
+    const input = method.paramsOptional ? `${params.name} | undefined` : params.name;
+    const output = stream ? `AsyncIterable<${result.name}>` : result.name;
+    return `${docComment(notes, '  ')}  ${quote(path)}: Method<${input}, ${output}>;\n`;
   }
 
   async payloads(
     comment: string,
     type: string,
     suffix: string,
-    entries: readonly {
-      readonly name: string;
-      readonly payload: unknown;
-      readonly problem?: string | undefined;
-    }[],
+    entries: readonly PayloadSummary[],
   ): Promise<string> {
     const members: string[] = [];
     for (const { name, payload, problem } of sortBy(entries, (entry) => entry.name)) {

@@ -11,6 +11,8 @@ type Part = Readonly<Record<string, unknown>>;
 
 const UNKNOWN: Part = { tsType: 'unknown' };
 const NEVER: Part = { tsType: 'never' };
+/** Not `{}`, which takes anything. */
+const NO_FIELDS: Part = { tsType: 'Record<string, never>' };
 const UNDEFINED: Part = { tsType: 'undefined' };
 /** Longer tuples with optional ends would take too many forms. */
 const MAX_TUPLE_FORMS = 20;
@@ -94,7 +96,7 @@ class Rewriter {
     let def = this.#defs.get(reference);
     if (!def) {
       const last = reference.slice(reference.lastIndexOf('/') + 1);
-      def = { name: this.#names.take(`${this.#name}${typeName(last)}`), schema: UNKNOWN };
+      def = { name: this.#names.take(`${this.#name}${typeName(unescapePart(last))}`), schema: UNKNOWN };
       this.#defs.set(reference, def);
       def.schema = this.#named(def.name, target, new Set([...open, reference]));
     }
@@ -147,6 +149,7 @@ class Rewriter {
         ? false
         : (additionalProperties ??
           (patterns.length > 0 ? (patterns.length === 1 ? patterns[0] : true) : !isPlainObject(properties)));
+    if (names.size === 0 && others === false) return NO_FIELDS;
     return {
       type: 'object',
       properties: Object.fromEntries(entries),

@@ -33,7 +33,7 @@ export function docComment(paragraphs: readonly (string | undefined)[], indent =
  */
 export function typeName(text: string): string {
   const name = text
-    .replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_, first: string) => first.toUpperCase())
+    .replace(/(?:^[^A-Za-z0-9]*|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_, first: string) => first.toUpperCase())
     .replace(/\d[a-z]/g, (pair) => pair.toUpperCase());
   return /^[A-Z]/.test(name) ? name : `T${name}`;
 }

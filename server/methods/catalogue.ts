@@ -42,11 +42,17 @@ function summarize({ path, stream, definition }: MethodEntry): MethodSummary {
     ...(roles && { roles }),
     stream,
     params: params.schema,
+    ...(params.schema && mayBeLeftOut(schema!) && { paramsOptional: true }),
     result: output.schema,
     ...(problems.length > 0 && {
       problem: problems.map(([side, problem]) => `${side}: ${problem}`).join('; '),
     }),
   };
+}
+
+/** Zod says so; of others it is not known. */
+function mayBeLeftOut(schema: StandardSchemaV1): boolean {
+  return (schema as { readonly _zod?: { readonly optin?: string } })._zod?.optin === 'optional';
 }
 
 const payloadLists = new WeakMap<object, readonly PayloadSummary[]>();

@@ -193,6 +193,7 @@ export const operationSchemas: Schemas = {
           roles: z.array(z.string()).optional(),
           stream: z.boolean(),
           params: z.unknown(),
+          paramsOptional: z.boolean().optional(),
           result: z.unknown(),
           problem: z.string().optional(),
         }),
