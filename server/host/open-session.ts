@@ -82,7 +82,7 @@ export function openSession(env: HostEnvironment, id: string, identity: Identity
     channel: (name) =>
       channel(name, events, async (payload, type) => {
         await execute('channel', { channel: name, type, payload });
-      }),
+      }) as HostChannel<any>,
   };
 }
 

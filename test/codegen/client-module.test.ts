@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Catalogue, clientModule } from '../../server/codegen/client-module.js';
-import { compileFiles } from './compile.js';
+import { compileFiles } from '../support/compile.js';
 
 type Method = Catalogue['methods'][number];
 const method = (path: string, rest: Partial<Method> = {}): Method => ({

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { clientModule } from '../../server/codegen/client-module.js';
 import { fetchCatalogue } from '../../server/codegen/fetch-catalogue.js';
+import { compileFiles } from '../support/compile.js';
 import { closeLater } from '../support/resources.js';
-import { compileFiles } from './compile.js';
 import { codegenGateway, TOKEN } from './fixtures/gateway.js';
 
 const EQUALITY = `

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { schemaType } from '../../server/codegen/schema-type.js';
 import { Names } from '../../server/codegen/text.js';
+import { compileFiles } from '../support/compile.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
-import { compileFiles } from './compile.js';
 
 /** The declarations on one line each, without the words every one begins with. */
 async function typed(schema: unknown): Promise<string> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from '../support/program.js';
+import { ROOT } from './program.js';
 
 const run = promisify(execFile);
 
