@@ -1,3 +1,4 @@
+import type { PayloadAt, PayloadName } from '../shared/contract.js';
 import type { EventOf, EventType } from '../shared/events.js';
 import type { Wire } from '../shared/wire.js';
 
@@ -8,14 +9,11 @@ type PayloadsOf<Source, Part extends 'channels' | 'events'> = Source extends {
   ? Payloads
   : unknown;
 
-type NamesIn<Payloads> = [keyof Payloads & string] extends [never] ? string : keyof Payloads & string;
-type At<Payloads, Name extends string> = Name extends keyof Payloads ? Payloads[Name] : unknown;
-
 /** Names of the channels a gateway declares; any name where it declares none. */
-export type ChannelNames<Source> = NamesIn<PayloadsOf<Source, 'channels'>>;
+export type ChannelNames<Source> = PayloadName<PayloadsOf<Source, 'channels'>>;
 
 /** What a caller publishes on a channel. */
-export type ChannelInput<Source, Name extends string> = At<PayloadsOf<Source, 'channels'>, Name>;
+export type ChannelInput<Source, Name extends string> = PayloadAt<PayloadsOf<Source, 'channels'>, Name>;
 
 /** What a subscriber of a channel receives: what was published, after the wire. */
 export type ChannelPayload<Source, Name extends string> = Wire<ChannelInput<Source, Name>>;

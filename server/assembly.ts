@@ -93,6 +93,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
       extraRoutes: config.extraRoutes,
       unixSocket: config.socketPath !== undefined,
     }),
+    payloads: config,
     sessions,
     connections,
     tickets,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientTransport } from '../shared/client-transport.js';
+import type { PayloadTypes } from '../shared/contract.js';
 import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
 import type { ResultOf } from '../shared/operation-types.js';
@@ -24,13 +24,6 @@ import { inProcessTransport } from './transports/in-process/in-process-transport
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
 
-/** Payload types of schemas, as clients receive them. */
-type Payloads<Schemas> = {
-  readonly [Name in keyof Schemas]: Schemas[Name] extends StandardSchemaV1
-    ? StandardSchemaV1.InferInput<Schemas[Name]>
-    : never;
-};
-
 const SWEEP_MS = 30_000;
 const KEY_AGE_MS = 24 * 3_600_000;
 /** What finishing responses may take once all runs have ended. */
@@ -47,8 +40,8 @@ export class Gateway<
   /** What the gateway's type carries to its clients; it has no value. */
   declare readonly '~contract': {
     readonly methods: Methods;
-    readonly channels: Payloads<Channels>;
-    readonly events: Payloads<Events>;
+    readonly channels: PayloadTypes<Channels>;
+    readonly events: PayloadTypes<Events>;
   };
   readonly #parts: Assembly;
   readonly #doors: Doors;
@@ -187,7 +180,7 @@ export class Gateway<
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, or outside a call when users have sessions of their own and
    * neither `user` nor `anonymous` is given; `APP_NOT_FOUND`.
    */
-  session(key: string, options: SessionOptions = {}): SessionHandle {
+  session(key: string, options: SessionOptions = {}): SessionHandle<PayloadTypes<Channels>> {
     const { config, authenticator, apps, operations, connections } = this.#parts;
     const { auth, sessionScope, limits } = config;
     const { app, name } = apps.parse(key);

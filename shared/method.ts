@@ -1,10 +1,20 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { UserContext } from './contract.js';
+import type {
+  PayloadAt,
+  PayloadName,
+  RegisteredChannels,
+  RegisteredEvents,
+  UserContext,
+} from './contract.js';
 import type { Wire } from './wire.js';
 
 /** Publishes on a channel of the call's session. */
 export interface ContextChannels {
-  publish(channel: string, payload: unknown, type?: string): Promise<void>;
+  publish<Name extends PayloadName<RegisteredChannels>>(
+    channel: Name,
+    payload: PayloadAt<RegisteredChannels, Name>,
+    type?: string,
+  ): Promise<void>;
 }
 
 /** What a handler knows about its call; also returned by `getContext()`. */
@@ -23,7 +33,10 @@ export interface MethodContext {
   /** Present when the call names a session. */
   readonly channels?: ContextChannels;
   /** Emits a custom event: to `gateway.on('custom')`, and into the session's log when the call names one. */
-  emit(name: string, payload: unknown): void;
+  emit<Name extends PayloadName<RegisteredEvents>>(
+    name: Name,
+    payload: PayloadAt<RegisteredEvents, Name>,
+  ): void;
   /** Aborted when the caller goes away or the method's time is up. */
   readonly signal: AbortSignal;
 }

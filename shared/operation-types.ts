@@ -102,12 +102,21 @@ export interface MethodSummary {
   readonly stream: boolean;
   /** JSON Schema of the caller's side; null without a schema or where it cannot be converted (`problem` says why). */
   readonly params: unknown;
+  /** Whether `params` may be left out, which its schema has no word for. */
+  readonly paramsOptional?: boolean | undefined;
   readonly result: unknown;
   readonly problem?: string | undefined;
 }
 
 /** A document in a format of others, which says itself how it is to be read. */
 export type ApiDocument = Readonly<Record<string, unknown>>;
+/** A declared channel or custom event as the catalogue lists it. */
+export interface PayloadSummary {
+  readonly name: string;
+  /** JSON Schema of what is published; null where it cannot be converted (`problem` says why). */
+  readonly payload: unknown;
+  readonly problem?: string | undefined;
+}
 
 /** Params and result of every operation. */
 export interface OperationTypes {
@@ -178,7 +187,13 @@ export interface OperationTypes {
   };
   methods: {
     params: Record<never, never>;
-    result: { readonly version: number; readonly methods: readonly MethodSummary[] };
+    result: {
+      readonly version: number;
+      readonly methods: readonly MethodSummary[];
+      /** The channels and custom events that the gateway declares; others may be used too. */
+      readonly channels?: readonly PayloadSummary[] | undefined;
+      readonly events?: readonly PayloadSummary[] | undefined;
+    };
   };
   openapi: { params: Record<never, never>; result: ApiDocument };
   asyncapi: { params: Record<never, never>; result: ApiDocument };

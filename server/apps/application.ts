@@ -1,5 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { UserContext } from '../../shared/contract.js';
+import type {
+  PayloadAt,
+  PayloadName,
+  RegisteredChannels,
+  RegisteredEvents,
+  UserContext,
+} from '../../shared/contract.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -121,9 +127,16 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   /** Merges metadata into the answer's. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /** Logs a custom event: delivered and replayed, but not part of the answer. */
-  emit(name: string, payload: unknown): void;
+  emit<Name extends PayloadName<RegisteredEvents>>(
+    name: Name,
+    payload: PayloadAt<RegisteredEvents, Name>,
+  ): void;
   /** Publishes on a channel of the session. */
-  publish(channel: string, payload: unknown, type?: string): void;
+  publish<Name extends PayloadName<RegisteredChannels>>(
+    channel: Name,
+    payload: PayloadAt<RegisteredChannels, Name>,
+    type?: string,
+  ): void;
   /** Adds token counts to the run's usage. */
   usage(counts: Usage): void;
 }

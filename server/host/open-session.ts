@@ -87,7 +87,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     channel: (name) =>
       channel(name, events, async (payload, type) => {
         await execute('channel', { channel: name, type, payload });
-      }),
+      }) as HostChannel<any>,
   };
 }
 

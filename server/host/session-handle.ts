@@ -1,3 +1,4 @@
+import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type {
@@ -8,6 +9,7 @@ import type {
   SendParams,
   SessionStatusResult,
 } from '../../shared/operation-types.js';
+import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
 import type { SendExtras } from '../operations/operations.js';
 
@@ -51,13 +53,14 @@ export interface HostEventsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A channel of a session, for host code. */
-export interface HostChannel extends AsyncIterable<{ readonly type: string; readonly payload: unknown }> {
-  publish(payload: unknown, type?: string): Promise<void>;
+/** A channel of a session, for host code. Iterating yields what JSON makes of what was published. */
+export interface HostChannel<Payload = unknown>
+  extends AsyncIterable<{ readonly type: string; readonly payload: Wire<Payload> }> {
+  publish(payload: Payload, type?: string): Promise<void>;
 }
 
 /** A session as host code sees it: the same operations as on every transport, in one user's scope. */
-export interface SessionHandle {
+export interface SessionHandle<Channels = any> {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
@@ -78,5 +81,5 @@ export interface SessionHandle {
     },
   ): Promise<void>;
   close(): Promise<void>;
-  channel(name: string): HostChannel;
+  channel<Name extends PayloadName<Channels>>(name: Name): HostChannel<PayloadAt<Channels, Name>>;
 }

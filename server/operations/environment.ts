@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -34,6 +35,11 @@ export interface OperationEnvironment {
   readonly store: Store;
   readonly apps: AppRegistry;
   readonly methods: ReadonlyMap<string, MethodEntry>;
+  /** Schemas of the payloads of declared channels and custom events. */
+  readonly payloads: {
+    readonly channels: Readonly<Record<string, StandardSchemaV1>>;
+    readonly events: Readonly<Record<string, StandardSchemaV1>>;
+  };
   readonly sessions: SessionDirectory;
   readonly connections: Connections;
   readonly tickets: Tickets;

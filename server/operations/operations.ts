@@ -7,7 +7,7 @@ import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
-import { listMethods } from '../methods/catalogue.js';
+import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
@@ -194,6 +194,8 @@ export class Operations {
     methods: (_params, caller) => ({
       version: 1,
       methods: listMethods(this.#env.methods, caller.identity.user),
+      channels: listPayloads(this.#env.payloads.channels),
+      events: listPayloads(this.#env.payloads.events),
     }),
     openapi: (_params, { identity }) => this.#env.documents.openapi(identity.user),
     asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { toJSONSchema } from 'zod';
+import { toJSONSchema, type z } from 'zod';
 import { isPromise } from '../maybe-promise.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type JsonSchema } from './schema.js';
 
@@ -26,7 +26,7 @@ export function toJsonSchema(schema: AnySchema, side: SchemaSide): JsonSchemaCon
       if (isPlainObject(schema)) return { schema };
       return { schema: null, problem: 'It is neither a Standard Schema nor a plain JSON Schema object' };
     }
-    const converted = convert(schema, side);
+    const converted = side === 'output' ? convertOutput(schema) : convert(schema, side);
     if (converted === null) {
       return {
         schema: null,
@@ -41,6 +41,26 @@ export function toJsonSchema(schema: AnySchema, side: SchemaSide): JsonSchemaCon
       : { schema: converted };
   } catch (error) {
     return { schema: null, problem: error instanceof Error ? error.message : 'Its converter failed' };
+  }
+}
+
+/** What leaves the gateway is written as JSON, where a date is a string. Zod leaves it to us to say so. */
+function convertOutput(schema: StandardSchemaV1): JsonSchema | null {
+  try {
+    return convert(schema, 'output');
+  } catch (error) {
+    if (!('_zod' in schema)) throw error;
+    let asked = false;
+    const unrepresentable = ({ zodSchema }: { readonly zodSchema: z.core.$ZodType }) => {
+      asked = true;
+      return zodSchema._zod.def.type === 'date'
+        ? ({ type: 'string', format: 'date-time' } as const)
+        : ('throw' as const);
+    };
+    const converted = toJSONSchema(schema as never, { io: 'output', unrepresentable }) as JsonSchema;
+    // A schema of an older zod does not ask, and has nothing instead of what it cannot represent.
+    if (!asked) throw error;
+    return converted;
   }
 }
 

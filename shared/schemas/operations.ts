@@ -56,6 +56,10 @@ export const acceptedSchema: z.ZodType<Accepted> = z.object({
   cursor: z.string(),
 });
 
+const payloads = z
+  .array(z.object({ name: z.string(), payload: z.unknown(), problem: z.string().optional() }))
+  .optional();
+
 type Schemas = {
   readonly [Name in OperationName]: {
     readonly params: z.ZodType<OperationTypes[Name]['params']>;
@@ -188,10 +192,13 @@ export const operationSchemas: Schemas = {
           roles: z.array(z.string()).optional(),
           stream: z.boolean(),
           params: z.unknown(),
+          paramsOptional: z.boolean().optional(),
           result: z.unknown(),
           problem: z.string().optional(),
         }),
       ),
+      channels: payloads,
+      events: payloads,
     }),
   },
   openapi: { params: none, result: document },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { listMethods } from '../../server/methods/catalogue.js';
+import { listMethods, listPayloads } from '../../server/methods/catalogue.js';
 import { flattenMethods } from '../../server/methods/flatten.js';
 import { method } from '../../server/methods/method.js';
 
@@ -19,8 +19,8 @@ const entries = flattenMethods({
   },
   odd: method({
     schema: v.object({ a: v.string() }),
-    result: z.object({ at: z.date() }),
-    handler: async () => ({ at: new Date() }),
+    result: z.object({ size: z.bigint() }),
+    handler: async () => ({ size: 1n }),
   }),
 });
 const paths = (roles?: readonly string[]) =>
@@ -49,7 +49,7 @@ describe('the method catalogue', () => {
   it('says why a schema is missing, for each side', () => {
     const odd = listMethods(entries, null).find(({ path }) => path === 'odd');
     expect(odd).to.include({ params: null, result: null });
-    expect(odd?.problem).to.match(/^params: valibot.*; result: Date/);
+    expect(odd?.problem).to.match(/^params: valibot.*; result: BigInt/);
   });
 
   it('has a schema or a problem for each method that declares one, and never an empty schema', () => {
@@ -63,5 +63,31 @@ describe('the method catalogue', () => {
         else expect(Object.keys(listed as object)).to.include('type');
       }
     }
+  });
+
+  it('says where params may be left out, which no schema can', () => {
+    const listed = listMethods(
+      flattenMethods({
+        maybe: method({ schema: z.object({ a: z.string() }).optional(), handler: () => 1 }),
+        fields: method({ schema: z.object({ a: z.string().optional() }), handler: () => 1 }),
+      }),
+      null,
+    );
+    expect(listed.map(({ path, paramsOptional }) => [path, paramsOptional])).to.deep.equal([
+      ['fields', undefined],
+      ['maybe', true],
+    ]);
+  });
+
+  it('lists payloads by name, as callers write them, and why one has no schema', () => {
+    const schemas = { tasks: z.object({ n: z.number().default(1) }), at: z.date() };
+    const [at, tasks] = listPayloads(schemas);
+    expect(at)
+      .to.deep.include({ name: 'at', payload: null })
+      .and.have.property('problem')
+      .that.matches(/Date/);
+    expect(tasks).to.have.nested.property('payload.properties.n.type', 'number');
+    expect(tasks).not.to.have.nested.property('payload.required');
+    expect(listPayloads(schemas)).to.equal(listPayloads(schemas));
   });
 });

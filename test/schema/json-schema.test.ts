@@ -54,6 +54,18 @@ describe('conversion to JSON Schema', () => {
     expect(toJsonSchema(transform, 'input').schema).to.include({ type: 'string' });
   });
 
+  it('knows that dates leave as strings, and nothing else of the kind', () => {
+    const output = (schema: z.ZodType) => toJsonSchema(schema, 'output');
+    expect(output(z.object({ at: z.date() })).schema)
+      .to.have.nested.property('properties.at')
+      .that.deep.equals({
+        type: 'string',
+        format: 'date-time',
+      });
+    expect(output(z.object({ at: z.date(), size: z.bigint() })).problem).to.match(/BigInt/);
+    expect(toJsonSchema(z.object({ at: z.date() }), 'input').problem).to.match(/Date/);
+  });
+
   it('never throws', () => {
     const hostile = {
       '~standard': {

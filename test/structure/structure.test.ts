@@ -103,6 +103,7 @@ export const e = 'not from "here"';`;
       '@cfworker/json-schema',
       'openai',
       'libsql',
+      'json-schema-to-typescript',
     ]) {
       const users = server.filter(({ imports }) =>
         imports.some(({ ours, target }) => !ours && packageOf(target) === name),
@@ -160,6 +161,19 @@ export const e = 'not from "here"';`;
     const above = /^server\/(?!stores\/|maybe-promise\.ts)/;
     const stores = server.filter(({ path }) => path.startsWith('server/stores/'));
     expect(offences(stores, ({ target }) => above.test(target))).to.deep.equal([]);
+  });
+
+  it('of generators and commands are nobody else’s, and know no gateway but by HTTP', () => {
+    const outside = server.filter(({ path }) => !/^server\/(?:codegen|cli)\//.test(path));
+    const tools = server.filter(({ path }) => /^server\/(?:codegen|cli)\//.test(path));
+    expect(
+      offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
+    ).to.deep.equal([]);
+    const own = /^(?:shared|server\/(?:codegen|cli|schema))\//;
+    expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
+    expect(
+      offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),
+    ).to.deep.equal([]);
   });
 
   it('of the demo are nobody else’s', () => {

@@ -1,0 +1,80 @@
+import { type ErrorBody, GatewayError } from '../../shared/errors.js';
+import { OPERATIONS } from '../../shared/operations.js';
+import { operationSchemas } from '../../shared/schemas/operations.js';
+import type { Catalogue } from './client-module.js';
+
+const VERSION = 1;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Asks a running gateway for its catalogue: the methods whose roles the token's user holds.
+ *
+ * @param url The gateway's mount, or the prefix that its extra routes were moved to.
+ * @throws GatewayError the gateway's own; `NETWORK` where it cannot be reached; `INVALID_REQUEST` for a URL that is no gateway's;
+ *   `PROTOCOL_VERSION_UNSUPPORTED` for a catalogue of another version.
+ */
+export async function fetchCatalogue(url: string, token?: string): Promise<Catalogue> {
+  const target = catalogueUrl(url);
+  const headers = { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+  const { response, text } = await request(target, headers);
+  const body = readJson(text);
+  if (!response.ok) throw refusal(response.status, body, target);
+  const known = operationSchemas.methods.result.safeParse(body);
+  if (!known.success) {
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: `${target} answers, but with no catalogue of methods`,
+    });
+  }
+  if (known.data.version !== VERSION) {
+    throw new GatewayError({
+      code: 'PROTOCOL_VERSION_UNSUPPORTED',
+      message: `The catalogue has version ${known.data.version}, and this generator reads version ${VERSION}`,
+    });
+  }
+  return known.data;
+}
+
+function catalogueUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: `Not an http or https URL: ${JSON.stringify(url)}`,
+    });
+  }
+  // Credentials belong into the token; in a URL they would end up in messages.
+  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}${OPERATIONS.methods.path}`;
+}
+
+async function request(
+  target: string,
+  headers: Record<string, string>,
+): Promise<{ readonly response: Response; readonly text: string }> {
+  try {
+    const response = await fetch(target, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    throw new GatewayError({ code: 'NETWORK', message: `${target} cannot be reached`, cause });
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(status: number, body: unknown, target: string): GatewayError {
+  const { error } = (body ?? {}) as { readonly error?: Partial<ErrorBody> };
+  if (typeof error?.code === 'string' && typeof error.message === 'string') {
+    return new GatewayError({ code: error.code, status, message: `${target} answers: ${error.message}` });
+  }
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    status,
+    message: `${target} answers with status ${status}`,
+  });
+}

@@ -1,0 +1,218 @@
+import { isPlainObject, type JsonSchema } from '../schema/schema.js';
+import { commentText, type Names, typeName } from './text.js';
+
+/** A schema that the converter may see, and what was left out of it. */
+export interface PlainSchema {
+  readonly schema: JsonSchema;
+  readonly problems: readonly string[];
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+const UNKNOWN: Part = { tsType: 'unknown' };
+const NEVER: Part = { tsType: 'never' };
+/** Not `{}`, which takes anything. */
+const NO_FIELDS: Part = { tsType: 'Record<string, never>' };
+const UNDEFINED: Part = { tsType: 'undefined' };
+/** Longer tuples with optional ends would take too many forms. */
+const MAX_TUPLE_FORMS = 20;
+
+/**
+ * Writes a schema anew with the few keywords that types are made of. Catalogues are untrusted: the converter also knows keywords
+ * that put text into the code and references that it would fetch, and none of them gets through. References into the schema
+ * become types of their own, named after `name`; any other is `unknown` and a problem.
+ *
+ * @param names Where the names of those types are taken from.
+ */
+export function plainSchema(schema: unknown, name: string, names: Names): PlainSchema {
+  return new Rewriter(schema, name, names).rewrite();
+}
+
+class Rewriter {
+  readonly #root: unknown;
+  readonly #name: string;
+  readonly #names: Names;
+  readonly #defs = new Map<string, { readonly name: string; schema: Part }>();
+  readonly #problems = new Set<string>();
+
+  constructor(root: unknown, name: string, names: Names) {
+    this.#root = root;
+    this.#name = name;
+    this.#names = names;
+  }
+
+  rewrite(): PlainSchema {
+    const root = this.#named(this.#name, this.#root, new Set(['#']));
+    const defs = [...this.#defs.values()].map(({ name, schema }) => [name, schema] as const);
+    const schema = { ...root, ...(defs.length > 0 && { $defs: Object.fromEntries(defs) }) };
+    return { schema, problems: [...this.#problems] };
+  }
+
+  /** A union of one, so that the converter writes a type alias: interfaces do not fit where an index signature is wanted. */
+  #named(name: string, schema: unknown, open: ReadonlySet<string>): Part {
+    return { title: name, ...notesOf(schema), anyOf: [this.#bare(schema, open)] };
+  }
+
+  #annotated(schema: unknown): Part {
+    const notes = notesOf(schema);
+    const bare = this.#bare(schema, new Set());
+    return Object.keys(notes).length > 0 ? { anyOf: [bare], ...notes } : bare;
+  }
+
+  #property(schema: unknown, required: boolean): Part {
+    const bare = this.#bare(schema, new Set());
+    if (bare === UNKNOWN) return { ...UNKNOWN, ...notesOf(schema) };
+    return { anyOf: required ? [bare] : [bare, UNDEFINED], ...notesOf(schema) };
+  }
+
+  /** @param open References being followed without an object or array in between: meeting one again adds nothing. */
+  #bare(schema: unknown, open: ReadonlySet<string>): Part {
+    if (schema === false) return NEVER;
+    if (!isPlainObject(schema)) return UNKNOWN;
+    const { $ref, anyOf, oneOf, allOf } = schema;
+    const parts: Part[] = [];
+    if (typeof $ref === 'string') parts.push(this.#reference($ref, open));
+    parts.push(this.#own(schema));
+    for (const union of [anyOf, oneOf]) {
+      if (!Array.isArray(union)) continue;
+      const members = union.map((member) => this.#bare(member, open)).filter((member) => member !== NEVER);
+      parts.push(members.length === 0 ? NEVER : members.includes(UNKNOWN) ? UNKNOWN : { anyOf: members });
+    }
+    if (Array.isArray(allOf)) parts.push(...allOf.map((member) => this.#bare(member, open)));
+    const known = parts.filter((part) => part !== UNKNOWN);
+    if (known.includes(NEVER)) return NEVER;
+    if (known.length === 0) return UNKNOWN;
+    return known.length === 1 ? known[0]! : { allOf: known };
+  }
+
+  #reference(reference: string, open: ReadonlySet<string>): Part {
+    if (open.has(reference)) return NEVER;
+    if (reference === '#') return { $ref: '#' };
+    const target = reference.startsWith('#/') ? find(this.#root, reference) : undefined;
+    if (target === undefined) {
+      this.#problems.add(`the reference ${JSON.stringify(reference)} leads out of the schema`);
+      return UNKNOWN;
+    }
+    let def = this.#defs.get(reference);
+    if (!def) {
+      const last = reference.slice(reference.lastIndexOf('/') + 1);
+      def = { name: this.#names.take(`${this.#name}${typeName(unescapePart(last))}`), schema: UNKNOWN };
+      this.#defs.set(reference, def);
+      def.schema = this.#named(def.name, target, new Set([...open, reference]));
+    }
+    return { $ref: `#/$defs/${def.name}` };
+  }
+
+  /** What the schema says by `enum`, `const` and `type`. */
+  #own(schema: JsonSchema): Part {
+    if (Object.hasOwn(schema, 'const')) return { enum: [schema.const] };
+    if (Array.isArray(schema.enum)) return schema.enum.length > 0 ? { enum: [...schema.enum] } : NEVER;
+    const types = typesOf(schema).map((type) => this.#typed(type, schema));
+    if (types.length === 0 || types.includes(UNKNOWN)) return UNKNOWN;
+    return types.length === 1 ? types[0]! : { anyOf: types };
+  }
+
+  #typed(type: unknown, schema: JsonSchema): Part {
+    switch (type) {
+      case 'string':
+      case 'boolean':
+      case 'null':
+      case 'number':
+        return { type };
+      case 'integer':
+        return { type: 'number' };
+      case 'object':
+        return this.#object(schema);
+      case 'array':
+        return this.#array(schema);
+      default:
+        this.#problems.add(`${JSON.stringify(type)} is no type`);
+        return UNKNOWN;
+    }
+  }
+
+  #object(schema: JsonSchema): Part {
+    const { properties, additionalProperties, patternProperties, propertyNames } = schema;
+    const given = isPlainObject(properties) ? properties : {};
+    const required = new Set(Array.isArray(schema.required) ? schema.required.map(String) : []);
+    const keys = isPlainObject(propertyNames) && Array.isArray(propertyNames.enum) ? propertyNames.enum : [];
+    const names = new Set([...Object.keys(given), ...required, ...keys.map(String)]);
+    // The gateway takes no such key, and assigning to it would set a prototype.
+    names.delete('__proto__');
+    const entries = [...names].map((name) => {
+      const own = Object.hasOwn(given, name) ? given[name] : keys.length > 0 ? additionalProperties : true;
+      return [name, this.#property(own, required.has(name))] as const;
+    });
+    const patterns = isPlainObject(patternProperties) ? Object.values(patternProperties) : [];
+    const others =
+      keys.length > 0
+        ? false
+        : (additionalProperties ??
+          (patterns.length > 0 ? (patterns.length === 1 ? patterns[0] : true) : !isPlainObject(properties)));
+    if (names.size === 0 && others === false) return NO_FIELDS;
+    return {
+      type: 'object',
+      properties: Object.fromEntries(entries),
+      required: [...names].filter((name) => required.has(name)),
+      additionalProperties: others === false ? false : this.#annotated(others),
+    };
+  }
+
+  #array(schema: JsonSchema): Part {
+    const { items, prefixItems, additionalItems, minItems, maxItems } = schema;
+    const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
+    if (!first) return { type: 'array', items: this.#annotated(items ?? true) };
+    const elements = first.map((element) => this.#annotated(element));
+    const others = first === prefixItems ? items : additionalItems;
+    const closed = others === false || (others === undefined && maxItems === first.length);
+    const rest = closed ? false : this.#annotated(others ?? true);
+    const fewest = typeof minItems === 'number' ? Math.max(0, minItems) : elements.length;
+    const forms = [tuple(elements, rest)];
+    for (let length = elements.length - 1; length >= fewest && forms.length < MAX_TUPLE_FORMS; length--)
+      forms.unshift(tuple(elements.slice(0, length), false));
+    return forms.length === 1 ? forms[0]! : { anyOf: forms };
+  }
+}
+
+function tuple(elements: readonly Part[], rest: Part | false): Part {
+  if (elements.length > 0) return { type: 'array', items: elements, additionalItems: rest };
+  return rest === false ? { tsType: '[]' } : { type: 'array', items: rest };
+}
+
+function notesOf(schema: unknown): Part {
+  if (!isPlainObject(schema)) return {};
+  const description = typeof schema.description === 'string' ? commentText(schema.description) : '';
+  return {
+    ...(description !== '' && { description }),
+    ...(schema.deprecated === true && { deprecated: true }),
+  };
+}
+
+/** The types a schema names, or those whose keywords it has. */
+function typesOf(schema: JsonSchema): readonly unknown[] {
+  if (schema.type !== undefined) return Array.isArray(schema.type) ? schema.type : [schema.type];
+  const has = (...keywords: readonly string[]): boolean =>
+    keywords.some((word) => Object.hasOwn(schema, word));
+  if (has('properties', 'required', 'additionalProperties', 'patternProperties')) return ['object'];
+  return has('items', 'prefixItems') ? ['array'] : [];
+}
+
+/** Follows a JSON Pointer in a URI fragment (RFC 6901); undefined where it leads nowhere. */
+function find(root: unknown, reference: string): unknown {
+  let at = root;
+  for (const part of reference.slice(2).split('/')) {
+    const key = unescapePart(part);
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
+
+function unescapePart(part: string): string {
+  const plain = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    return plain;
+  }
+}

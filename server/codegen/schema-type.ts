@@ -1,0 +1,41 @@
+import type { compile, Options } from 'json-schema-to-typescript';
+import { plainSchema } from './plain-schema.js';
+import type { Names } from './text.js';
+
+/** Types declared for a schema. */
+export interface SchemaType {
+  /** What to write where the type is meant; `unknown` where there is no schema or it could not be converted. */
+  readonly name: string;
+  /** Declarations that the name needs; may be empty. */
+  readonly code: string;
+  /** What the type does not say, and why. */
+  readonly problems: readonly string[];
+}
+
+const OPTIONS: Partial<Options> = {
+  bannerComment: '',
+  additionalProperties: false,
+  // Callers hold arrays, whose lengths their types do not know.
+  ignoreMinAndMaxItems: true,
+  style: { singleQuote: true, printWidth: 110, bracketSpacing: true, trailingComma: 'all' },
+  // The schemas it gets have no such references; if one had, it would be neither read nor fetched.
+  $refOptions: { resolve: { external: false, file: false, http: false } },
+};
+
+let converter: typeof compile | undefined;
+
+/** Declares the type of a JSON Schema. Never rejects: what cannot be converted is `unknown`, with a problem. */
+export async function schemaType(schema: unknown, wanted: string, names: Names): Promise<SchemaType> {
+  if (schema === null || schema === undefined) return { name: 'unknown', code: '', problems: [] };
+  const name = names.take(wanted);
+  try {
+    const plain = plainSchema(schema, name, names);
+    // Only this command needs it, and it brings a formatter along.
+    converter ??= (await import('json-schema-to-typescript')).compile;
+    const code = (await converter(plain.schema as Parameters<typeof compile>[0], name, OPTIONS)).trim();
+    return { name, code, problems: plain.problems };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message.split('\n', 1)[0]! : 'its converter failed';
+    return { name: 'unknown', code: '', problems: [problem] };
+  }
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { clientModule } from '../../server/codegen/client-module.js';
+import { fetchCatalogue } from '../../server/codegen/fetch-catalogue.js';
+import { compileFiles } from '../support/compile.js';
+import { closeLater } from '../support/resources.js';
+import { codegenGateway, TOKEN } from './fixtures/gateway.js';
+
+const EQUALITY = `
+import type { ChannelInput, ChannelPayload, ClientEvent, MethodParams, MethodPaths, MethodResult } from 'agent-session-gateway/client';
+import type { codegenGateway } from '../../test/codegen/fixtures/gateway.js';
+import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import type { GatewayContract, GatewayMethods } from './gateway.gen.js';
+
+type Live = ReturnType<typeof codegenGateway>;
+type Paths = MethodPaths<Live>;
+expectType<Equal<Paths, MethodPaths<GatewayContract>>>();
+expectType<Equal<Paths, MethodPaths<GatewayMethods>>>();
+
+// The names of what differs, in the compiler's message.
+type DifferentParams = { [P in Paths]: Equal<MethodParams<Live, P>, MethodParams<GatewayMethods, P>> extends true ? never : P }[Paths];
+type DifferentResult = { [P in Paths]: Equal<MethodResult<Live, P>, MethodResult<GatewayMethods, P>> extends true ? never : P }[Paths];
+export const params: never = undefined! as DifferentParams;
+export const results: never = undefined! as DifferentResult;
+
+expectType<Equal<ChannelInput<Live, 'tasks'>, ChannelInput<GatewayContract, 'tasks'>>>();
+expectType<Equal<ChannelPayload<Live, 'tasks'>, ChannelPayload<GatewayContract, 'tasks'>>>();
+expectType<Equal<ClientEvent<Live, 'custom'>, ClientEvent<GatewayContract, 'custom'>>>();
+`;
+
+const USE = `
+import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import { createGatewayClient } from './gateway.gen.js';
+
+export async function use(): Promise<void> {
+  const client = createGatewayClient({ baseUrl: '/agent' });
+  const created = await client.invoke('tasks:create', { title: 'x' });
+  expectType<Equal<typeof created.dueAt, string | undefined>>();
+  for await (const item of client.stream('tasks:watch', { listId: 'a' })) expectType<Equal<typeof item, { n: number }>>();
+  await client.channel('tasks').publish({ id: 1 });
+  for await (const event of client.events('main', { types: ['custom'] }))
+    if (event.name === 'task:gone') expectType<Equal<typeof event.payload, string>>();
+  // @ts-expect-error a title is a text
+  await client.invoke('tasks:create', { title: 1 });
+  // @ts-expect-error no such path
+  await client.invoke('tasks:gone');
+  // @ts-expect-error no such channel
+  client.channel('other');
+}
+`;
+
+describe('a generated client', function () {
+  this.timeout(120_000);
+
+  it('has the types that are inferred from the gateway itself', async () => {
+    const { url } = await closeLater(codegenGateway(), (gateway) => gateway.close()).start();
+    const { code, problems } = await clientModule(await fetchCatalogue(url!, TOKEN));
+    expect(problems).to.deep.equal([]);
+    const files = { 'gateway.gen.ts': code, 'equality.ts': EQUALITY, 'use.ts': USE };
+    expect(await compileFiles('codegen-equality', files)).to.equal('');
+  });
+});

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './program.js';
+
+const run = promisify(execFile);
+
+/** The compilers that users have. */
+export const COMPILERS = ['typescript', 'typescript5'] as const;
+
+/** Compiles files in a project of their own below the repository and returns what the compiler says; nothing when all is well. */
+export async function compileFiles(
+  name: string,
+  files: Readonly<Record<string, string>>,
+  compilers: readonly (typeof COMPILERS)[number][] = COMPILERS,
+): Promise<string> {
+  const folder = join(ROOT, '.cache', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  const config = {
+    extends: '../../tsconfig.json',
+    compilerOptions: { types: ['node'] },
+    include: ['.'],
+    exclude: [],
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  let output = '';
+  for (const compiler of compilers) {
+    const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+    output += await run(process.execPath, [tsc, '-p', folder]).then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout?: string }) => error.stdout ?? String(error),
+    );
+  }
+  return output;
+}
