@@ -1,5 +1,5 @@
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import { OPERATIONS, type OperationName } from '../../shared/operations.js';
+import { OPERATIONS, type OperationName, type OperationRoute } from '../../shared/operations.js';
 import type { HttpOptions, Source } from '../options.js';
 
 /** One HTTP request, below the base URL. */
@@ -53,7 +53,9 @@ export async function requestOperation(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { http, path } = OPERATIONS[operation];
+  const route: OperationRoute = OPERATIONS[operation];
+  const { http } = route;
+  const path = (route.extra ? (options.extraRoutes ?? '') : '') + route.path;
   const body = JSON.stringify(params);
   const response = await request(
     options,

@@ -5,7 +5,7 @@ import { isTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
 import { authRequest } from '../auth-request.js';
-import type { HandleOptions } from '../handle-options.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { type Target, targetOf } from '../target.js';
@@ -13,10 +13,10 @@ import { sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
-import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
+import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
-import { type Destination, type Route, routeTable } from './routes.js';
+import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 
 type PluginHandle = NonNullable<ReturnType<HttpEnvironment['plugins']['find']>>;
@@ -50,6 +50,28 @@ export class HttpHandler {
     return true;
   }
 
+  /** Serves one operation, whatever the request's path. */
+  serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
+  ): void {
+    const target = targetOf(request, '')!;
+    this.#serve(request, response, { target, route: routeOf(name), options }).catch((error: unknown) =>
+      this.#fail(response, error),
+    );
+  }
+
+  /**
+   * Who makes a request, by the same checks as on a route.
+   *
+   * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
+   */
+  async identify(request: IncomingMessage, response: ServerResponse): Promise<Identity> {
+    checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
+    return this.#identify(request, bearerToken(request.headers), {});
+  }
+
   /** Answers a request that is nobody's. */
   notFound(response: ServerResponse): void {
     sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
@@ -68,7 +90,7 @@ export class HttpHandler {
       response,
       path: call.target.path,
       authenticate: async () => this.#identify(request, bearerToken(request.headers), call.options),
-      body: () => readBody(request, this.#env.limits),
+      body: () => readBody(request, this.#env.limits, call.options.body),
     });
   }
 
@@ -79,7 +101,7 @@ export class HttpHandler {
       target,
       route,
       options,
-    }: { readonly target: Target; readonly route: Route; readonly options: HandleOptions },
+    }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
   ): Promise<void> {
     const env = this.#env;
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
@@ -89,7 +111,7 @@ export class HttpHandler {
     }
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     const allowed = route.http === 'GET' && route.to !== 'events' ? ['GET', 'HEAD'] : [route.http];
-    if (!allowed.includes(request.method ?? '')) {
+    if (!options.params && !allowed.includes(request.method ?? '')) {
       response.setHeader('Allow', allowed.join(', '));
       throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
     }
@@ -105,10 +127,10 @@ export class HttpHandler {
     const identity = isPromise(identified) ? await identified : identified;
     const caller = new HttpCall(request, response, identity);
     if (route.http === 'GET') {
-      const params = Object.fromEntries(new URLSearchParams(target.query));
+      const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
       return this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
     }
-    const body = await readBody(request, env.limits);
+    const body = options.params ?? (await readBody(request, env.limits, options.body));
     await this.#post(request, response, { to: route.to, body, caller });
   }
 
@@ -129,10 +151,11 @@ export class HttpHandler {
   async #events(
     request: IncomingMessage,
     response: ServerResponse,
-    { query, options }: { readonly query: string; readonly options: HandleOptions },
+    { query, options }: { readonly query: string; readonly options: OperationOptions },
   ): Promise<void> {
-    const params = new URLSearchParams(query);
-    const token = bearerToken(request.headers) ?? params.get('token') ?? undefined;
+    const asked = new URLSearchParams(query);
+    const params = options.params ? queryOf(options.params) : asked;
+    const token = bearerToken(request.headers) ?? asked.get('token') ?? undefined;
     const lastEventId = readLastEventId(request, params);
     const identity =
       token !== undefined && isTicket(token) && !options.user
@@ -145,7 +168,7 @@ export class HttpHandler {
   #identify(
     request: IncomingMessage,
     token: string | undefined,
-    options: HandleOptions,
+    options: Pick<HandleOptions, 'user'>,
   ): MaybePromise<Identity> {
     const { authenticator, cookies } = this.#env;
     if (options.user) return authenticator.identify(options.user);

@@ -1,4 +1,5 @@
 import { EVENTS_PATH, HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
+import type { ServedOperation } from '../handle-options.js';
 
 /** What a route leads to. */
 export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
@@ -27,4 +28,9 @@ export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route>
     routes.set(`${extraRoutes}${HEALTH_PATHS.ready}`, { http: 'GET', to: 'readyz' });
   }
   return routes;
+}
+
+/** The route of one operation, wherever it lives. */
+export function routeOf(name: ServedOperation): Route {
+  return { http: name === 'events' ? 'GET' : OPERATIONS[name].http, to: name };
 }
