@@ -15,11 +15,12 @@ export class FetchRequest extends IncomingMessage {
     this.httpVersion = '1.1';
     this.httpVersionMajor = 1;
     this.httpVersionMinor = 1;
-    this.#body = request.body;
+    // What the host has read is not there to be read again.
+    this.#body = request.bodyUsed ? null : request.body;
     const headers = new Map(request.headers);
     if (!headers.has('host')) headers.set('host', host);
     // A request made in memory does not say how long its body is.
-    if (this.#body && !headers.has('content-length')) headers.set('transfer-encoding', 'chunked');
+    if (request.body && !headers.has('content-length')) headers.set('transfer-encoding', 'chunked');
     this.rawHeaders = [...headers].flat();
     this.headers = Object.fromEntries(headers);
     if (this.#body) return;

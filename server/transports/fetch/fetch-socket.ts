@@ -34,6 +34,7 @@ export class FetchSocket extends Writable {
   #head: Buffer | null = Buffer.alloc(0);
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #blocked: (() => void) | null = null;
+  #over = false;
 
   constructor({ encrypted, ip }: SocketOptions, onHead: (head: ResponseHead) => void) {
     super();
@@ -46,10 +47,19 @@ export class FetchSocket extends Writable {
           this.#controller = controller;
         },
         pull: () => this.#resume(),
-        cancel: () => void this.destroy(),
+        cancel: () => {
+          this.#over = true;
+          this.destroy();
+        },
       },
       { highWaterMark: READ_AHEAD, size: (chunk) => chunk.byteLength },
     );
+  }
+
+  /** Closes it for a reader that has left. The stream just ends: many hosts log what it fails with after that. */
+  leave(): void {
+    this.#finish();
+    this.destroy();
   }
 
   /** Time-outs are the host's: it has the connection. */
@@ -67,15 +77,19 @@ export class FetchSocket extends Writable {
   }
 
   override _final(done: (error?: Error) => void): void {
-    this.#controller.close();
+    this.#finish();
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#blocked = null;
-    // Does nothing where the stream has ended or its reader has left.
-    if (!this.writableFinished) this.#controller.error(error ?? cutOff());
+    if (!this.#over) this.#controller.error(error ?? cutOff());
     done(error);
+  }
+
+  #finish(): void {
+    if (!this.#over) this.#controller.close();
+    this.#over = true;
   }
 
   #resume(): void {

@@ -38,7 +38,7 @@ export function serveFetch(
     outgoing.sendDate = false;
     outgoing.assignSocket(socket as unknown as Socket);
     outgoing.once('finish', () => socket.end());
-    const abort = (): void => void socket.destroy(signal.reason);
+    const abort = (): void => socket.leave();
     signal.addEventListener('abort', abort, { once: true });
     socket.on('drain', () => outgoing.emit('drain'));
     socket.on('error', () => {});
