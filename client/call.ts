@@ -1,6 +1,6 @@
+import { CALLS, type CallName } from '../shared/calls.js';
 import { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
-import { OPERATIONS, type OperationName } from '../shared/operations.js';
 import type { SignalOptions } from './options.js';
 import { type Aborts, backoff, delay, joinAborts, quietTimer } from './timing.js';
 import type { ClientTransport } from './transport/transport.js';
@@ -11,7 +11,7 @@ const READ_RETRIES = 2;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
-export type Call = <Name extends OperationName>(
+export type Call = <Name extends CallName>(
   operation: Name,
   options: ParamsOf<Name> & SignalOptions,
 ) => Promise<ResultOf<Name>>;
@@ -41,12 +41,12 @@ export function createCall(transport: ClientTransport, timeoutMs: number, aborts
 }
 
 /** A send is safe to repeat because it carries an idempotency key. */
-function retriesOf(operation: OperationName): number {
+function retriesOf(operation: CallName): number {
   if (operation === 'send') return SEND_RETRIES;
-  return OPERATIONS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
+  return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
-function mayPass({ code, status, retryable, retryAfterMs }: GatewayError, operation: OperationName): boolean {
+function mayPass({ code, status, retryable, retryAfterMs }: GatewayError, operation: CallName): boolean {
   if (status === 429) return retryAfterMs !== undefined;
   return retryable || (code === 'TIMEOUT' && operation === 'send');
 }

@@ -156,7 +156,7 @@ export class Connection implements ConnectionStatus, FeedHost {
         this.#attempt = 0;
         this.#watch();
       });
-    } else this.cut(new GatewayError({ code: 'NETWORK', message: 'The gateway fell silent' }));
+    } else this.cut(new GatewayError({ code: 'NETWORK', message: 'No heartbeat' }));
   }
 
   #closed({ error, retryMs }: LinkEnd, apart = false): void {

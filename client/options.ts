@@ -13,6 +13,8 @@ export interface HttpOptions {
   readonly headers?: Source<Readonly<Record<string, string>>> | undefined;
   /** Whether cookies travel, as in `fetch`. */
   readonly credentials?: RequestCredentials | undefined;
+  /** The gateway's own `extraRoutes`, where it moved them; below Nest's default controller `/_gateway`. @default '' */
+  readonly extraRoutes?: string | undefined;
   /** @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }

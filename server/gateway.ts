@@ -4,7 +4,7 @@ import type { ClientTransport } from '../shared/client-transport.js';
 import type { PayloadTypes } from '../shared/contract.js';
 import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
-import type { ResultOf } from '../shared/operation-types.js';
+import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
@@ -13,12 +13,19 @@ import { parseConfig } from './config/parse.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
-import type { SessionHandle, SessionOptions, SessionsOptions } from './host/session-handle.js';
+import type {
+  ExecuteOptions,
+  SessionHandle,
+  SessionOptions,
+  SessionsOptions,
+} from './host/session-handle.js';
 import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
 import { isPromise } from './maybe-promise.js';
+import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
-import type { HandleOptions } from './transports/handle-options.js';
+import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
 
 // Bundlers may leave out the module that does this by itself.
@@ -148,6 +155,47 @@ export class Gateway<
     return this.#parts.http.handle(request, response, options);
   }
 
+  /**
+   * Serves a web `Request`, for hosts that speak `fetch`: streams included, WebSockets not. Bound, so that
+   * `export const GET = gateway.fetch` works; a path that is not the gateway's is answered with 404.
+   */
+  readonly fetch = (request: Request, options: FetchOptions = {}): Promise<Response> =>
+    serveFetch((incoming, outgoing) => this.handleRequest(incoming, outgoing, options), request, options.ip);
+
+  /**
+   * Serves one operation at any URL of the host's, as its own route would: origin, authentication (unless `user` is given), and
+   * params from the query or body (unless `params` are given). `events` opens a stream of events.
+   */
+  handleOperation(
+    name: ServedOperation,
+    request: IncomingMessage,
+    response: ServerResponse,
+    options: OperationOptions = {},
+  ): void {
+    this.#parts.http.serve(request, response, { name, options });
+  }
+
+  /**
+   * Does one operation for host code: as the user it names, as the one who makes a request, inside a call as the caller.
+   *
+   * @throws GatewayError the operation's own; `UNAUTHENTICATED` or `ORIGIN_DENIED` for a request; `INVALID_REQUEST` when users
+   * have sessions of their own and none is named
+   */
+  async execute<Name extends PlainOperation>(
+    name: Name,
+    params: ParamsOf<Name>,
+    options: ExecuteOptions = {},
+  ): Promise<ResultOf<Name>> {
+    const { config, authenticator, operations, http } = this.#parts;
+    const { auth, sessionScope } = config;
+    await this.#ready();
+    const identity =
+      options.by && !options.user
+        ? await http.identify(options.by.request, options.by.response)
+        : hostIdentity({ authenticator, auth, sessionScope }, options);
+    return operations.execute(name, params, hostCaller(identity));
+  }
+
   /** Serves an upgrade to a WebSocket; one for a path that is not the gateway's is answered with 404. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): void {
     if (!this.tryUpgrade(request, socket, head, options)) this.#parts.webSocket.notFound(socket);
@@ -167,6 +215,16 @@ export class Gateway<
   /** Listens to what happens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
     return this.#parts.lifecycle.on(event, listener);
+  }
+
+  /** Names of the registered apps. */
+  get appNames(): readonly string[] {
+    return [...this.#parts.apps.entries()].map(([name]) => name);
+  }
+
+  /** Name of the app that a key without a colon means; `default` in the single form. */
+  get defaultApp(): string {
+    return this.#parts.apps.defaultApp;
   }
 
   /** A registered app. @throws GatewayError `APP_NOT_FOUND` */
@@ -198,11 +256,7 @@ export class Gateway<
    * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named
    */
   async sessions({ limit, before, ...options }: SessionsOptions = {}): Promise<ResultOf<'sessions'>> {
-    const { config, authenticator, operations } = this.#parts;
-    const { auth, sessionScope } = config;
-    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
-    await this.#ready();
-    return operations.execute('sessions', { limit, before }, hostCaller(identity));
+    return this.execute('sessions', { limit, before }, options);
   }
 
   /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */

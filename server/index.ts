@@ -78,6 +78,7 @@ export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { StartedGateway } from './doors.js';
 export { createGateway, createInProcessTransport, Gateway } from './gateway.js';
 export type {
+  ExecuteOptions,
   HostChannel,
   HostEventsOptions,
   HostRun,
@@ -90,6 +91,7 @@ export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { SessionAccess } from './operations/environment.js';
+export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,
   GatewayPlugin,
@@ -104,4 +106,5 @@ export type { JsonSchema } from './schema/schema.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
-export type { HandleOptions } from './transports/handle-options.js';
+export type { FetchOptions } from './transports/fetch/serve-fetch.js';
+export type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';

@@ -1,7 +1,7 @@
+import type { CallName } from './calls.js';
 import type { GatewayEvent } from './events.js';
 import type { GatewayError } from './gateway-error.js';
 import type { SubscribeTarget } from './operation-types.js';
-import type { OperationName } from './operations.js';
 
 /** Options of one request or streaming call, which rejects when the signal aborts. */
 export interface TransportOptions {
@@ -44,7 +44,7 @@ export interface Link {
 export interface ClientTransport {
   readonly name: string;
   /** One operation. `send` resolves at acceptance, with `Accepted`. */
-  request(operation: OperationName, params: unknown, options: TransportOptions): Promise<unknown>;
+  request(operation: CallName, params: unknown, options: TransportOptions): Promise<unknown>;
   /** Calls a streaming method. Leaving the iteration cancels the call. */
   stream(params: unknown, options: TransportOptions): AsyncIterable<unknown>;
   /** Makes one attempt to follow sessions; none is allowed. */

@@ -1,3 +1,11 @@
+export {
+  CALLS,
+  type CallName,
+  EVENTS_PATH,
+  isExtraRoute,
+  type OperationRoute,
+  WEBSOCKET_PATH,
+} from './calls.js';
 export type { BaseUser, Contract, Register, UserContext } from './contract.js';
 export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
 export {
@@ -59,14 +67,10 @@ export type {
 export { encodeLine, LineDecoder } from './ndjson.js';
 export type * from './operation-types.js';
 export {
-  EVENTS_PATH,
-  EXTRA_OPERATIONS,
   HEALTH_PATHS,
   isOperation,
   OPERATIONS,
   type OperationName,
-  type OperationRoute,
-  WEBSOCKET_PATH,
 } from './operations.js';
 export { errorBodySchema } from './schemas/errors.js';
 export { type EventData, eventDataSchemas, eventSchema } from './schemas/events.js';

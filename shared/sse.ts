@@ -69,7 +69,7 @@ export class SseDecoder {
     if (this.#rest.length + (this.#fields.data?.length ?? 0) > this.#maxChars) {
       throw new GatewayError({
         code: 'PAYLOAD_TOO_LARGE',
-        message: 'An event of the stream is too long',
+        message: 'An event is too long',
       });
     }
     return events;

@@ -1,7 +1,7 @@
+import type { CallName } from '../../shared/calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
-import type { OperationName } from '../../shared/operations.js';
 import type { Source } from '../options.js';
 import { quietTimer } from '../timing.js';
 import { FrameSocket } from './frame-socket.js';
@@ -54,7 +54,7 @@ export class FrameTransport implements ClientTransport {
     this.#rest(socket);
   }
 
-  async request(operation: OperationName, params: unknown, { signal }: TransportOptions): Promise<unknown> {
+  async request(operation: CallName, params: unknown, { signal }: TransportOptions): Promise<unknown> {
     const socket = await this.#connected(signal);
     return new Promise((resolve, reject) => {
       const aborted = () => {

@@ -1,5 +1,5 @@
+import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import { OPERATIONS, type OperationName } from '../../shared/operations.js';
 import type { HttpOptions, Source } from '../options.js';
 
 /** One HTTP request, below the base URL. */
@@ -49,11 +49,13 @@ export async function request(options: HttpOptions, ask: HttpRequest, refresh = 
 /** Asks for one operation over its route and reads the JSON it answers; undefined for 204. */
 export async function requestOperation(
   options: HttpOptions,
-  operation: OperationName,
+  operation: CallName,
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { http, path } = OPERATIONS[operation];
+  const route = CALLS[operation];
+  const { http } = route;
+  const path = ((isExtraRoute(route) && options.extraRoutes) || '') + route.path;
   const body = JSON.stringify(params);
   const response = await request(
     options,
@@ -106,5 +108,5 @@ async function readError(response: Response): Promise<GatewayError> {
   const hint = seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {};
   if (answer?.error?.code) return GatewayError.fromJSON({ ...hint, ...answer.error }, status);
   const code = CODES[status] ?? (status < 500 ? 'INVALID_REQUEST' : 'NETWORK');
-  return new GatewayError({ code, message: `The server answered with status ${status}`, status, ...hint });
+  return new GatewayError({ code, message: `Answered with status ${status}`, status, ...hint });
 }

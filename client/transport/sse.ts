@@ -1,8 +1,8 @@
+import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
-import { EVENTS_PATH, OPERATIONS } from '../../shared/operations.js';
 import { SseDecoder } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
 import { asNetworkError, type HttpRequest, isType, request, requestOperation } from './http.js';
@@ -54,7 +54,7 @@ async function* streamMethod(
 ): AsyncGenerator<unknown> {
   for await (const { event, data } of readEvents(
     options,
-    { path: OPERATIONS.invoke.path, body: JSON.stringify(body), signal },
+    { path: CALLS.invoke.path, body: JSON.stringify(body), signal },
     new SseDecoder(),
   )) {
     if (event === 'end') return;

@@ -1,5 +1,5 @@
+import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/gateway-error.js';
-import { WEBSOCKET_PATH } from '../../shared/operations.js';
 import type { FrameWireHandlers } from './frame-wire.js';
 import { FrameTransport } from './frames.js';
 import type { WebSocketOptions } from './websocket.js';

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WEBSOCKET_PATH } from '../../shared/operations.js';
+import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { HandleOptions } from '../transports/handle-options.js';
 
 /** The part of a gateway that upgrades need. */

@@ -1,6 +1,7 @@
+import { EVENTS_PATH, WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
-import { EVENTS_PATH, OPERATIONS, WEBSOCKET_PATH } from '../../shared/operations.js';
+import { OPERATIONS } from '../../shared/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
 import {
   frameMessages,

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
@@ -27,6 +28,12 @@ export interface SessionsOptions extends SessionOptions {
   readonly limit?: number;
   /** The `cursor` of the page before. */
   readonly before?: string;
+}
+
+/** For whom host code does an operation. */
+export interface ExecuteOptions extends SessionOptions {
+  /** For the one who makes this request, by the gateway's own authentication; `user` goes before. */
+  readonly by?: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
 }
 
 /** Options of a send from host code. */

@@ -20,7 +20,7 @@ const activeRun = z.object({
 
 const pendingQuestion = z.object({
   callId: z.string(),
-  runId: z.string(),
+  runId: z.string().exactOptional(),
   kind: z.enum(['confirmation', 'input']),
   name: z.string(),
   input: z.unknown().exactOptional(),

@@ -1,5 +1,5 @@
 import { callBehaviour } from './call-suite.js';
-import { DOORS } from './doors.js';
+import { DOORS } from './doors/index.js';
 import { sessionBehaviour } from './suite.js';
 
 describe('behaviour', () => {

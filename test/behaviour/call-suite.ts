@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { collect, failure } from '../support/client.js';
-import type { Door } from './doors.js';
+import type { Door } from './doors/door.js';
 import { openBehaviour } from './suite.js';
 
 /** What a client may rely on with methods and failures, whatever way it comes in. */

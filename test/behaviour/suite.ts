@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { textOf } from '../../shared/messages.js';
 import { collect, failure, takeUntil } from '../support/client.js';
 import { behaviourApp, behaviourMethods, newStage, PIECES, piece, type Stage } from './app.js';
-import type { Door, OpenDoor } from './doors.js';
+import type { Door, OpenDoor } from './doors/door.js';
 import { eventOf, placesOf, upTo } from './iteration.js';
 
 const FOREIGN = 'AAAAAAAAAAA.1.5';

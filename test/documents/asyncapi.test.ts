@@ -1,7 +1,8 @@
 import { Parser } from '@asyncapi/parser';
 import { expect } from 'chai';
+import { EVENTS_PATH, WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { ClientFrame } from '../../shared/frames.js';
-import { EVENTS_PATH, OPERATIONS, WEBSOCKET_PATH } from '../../shared/operations.js';
+import { OPERATIONS } from '../../shared/operations.js';
 import { eventDataSchemas } from '../../shared/schemas/events.js';
 import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
 import { echo } from '../support/apps.js';

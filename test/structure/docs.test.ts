@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
+import { EVENTS_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
-import { EVENTS_PATH, HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
+import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
 import { ROOT } from '../support/program.js';
 
 const run = promisify(execFile);

@@ -13,15 +13,21 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 /**
  * Reads a JSON body, or takes the one that a body parser before us has read. A request without a body is an empty object.
  *
+ * @param parsed What the host has parsed and handed over.
  * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`
  */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+export async function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  parsed?: unknown,
+): Promise<unknown> {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
   if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return {};
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
+  if (parsed !== undefined) return takeParsed(parsed, limits);
   // Before the end nobody can have parsed it: Express 4 sets `{}` on requests it left unread.
   if (request.readableEnded) return takeParsed((request as { body?: unknown }).body, limits);
   if (encoding !== undefined && encoding !== 'identity') {

@@ -23,6 +23,15 @@ export function readLastEventId(request: IncomingMessage, query: URLSearchParams
   return (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
 }
 
+/** Params of a host as the query that would have said them; lists become repeated fields. */
+export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const item of [value].flat()) if (item !== undefined) query.append(name, String(item));
+  }
+  return query;
+}
+
 /** @throws GatewayError `INVALID_PARAMS` */
 export function readEventsRequest(query: URLSearchParams, lastEventId: string | undefined): EventsRequest {
   const from = query.get('from') ?? 'now';

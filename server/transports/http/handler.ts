@@ -6,7 +6,7 @@ import type { Identity } from '../../auth/types.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
 import type { PluginRoute } from '../../plugins/plugin-host.js';
 import { authRequest } from '../auth-request.js';
-import type { HandleOptions } from '../handle-options.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { type Target, targetOf } from '../target.js';
@@ -14,10 +14,10 @@ import { sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
-import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
+import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
-import { type Destination, type Route, routeTable } from './routes.js';
+import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
@@ -49,6 +49,28 @@ export class HttpHandler {
     return true;
   }
 
+  /** Serves one operation, whatever the request's path. */
+  serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
+  ): void {
+    const target = targetOf(request, '')!;
+    this.#serve(request, response, { target, route: routeOf(name), options }).catch((error: unknown) =>
+      this.#fail(response, error),
+    );
+  }
+
+  /**
+   * Who makes a request, by the same checks as on a route.
+   *
+   * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
+   */
+  async identify(request: IncomingMessage, response: ServerResponse): Promise<Identity> {
+    checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
+    return this.#identify(request, bearerToken(request.headers), {});
+  }
+
   /** Answers a request that is nobody's. */
   notFound(response: ServerResponse): void {
     sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
@@ -72,7 +94,7 @@ export class HttpHandler {
       response,
       path: call.target.path,
       authenticate: async () => this.#identify(request, bearerToken(request.headers), call.options),
-      body: () => readBody(request, this.#env.limits),
+      body: () => readBody(request, this.#env.limits, call.options.body),
     });
   }
 
@@ -83,7 +105,7 @@ export class HttpHandler {
       target,
       route,
       options,
-    }: { readonly target: Target; readonly route: Route; readonly options: HandleOptions },
+    }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
   ): Promise<void> {
     const env = this.#env;
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
@@ -91,7 +113,7 @@ export class HttpHandler {
     if (isPreflight(request)) return answerPreflight(response, [route.http]);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     const head = route.http === 'GET' && route.to !== 'events';
-    checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
+    if (!options.params) checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
     if (route.to === 'healthz') return sendJson(response, 200, { ok: true });
     if (route.to === 'readyz') {
       if (env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
@@ -104,10 +126,10 @@ export class HttpHandler {
     const identity = isPromise(identified) ? await identified : identified;
     const caller = new HttpCall(request, response, identity);
     if (route.http === 'GET') {
-      const params = Object.fromEntries(new URLSearchParams(target.query));
+      const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
       return this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
     }
-    const body = await readBody(request, env.limits);
+    const body = options.params ?? (await readBody(request, env.limits, options.body));
     await this.#post(request, response, { to: route.to, body, caller });
   }
 
@@ -128,10 +150,11 @@ export class HttpHandler {
   async #events(
     request: IncomingMessage,
     response: ServerResponse,
-    { query, options }: { readonly query: string; readonly options: HandleOptions },
+    { query, options }: { readonly query: string; readonly options: OperationOptions },
   ): Promise<void> {
-    const params = new URLSearchParams(query);
-    const token = bearerToken(request.headers) ?? params.get('token') ?? undefined;
+    const asked = new URLSearchParams(query);
+    const params = options.params ? queryOf(options.params) : asked;
+    const token = bearerToken(request.headers) ?? asked.get('token') ?? undefined;
     const lastEventId = readLastEventId(request, params);
     const identity =
       token !== undefined && isTicket(token) && !options.user
@@ -144,7 +167,7 @@ export class HttpHandler {
   #identify(
     request: IncomingMessage,
     token: string | undefined,
-    options: HandleOptions,
+    options: Pick<HandleOptions, 'user'>,
   ): MaybePromise<Identity> {
     const { authenticator, cookies } = this.#env;
     if (options.user) return authenticator.identify(options.user);

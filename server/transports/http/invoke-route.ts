@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { encodeSse } from '../../../shared/sse.js';
 import type { MethodStream } from '../../methods/stream.js';
@@ -34,11 +33,21 @@ async function streamItems(
     for await (const item of stream) {
       const writable = response.write(encodeSse('chunk', JSON.stringify(item ?? null)));
       flushResponse(response);
-      if (!writable && !response.closed)
-        await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!writable && !response.closed) await drained(response);
     }
     if (!response.closed) response.end(encodeSse('end', '{}'));
   } catch (error) {
     if (!response.closed) response.end(encodeSse('fail', JSON.stringify(publicError(error, env.report))));
   }
+}
+
+/** Resolves when there is room again, or nobody left to need it. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

@@ -1,10 +1,6 @@
-import {
-  EVENTS_PATH,
-  EXTRA_OPERATIONS,
-  HEALTH_PATHS,
-  OPERATIONS,
-  type OperationName,
-} from '../../../shared/operations.js';
+import { EVENTS_PATH, isExtraRoute } from '../../../shared/calls.js';
+import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
+import type { ServedOperation } from '../handle-options.js';
 
 /** What a route leads to. */
 export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
@@ -21,7 +17,7 @@ export type ExtraRoutes = string | false;
 export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>([[EVENTS_PATH, { http: 'GET', to: 'events' }]]);
   for (const [name, route] of Object.entries(OPERATIONS)) {
-    const extra = EXTRA_OPERATIONS.includes(name as OperationName);
+    const extra = isExtraRoute(route);
     if (extra && extraRoutes === false) continue;
     routes.set(extra ? `${extraRoutes}${route.path}` : route.path, {
       http: route.http,
@@ -33,4 +29,9 @@ export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route>
     routes.set(`${extraRoutes}${HEALTH_PATHS.ready}`, { http: 'GET', to: 'readyz' });
   }
   return routes;
+}
+
+/** The route of one operation, wherever it lives. */
+export function routeOf(name: ServedOperation): Route {
+  return { http: name === 'events' ? 'GET' : OPERATIONS[name].http, to: name };
 }

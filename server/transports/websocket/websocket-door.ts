@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
-import { WEBSOCKET_PATH } from '../../../shared/operations.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import { authRequest } from '../auth-request.js';
 import type { FrameEnvironment } from '../frames/environment.js';

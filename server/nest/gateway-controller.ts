@@ -1,0 +1,81 @@
+import { All, Controller, Inject, Req, Res, type Type } from '@nestjs/common';
+import type { HostResponse } from './exchange.js';
+import { GatewayService } from './gateway-service.js';
+import { basePathOf } from './mount.js';
+
+/** Where the routes are that the specification does not list. */
+export const EXTRA_ROUTES = '/_gateway';
+
+/**
+ * The default controller: the specification's routes, each as the gateway itself would serve it, and the others below `/_gateway`.
+ * A controller that extends it serves them with a path, guards and interceptors of its own.
+ */
+@Controller()
+export class GatewayController {
+  @Inject(GatewayService)
+  protected readonly service!: GatewayService;
+
+  @All('events')
+  events(@Res() response: HostResponse): void {
+    this.service.serve('events', response);
+  }
+
+  @All('send')
+  send(@Res() response: HostResponse): void {
+    this.service.serve('send', response);
+  }
+
+  @All('invoke')
+  invoke(@Res() response: HostResponse): void {
+    this.service.serve('invoke', response);
+  }
+
+  @All('subscribe')
+  subscribe(@Res() response: HostResponse): void {
+    this.service.serve('subscribe', response);
+  }
+
+  @All('abort')
+  abort(@Res() response: HostResponse): void {
+    this.service.serve('abort', response);
+  }
+
+  @All('close')
+  close(@Res() response: HostResponse): void {
+    this.service.serve('close', response);
+  }
+
+  @All('tool-response')
+  toolResponse(@Res() response: HostResponse): void {
+    this.service.serve('tool-response', response);
+  }
+
+  @All('channel')
+  channel(@Res() response: HostResponse): void {
+    this.service.serve('channel', response);
+  }
+
+  @All('_gateway/:route')
+  extra(@Req() request: { readonly url: string }, @Res() response: HostResponse): void {
+    this.service.handle(response, { basePath: basePathOf(request.url, EXTRA_ROUTES) });
+  }
+}
+
+// Express and Fastify spell wildcards differently; parameters they spell alike.
+const BELOW = ['', '/:a', '/:a/:b', '/:a/:b/:c'];
+
+/** A controller for routes of plugins, each with up to three segments below it. */
+export function pluginController(paths: readonly string[]): Type {
+  @Controller()
+  class PluginController {
+    @Inject(GatewayService)
+    private readonly service!: GatewayService;
+
+    @All(paths.flatMap((path) => BELOW.map((rest) => path + rest)))
+    serve(@Req() request: { readonly url: string }, @Res() response: HostResponse): void {
+      const mounted = paths.map((path) => basePathOf(request.url, path)).find((base) => base !== undefined);
+      this.service.handle(response, { basePath: mounted });
+    }
+  }
+  return PluginController;
+}

@@ -1,0 +1,117 @@
+import {
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type Provider,
+} from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { MethodTree } from '../../shared/method.js';
+import type { PayloadSchemas } from '../config/config.js';
+import { Gateway } from '../gateway.js';
+import { EXTRA_ROUTES, GatewayController, pluginController } from './gateway-controller.js';
+import { GatewayErrorFilter } from './gateway-error-filter.js';
+import { GatewayService } from './gateway-service.js';
+import { appOf } from './injected-app.js';
+import type {
+  ControllerOptions,
+  GatewayFactoryResult,
+  GatewayModuleAsyncOptions,
+  OwnGatewayOptions,
+  ReadyGatewayOptions,
+} from './options.js';
+import { GATEWAY, GATEWAY_APP, GATEWAY_OPTIONS, getAppToken } from './tokens.js';
+
+type AnyGateway = Gateway<any, any, any>;
+
+/** A gateway in a Nest application. It is global: one an application. */
+@Module({})
+export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  @Inject(GATEWAY)
+  private readonly gateway!: AnyGateway;
+
+  /**
+   * Makes the module for a configuration, or for a gateway that exists already.
+   *
+   * @throws GatewayError `INVALID_REQUEST`, when the application is made, naming each field that is wrong
+   */
+  static forRoot(options: ReadyGatewayOptions & ControllerOptions): DynamicModule;
+  static forRoot<
+    Methods extends MethodTree,
+    Channels extends PayloadSchemas = Readonly<Record<never, never>>,
+    Events extends PayloadSchemas = Readonly<Record<never, never>>,
+  >(options: OwnGatewayOptions<Methods, Channels, Events> & ControllerOptions): DynamicModule;
+  static forRoot(options: GatewayFactoryResult & ControllerOptions): DynamicModule {
+    const { registerController, pluginPaths, ...source } = options;
+    return moduleOf({
+      ...{ registerController, pluginPaths },
+      appNames: 'gateway' in source ? source.gateway.appNames : Object.keys(source.apps ?? {}),
+      source: { provide: GATEWAY_OPTIONS, useValue: source },
+    });
+  }
+
+  /** Makes the module for what a factory returns. */
+  static forRootAsync(options: GatewayModuleAsyncOptions): DynamicModule {
+    const { imports = [], inject = [], useFactory, appNames = [], registerController, pluginPaths } = options;
+    return moduleOf({
+      ...{ imports, appNames, registerController, pluginPaths },
+      source: { provide: GATEWAY_OPTIONS, useFactory, inject },
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.gateway.start();
+  }
+
+  // Before the server closes: it waits for open streams, which end when the gateway drains.
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.gateway.close();
+  }
+}
+
+interface ModuleParts extends ControllerOptions {
+  readonly imports?: GatewayModuleAsyncOptions['imports'];
+  readonly appNames: readonly string[];
+  readonly source: Provider;
+}
+
+function moduleOf({
+  imports = [],
+  appNames,
+  source,
+  registerController = true,
+  pluginPaths = [],
+}: ModuleParts): DynamicModule {
+  const gateway = { provide: GATEWAY, useFactory: makeGateway, inject: [GATEWAY_OPTIONS] };
+  const service = {
+    provide: GatewayService,
+    useFactory: (it: AnyGateway, options: GatewayFactoryResult) => new GatewayService(it, options),
+    inject: [GATEWAY, GATEWAY_OPTIONS],
+  };
+  const apps = [undefined, ...appNames].map((name) => ({
+    provide: name === undefined ? GATEWAY_APP : getAppToken(name),
+    useFactory: (it: AnyGateway) => appOf(it, name),
+    inject: [GATEWAY],
+  }));
+  const filter = { provide: APP_FILTER, useClass: GatewayErrorFilter };
+  return {
+    module: GatewayModule,
+    global: true,
+    imports,
+    providers: [source, gateway, service, ...apps, filter],
+    controllers: [
+      ...(registerController ? [GatewayController] : []),
+      ...(pluginPaths.length > 0 ? [pluginController(pluginPaths)] : []),
+    ],
+    exports: [GATEWAY, GatewayService, ...apps.map(({ provide }) => provide)],
+  };
+}
+
+function makeGateway(source: GatewayFactoryResult): AnyGateway {
+  const { user: _user, plugins = [], ...rest } = source;
+  const gateway =
+    'gateway' in rest ? rest.gateway : new Gateway({ ...rest, embedded: true, extraRoutes: EXTRA_ROUTES });
+  for (const plugin of plugins) gateway.use(plugin);
+  return gateway;
+}

@@ -1,0 +1,16 @@
+import type { App } from '../apps/define-app.js';
+import type { Gateway } from '../gateway.js';
+import type { SessionOptions } from '../host/session-handle.js';
+
+/**
+ * An app of a gateway as hosts use it. One that is no more than an object with `run` gets the `session` of those made by
+ * `defineApp`.
+ *
+ * @throws GatewayError `APP_NOT_FOUND`
+ */
+export function appOf(gateway: Gateway<any, any, any>, name: string = gateway.defaultApp): App {
+  const app = gateway.app(name);
+  if ('session' in app) return app as App;
+  const session = (id: string, options?: SessionOptions) => gateway.session(`${name}:${id}`, options);
+  return Object.create(app, { session: { value: session } }) as App;
+}

@@ -1,0 +1,55 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HandleOptions } from '../handle-options.js';
+import { FetchRequest } from './fetch-request.js';
+import { cutOff, FetchSocket, type ResponseHead } from './fetch-socket.js';
+
+/** How a host hands a web request over. */
+export interface FetchOptions extends HandleOptions {
+  /** The client's address, for the limit on failed attempts to authenticate; without it all clients share one. */
+  readonly ip?: string | undefined;
+}
+
+/** Statuses that have no body (the Fetch standard's null body statuses). */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/**
+ * Serves a web `Request` with a handler of Node requests. The response is there as soon as its head is; its body follows as it is
+ * read. Who cancels the body or aborts the request is a client that has left.
+ *
+ * @throws the request's abort reason, where it is aborted before the head is there
+ */
+export function serveFetch(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  request: Request,
+  ip = '',
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const { signal } = request;
+    const encrypted = request.url.startsWith('https:');
+    const socket = new FetchSocket({ encrypted, ip }, ({ status, statusText, headers }: ResponseHead) => {
+      const body = WITHOUT_BODY.has(status) || request.method === 'HEAD' ? null : socket.body;
+      resolve(new Response(body, { status, statusText, headers }));
+    });
+    const incoming = new FetchRequest(request, socket);
+    const outgoing = new ServerResponse(incoming);
+    // The host frames the body and dates the answer.
+    outgoing.useChunkedEncodingByDefault = false;
+    outgoing.sendDate = false;
+    outgoing.assignSocket(socket as unknown as Socket);
+    outgoing.once('finish', () => socket.end());
+    const abort = (): void => socket.leave();
+    signal.addEventListener('abort', abort, { once: true });
+    socket.on('drain', () => outgoing.emit('drain'));
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      signal.removeEventListener('abort', abort);
+      // What nobody has read of the body, nobody will.
+      if (incoming.complete) incoming.resume();
+      else incoming.destroy();
+      reject(signal.aborted ? signal.reason : cutOff());
+    });
+    if (signal.aborted) return abort();
+    handle(incoming, outgoing);
+  });
+}
