@@ -28,7 +28,7 @@ describe('npm start with OPENAI_BASE_URL', () => {
     const { endpoint, client } = await startDemo();
     const first = client.send('main', 'Hello');
     const asked = await endpoint.next(1);
-    expect(asked.authorization).to.equal('Bearer a-key');
+    expect(asked.headers.authorization).to.equal('Bearer a-key');
     expect(asked.body).to.deep.include({
       model: 'tiny',
       stream: true,

@@ -1,17 +1,17 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { closeLater } from './resources.js';
 
 /** One request to a chat-completions endpoint, and the test's answer to it. */
 export class ChatRequest {
   readonly body: any;
-  readonly authorization: string | undefined;
+  readonly headers: IncomingHttpHeaders;
   /** Resolves when the connection is gone, or the answer was sent. */
   readonly closed: Promise<void>;
   readonly #response: ServerResponse;
 
-  constructor(body: any, authorization: string | undefined, response: ServerResponse) {
+  constructor(body: any, headers: IncomingHttpHeaders, response: ServerResponse) {
     this.body = body;
-    this.authorization = authorization;
+    this.headers = headers;
     this.#response = response;
     this.closed = new Promise((resolve) => response.once('close', resolve));
   }
@@ -88,7 +88,7 @@ export class ChatEndpoint {
         response.writeHead(404).end();
         return;
       }
-      endpoint.asked.push(new ChatRequest(JSON.parse(text), request.headers.authorization, response));
+      endpoint.asked.push(new ChatRequest(JSON.parse(text), request.headers, response));
       endpoint.#wake();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -54,17 +54,16 @@ export function toModelMessages(
   });
 }
 
-/** The result of each call: the next one with its id, because some models use their ids again. */
-function matchResults(messages: readonly Pick<Message, 'role' | 'content'>[]): Results {
-  const later = new Map<string, ToolResultBlock>();
+/** The result of each call: the next one with its id that no later call has, because some models use their ids again. */
+function matchResults(messages: readonly Pick<Message, 'content'>[]): Results {
+  const later = new Map<string, ToolResultBlock[]>();
   const results = new Map<ToolUseBlock, ToolResultBlock>();
   const blocks = messages.flatMap(({ content }) => content);
   for (const block of blocks.reverse()) {
-    if (block.type === 'tool_result') later.set(block.callId, block);
+    if (block.type === 'tool_result') later.set(block.callId, [...(later.get(block.callId) ?? []), block]);
     if (block.type !== 'tool_use') continue;
-    const result = later.get(block.callId);
+    const result = later.get(block.callId)?.shift();
     if (result) results.set(block, result);
-    later.delete(block.callId);
   }
   return results;
 }

@@ -94,11 +94,11 @@ async function* converse(
     turn.message,
   ];
   const offered = toChatTools(offeredTools(turn, tools));
-  const taken = new Set<string>();
+  const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
   const makeCalls = async (said: readonly ContentBlock[], calls: readonly ToolUseBlock[]): Promise<void> => {
     const results = await Promise.all(calls.map((call) => makeCall(turn, call)));
     conversation.push({ role: 'assistant', content: [...said, ...results] }, ...turn.steered());
-    for (const block of said) if (block.type === 'tool_use') taken.add(block.callId);
+    for (const callId of said.flatMap(callIdOf)) taken.add(callId);
   };
   if (turn.resumed) {
     const { content, open } = remainsOf(turn.resumed);
@@ -121,6 +121,8 @@ async function* converse(
   }
   return { stopReason: 'tool_use' };
 }
+
+const callIdOf = (block: ContentBlock): string[] => (block.type === 'tool_use' ? [block.callId] : []);
 
 /** Asks the model once and says what it says. */
 async function* ask(

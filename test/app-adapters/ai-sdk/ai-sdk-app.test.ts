@@ -102,6 +102,40 @@ describe('aiSdkApp', () => {
     expect((await run.result).stopReason).to.equal('end');
   });
 
+  it('shows the last of the results that a tool gives while it works', async () => {
+    const counting = aiTool({
+      inputSchema: z.object({}),
+      async *execute() {
+        yield 'one';
+        yield 'two';
+      },
+    });
+    const model = scriptedModel([calls('counting', {}), ends('tool-calls')], [...says('Done.'), ends()]);
+    const { client } = await startApp(aiSdkApp({ model, tools: { counting } }));
+    const { message } = await client.send('main', 'Count').result;
+    const results = message.content.filter(({ type }) => type === 'tool_result') as any[];
+    expect(results.map(({ output }) => output)).to.deep.equal(['two']);
+  });
+
+  it('takes system messages of callers, and prints nothing about them or about failures', async () => {
+    const printed: unknown[] = [];
+    const { warn, error } = console;
+    console.warn = console.error = (...line: unknown[]) => void printed.push(line);
+    try {
+      const model = scriptedModel(
+        [...says('Hi'), ends()],
+        [...says('Oh'), { type: 'error', error: 'hunter2' }],
+      );
+      const { send } = await startApp(aiSdkApp({ model }));
+      await send('Hello', { preceding: [{ role: 'system', content: 'Rhyme.' }] }).result;
+      expect(asked(model).prompt[0]).to.deep.include({ role: 'system', content: 'Rhyme.' });
+      expect((await send('Again', {}).result).error?.code).to.equal('UPSTREAM_FAILED');
+    } finally {
+      Object.assign(console, { warn, error });
+    }
+    expect(printed).to.deep.equal([]);
+  });
+
   it('stops after 20 steps, or as stopWhen says', async () => {
     const endless = Array.from({ length: 30 }, () => [
       calls('weather', { city: 'Oslo' }),

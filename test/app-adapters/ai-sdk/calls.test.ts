@@ -148,6 +148,17 @@ describe('a tool of the AI SDK that needs approval', () => {
     expect((await run.result).stopReason).to.equal('tool_use');
   });
 
+  it('is not forced on the model again after the approval', async () => {
+    const { tools } = erase();
+    const model = script();
+    const { send, client } = await startApp(aiSdkApp({ model, tools }));
+    const run = send('Erase it', { parameters: { tool_choice: 'required' } });
+    for await (const event of run) {
+      if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
+    }
+    expect([0, 1].map((call) => asked(model, call).toolChoice?.type)).to.deep.equal(['required', 'auto']);
+  });
+
   it('of an agent asks too', async () => {
     const { ran, tools } = erase();
     const { client } = await startApp(aiSdkApp(new ToolLoopAgent({ model: script(), tools })));

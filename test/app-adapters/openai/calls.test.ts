@@ -169,8 +169,16 @@ describe('the tools of an openai app', () => {
   });
 
   it('are told apart where the endpoint gives all calls one index or one id', async () => {
-    const { endpoint, client } = await start();
-    const run = client.send('main', 'Go');
+    const { endpoint, send } = await start();
+    const use = { type: 'tool_use' as const, callId: 'a', name: 'weather', input: { city: 'Lima' } };
+    const result = {
+      type: 'tool_result' as const,
+      callId: 'a',
+      name: 'weather',
+      output: { city: 'Lima' },
+      isError: false,
+    };
+    const run = send('Go', { preceding: [{ role: 'assistant', content: [use, result] }] });
     const fragment = (id: string, city: string) => ({
       tool_calls: [{ index: 0, id, function: { name: 'weather', arguments: JSON.stringify({ city }) } }],
     });
@@ -180,11 +188,12 @@ describe('the tools of an openai app', () => {
     const third = await endpoint.next(3);
     const results = third.body.messages.filter(({ role }: any) => role === 'tool');
     expect(results.map(({ content }: any) => JSON.parse(content).city)).to.deep.equal([
+      'Lima',
       'Oslo',
       'Rome',
       'Bern',
     ]);
-    expect(new Set(results.map(({ tool_call_id }: any) => tool_call_id)).size).to.equal(3);
+    expect(new Set(results.map(({ tool_call_id }: any) => tool_call_id)).size).to.equal(4);
     third.say('Done.');
     await run.result;
   });

@@ -17,7 +17,7 @@ describe('openaiApp', () => {
     const { endpoint, client } = await start({ apiKey: 'a-key', instructions: 'Be kind.' });
     const run = client.send('main', 'Hello');
     const request = await endpoint.next(1);
-    expect(request.authorization).to.equal('Bearer a-key');
+    expect(request.headers.authorization).to.equal('Bearer a-key');
     expect(request.body).to.deep.equal({
       model: 'tiny',
       stream: true,
@@ -87,25 +87,29 @@ describe('openaiApp', () => {
     const { client } = await startApp(app);
     const run = client.send('main', 'Hello');
     const request = await endpoint.next(1);
-    expect(request.authorization).to.equal('Bearer own');
+    expect(request.headers.authorization).to.equal('Bearer own');
     expect(request.body.messages[0]).to.deep.equal({ role: 'system', content: 'For token' });
     request.say('Hi');
     expect((await run.result).stopReason).to.equal('end');
   });
 
-  it("keeps the environment's key from other servers than OpenAI's", async () => {
-    const former = process.env.OPENAI_API_KEY;
-    process.env.OPENAI_API_KEY = 'secret';
+  it("keeps the environment's key and names from other servers than OpenAI's", async () => {
+    const former = { ...process.env };
+    Object.assign(process.env, {
+      OPENAI_API_KEY: 'secret',
+      OPENAI_ORG_ID: 'org',
+      OPENAI_PROJECT_ID: 'project',
+    });
     try {
       const { endpoint, client } = await start();
       const run = client.send('main', 'Hello');
       const request = await endpoint.next(1);
-      expect(request.authorization).to.equal('Bearer none');
+      expect(request.headers.authorization).to.equal('Bearer none');
+      expect(request.headers).to.not.have.any.keys('openai-organization', 'openai-project');
       request.say('Hi');
       await run.result;
     } finally {
-      if (former === undefined) delete process.env.OPENAI_API_KEY;
-      else process.env.OPENAI_API_KEY = former;
+      process.env = former;
     }
   });
 
