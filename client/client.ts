@@ -110,6 +110,14 @@ export interface ClientOperations<Source = unknown> {
  * Creates a client; nothing is sent until it is used. Type it with the gateway: `createClient<typeof gateway>(…)`.
  *
  * @throws GatewayError `INVALID_REQUEST` without `baseUrl` or a transport object.
+ *
+ * @example
+ * ```ts
+ * const client = createClient<typeof gateway>({ baseUrl: '/agent', token: () => auth.token() });
+ * const run = client.send('main', 'Hello');
+ * for await (const text of run.text) console.log(text);
+ * const { stopReason } = await run.result;
+ * ```
  */
 export function createClient(options: ClientOptions): Client;
 export function createClient<Source extends object>(options: ClientOptions): Client<Source>;

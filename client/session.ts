@@ -33,7 +33,9 @@ export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Pa
 
 /** An answer to a confirmation, a question or a client tool's call. */
 export type Answer = Omit<ParamsOf<'tool-response'>, 'sessionId' | 'callId'>;
+/** Which run to end, and why. */
 export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
+/** Which page of the history to read. */
 export type HistoryOptions = SignalOptions & Omit<ParamsOf<'history'>, 'sessionId'>;
 
 /** One session, as a client sees it. Everything rejects with `GatewayError`. */

@@ -293,6 +293,12 @@ export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record
  * events as over a network, without one.
  *
  * @throws GatewayError `INVALID_REQUEST` when users have sessions of their own and none is named
+ *
+ * @example
+ * ```ts
+ * const client = createClient<typeof gateway>({ transport: createInProcessTransport(gateway, { user: { id: 'alice' } }) });
+ * const { message } = await client.send('main', 'Hello').result;
+ * ```
  */
 export function createInProcessTransport(
   gateway: Gateway<any, any, any>,
@@ -303,7 +309,19 @@ export function createInProcessTransport(
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
 }
 
-/** Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
+/**
+ * Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
+ *
+ * @example
+ * ```ts
+ * const gateway = createGateway({
+ *   app,
+ *   auth: { type: 'token', token: process.env.GATEWAY_TOKEN! },
+ *   methods: { ping: async () => ({ pong: true }) },
+ * });
+ * const { url } = await gateway.start();
+ * ```
+ */
 export function createGateway<
   Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,

@@ -27,6 +27,7 @@ export interface LifecycleEvents {
   error: { readonly error: unknown; readonly message: string };
 }
 
+/** What `gateway.on` listens to. */
 export type LifecycleEvent = keyof LifecycleEvents;
 export type LifecycleListener<E extends LifecycleEvent> = (payload: LifecycleEvents[E]) => void;
 

@@ -16,6 +16,7 @@ export interface BaseUser {
   readonly [field: string]: unknown;
 }
 
+/** The user that handlers see: the registered type where there is one. */
 export type UserContext = Register extends { user: infer User } ? User & BaseUser : BaseUser;
 
 /** What a gateway's type carries to its callers: one structural property, `'~contract'`. */

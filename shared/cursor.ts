@@ -9,6 +9,7 @@ export interface Cursor {
 
 const CURSOR = /^([A-Za-z0-9_-]{11})\.(\d{1,16})\.(\d{1,16})$/;
 
+/** Writes a cursor. */
 export function formatCursor(epoch: string, term: number, seq: number): string {
   return `${epoch}.${term}.${seq}`;
 }

@@ -19,6 +19,7 @@ export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed
 /** What a send does when the session is running another message. */
 export type OnBusy = 'queue' | 'steer' | 'interrupt' | 'reject';
 
+/** What a session is doing; `waiting` is for a person. */
 export type SessionStatus = 'idle' | 'running' | 'waiting';
 
 /** Where a subscription starts and what the session is doing. `epoch` is null before the session's first message. */
@@ -135,8 +136,11 @@ export interface TransientEventData {
   auth_expired: { readonly message: string };
 }
 
+/** The types of events that a session logs. */
 export type LoggedEventType = keyof LoggedEventData;
+/** The types of events that a connection carries and no log holds. */
 export type TransientEventType = keyof TransientEventData;
+/** Every type of event. */
 export type EventType = LoggedEventType | TransientEventType;
 
 type Flatten<T> = { [K in keyof T]: T[K] };

@@ -66,6 +66,12 @@ export const initialState: SessionState = Object.freeze({
 /**
  * Folds one event into the state. Pure: the given state is never changed, and types it does not know leave all but the cursor
  * as it was. Feed it each event once, in order; the SDK and the gateway do.
+ *
+ * @example
+ * ```ts
+ * let state = initialState;
+ * for await (const event of client.events('main', { from: 'earliest' })) state = reduce(state, event);
+ * ```
  */
 export function reduce(state: SessionState, event: GatewayEvent): SessionState {
   const next = apply(state, event);

@@ -32,13 +32,16 @@ export interface CancelFrame {
   readonly id: string;
 }
 
+/** A sign of life, and its answer with the same `timestamp` (milliseconds since the epoch). */
 export interface PingFrame {
   readonly type: 'ping' | 'pong';
   readonly timestamp: number;
 }
 
+/** What a client writes to a socket. */
 export type ClientFrame = ConnectFrame | RequestFrame | AuthFrame | CancelFrame | PingFrame;
 
+/** The one answer of a request. */
 export type ResponseFrame =
   | { readonly type: 'res'; readonly id: string; readonly ok: true; readonly payload?: unknown }
   | { readonly type: 'res'; readonly id: string; readonly ok: false; readonly error: ErrorBody };
@@ -50,6 +53,7 @@ export interface ChunkFrame {
   readonly data: unknown;
 }
 
+/** An event of a session or of the connection. */
 export interface EventFrame {
   readonly type: 'event';
   /** The cursor, for events of a log. */
@@ -71,6 +75,7 @@ export interface ErrorFrame extends ErrorBody {
   readonly type: 'error';
 }
 
+/** What a gateway writes to a socket. */
 export type ServerFrame =
   | ResponseFrame
   | ChunkFrame

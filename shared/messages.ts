@@ -6,20 +6,25 @@ interface Media {
   readonly data?: string;
 }
 
+/** Text, as written. */
 export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
 }
+/** What a model thought on its way to the answer. */
 export interface ReasoningBlock {
   readonly type: 'reasoning';
   readonly text: string;
 }
+/** An image. */
 export interface ImageBlock extends Media {
   readonly type: 'image';
 }
+/** A file. */
 export interface FileBlock extends Media {
   readonly type: 'file';
 }
+/** A recording. */
 export interface AudioBlock extends Media {
   readonly type: 'audio';
 }
@@ -31,12 +36,14 @@ export interface ResourceBlock {
   readonly text?: string;
   readonly data?: string;
 }
+/** A call of a tool. */
 export interface ToolUseBlock {
   readonly type: 'tool_use';
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
 }
+/** The result of a tool call. */
 export interface ToolResultBlock {
   readonly type: 'tool_result';
   readonly callId: string;
@@ -64,6 +71,7 @@ export type ContentBlock =
   | ToolResultBlock
   | DataBlock;
 
+/** Whose message it is. */
 export type Role = 'user' | 'assistant' | 'system' | 'tool';
 
 /** A message of a session. `createdAt` is milliseconds since the epoch. */

@@ -16,6 +16,7 @@ export type OperationName = keyof typeof OPERATIONS;
 /** Routes without authentication. */
 export const HEALTH_PATHS = { live: '/healthz', ready: '/readyz' } as const;
 
+/** Whether a name is that of an operation. */
 export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }

@@ -25,6 +25,11 @@ export function formatSessionKey(key: SessionKey, defaultApp: string): string {
  * Reads a key. The first colon splits; without one the key names a session of the default app.
  *
  * @throws GatewayError `INVALID_REQUEST` when it holds other characters or its name is not 1 to 128 characters long.
+ *
+ * @example
+ * ```ts
+ * const { app: name, name: session } = parseSessionKey('assistant:main', 'assistant');
+ * ```
  */
 export function parseSessionKey(text: string, defaultApp: string): SessionKey {
   const at = typeof text === 'string' ? text.indexOf(':') : -1;

@@ -15,7 +15,14 @@ export interface UnixSocketOptions {
   readonly token?: Source<string | null | undefined> | undefined;
 }
 
-/** Frames as lines of JSON over a Unix socket, for `createClient({ transport })`. An idle one keeps no process alive. */
+/**
+ * Frames as lines of JSON over a Unix socket, for `createClient({ transport })`. An idle one keeps no process alive.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ transport: createUnixSocketClientTransport({ socketPath: '/run/gateway.sock' }) });
+ * ```
+ */
 export function createUnixSocketClientTransport({ socketPath, token }: UnixSocketOptions): ClientTransport {
   return new FrameTransport({
     name: 'unix-socket',

@@ -11,7 +11,14 @@ import type { ClientTransport, Link, LinkHandlers, SubscriptionChange } from './
 /** Sessions one GET may name; the others are added to the open stream. */
 const URL_SESSIONS = 8;
 
-/** Plain HTTP: a request an operation, one Server-Sent Events stream for all sessions. Works wherever `fetch` streams. */
+/**
+ * Plain HTTP: a request an operation, one Server-Sent Events stream for all sessions. Works wherever `fetch` streams.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ transport: sseTransport({ baseUrl: '/agent', credentials: 'include' }) });
+ * ```
+ */
 export function sseTransport(options: HttpOptions): ClientTransport {
   return {
     name: 'sse',

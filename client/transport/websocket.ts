@@ -20,6 +20,11 @@ export type SocketOptions = WebSocketOptions & Pick<ClientOptions, 'transport'>;
 /**
  * One WebSocket for requests and events alike. The token travels in the first frame, never in the URL. Its code is loaded when it
  * is used, so that a page without WebSockets does not carry it.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ transport: webSocketTransport({ url: 'wss://example.com/agent/ws', token: 'secret' }) });
+ * ```
  */
 export function webSocketTransport(options: WebSocketOptions): ClientTransport {
   return socketTransport({ ...options, transport: 'websocket' });

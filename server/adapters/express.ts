@@ -36,6 +36,13 @@ type AnyGateway = Gateway<any, any, any>;
  * are not the gateway's go to `next()`.
  *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
+ *
+ * @example
+ * ```ts
+ * const gateway = gatewayMiddleware({ app, auth: { type: 'jwt', secret: process.env.JWT_SECRET! } });
+ * const server = express().use('/agent', gateway).listen(3000);
+ * gateway.attach(server);
+ * ```
  */
 export function gatewayMiddleware<G extends AnyGateway>(
   gateway: G,

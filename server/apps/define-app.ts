@@ -23,7 +23,20 @@ export function registerApp(app: object, open: OpenSession): void {
   registrations.set(app, open);
 }
 
-/** Defines an app: its description, its tools, and the `run` that answers a message. */
+/**
+ * Defines an app: its description, its tools, and the `run` that answers a message.
+ *
+ * @example
+ * ```ts
+ * const assistant = defineApp({
+ *   description: 'Answers, and looks customers up',
+ *   async *run(turn) {
+ *     yield 'You said: ';
+ *     yield turn.text;
+ *   },
+ * });
+ * ```
+ */
 export function defineApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   definition: Application<Tools>,
 ): App<Tools> {

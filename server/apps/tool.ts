@@ -23,7 +23,18 @@ export interface ToolOutput<Structured = unknown> {
   readonly isError?: boolean;
 }
 
-/** Wraps a result that is more than text or JSON: images, resources, an error that is not thrown. */
+/**
+ * Wraps a result that is more than text or JSON: images, resources, an error that is not thrown.
+ *
+ * @example
+ * ```ts
+ * const chart = tool({
+ *   schema: z.object({ of: z.string() }),
+ *   handler: async ({ of }) =>
+ *     toolResult({ content: [{ type: 'image', mediaType: 'image/png', data: await db.chart(of) }] }),
+ * });
+ * ```
+ */
 export function toolResult<Structured = unknown>(output: ToolOutput<Structured>): ToolOutput<Structured> {
   return Object.defineProperty({ ...output }, RESULT, { value: true });
 }
@@ -45,6 +56,7 @@ export interface Tool<Input, Output> {
   readonly handler?: (input: any, context: ToolContext) => unknown;
 }
 
+/** The tools of an app, by name. */
 export type ToolSet = Readonly<Record<string, Tool<any, any>>>;
 
 type CallerInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : unknown;
@@ -72,7 +84,19 @@ interface ClientSideTool<Schema> extends ToolBase<Schema> {
   readonly handler?: never;
 }
 
-/** Declares a tool. A handler returns text, any JSON or `toolResult(...)`; a throw is an error result with a safe message. */
+/**
+ * Declares a tool. A handler returns text, any JSON or `toolResult(...)`; a throw is an error result with a safe message.
+ *
+ * @example
+ * ```ts
+ * const lookup = tool({
+ *   description: 'Find a customer by name',
+ *   schema: z.object({ name: z.string() }),
+ *   confirm: ({ name }) => name === 'everybody',
+ *   handler: ({ name }) => ({ name, plan: 'pro' }),
+ * });
+ * ```
+ */
 export function tool<Schema extends StandardSchemaV1 | JsonSchema | undefined = undefined, Output = unknown>(
   definition: ServerTool<Schema, Output> | ClientSideTool<Schema>,
 ): Tool<CallerInput<Schema>, Awaited<Output>> {

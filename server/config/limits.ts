@@ -38,6 +38,7 @@ export interface Limits {
   readonly drainMs: number;
 }
 
+/** Every limit where a host sets none. */
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,

@@ -9,6 +9,11 @@ const storage = new AsyncLocalStorage<MethodContext>();
  * argument, within reach of everything the handler calls or awaits.
  *
  * @throws GatewayError `INTERNAL` outside a call.
+ *
+ * @example
+ * ```ts
+ * const whoami = method({ handler: async () => ({ id: getContext().user!.id }) });
+ * ```
  */
 export function getContext(): MethodContext {
   const context = currentContext();

@@ -32,7 +32,19 @@ export interface MethodDefinition<Schema, ResultSchema, Params, Return> {
   readonly handler: (params: HandlerParams<Schema, Params>, context: MethodContext) => Return;
 }
 
-/** Declares a method with a schema, roles, a guard or a description. A bare async function needs no wrapper. */
+/**
+ * Declares a method with a schema, roles, a guard or a description. A bare async function needs no wrapper.
+ *
+ * @example
+ * ```ts
+ * const archive = method({
+ *   description: 'Archives what is older than a day',
+ *   roles: ['admin'],
+ *   schema: z.object({ before: z.iso.date() }),
+ *   handler: async ({ before }) => ({ archived: Number(await db.archive(before)) }),
+ * });
+ * ```
+ */
 export function method<
   Schema extends StandardSchemaV1 | undefined = undefined,
   ResultSchema extends StandardSchemaV1 | undefined = undefined,

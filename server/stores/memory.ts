@@ -50,7 +50,14 @@ interface MemorySession {
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
-/** Keeps everything in this process, for embedding and tests. Answers every call at once; nothing survives the process. */
+/**
+ * Keeps everything in this process, for embedding and tests. Answers every call at once; nothing survives the process.
+ *
+ * @example
+ * ```ts
+ * const gateway = createGateway({ app, store: memoryStore() });
+ * ```
+ */
 export function memoryStore(): Store {
   return new MemoryStore();
 }

@@ -56,6 +56,7 @@ export interface StoredSend extends DedupeRecord {
   readonly result?: RunResult;
 }
 
+/** What a store knows of a session beside its log. */
 export interface SessionRecord {
   readonly ref: SessionRef;
   readonly epoch: string;
@@ -102,6 +103,7 @@ export type Acquired =
   | { readonly kind: 'absent' }
   | { readonly kind: 'owned'; readonly holder: string };
 
+/** What goes with a batch of events, in the same atomic append. */
 export interface AppendOptions {
   /** The writer's fencing token; an older one than the store's is refused. */
   readonly term: number;
@@ -118,6 +120,7 @@ export interface AppendOptions {
   readonly close?: boolean;
 }
 
+/** What became of an append. */
 export interface AppendResult {
   readonly epoch: string;
   readonly first: number;

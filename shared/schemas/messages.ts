@@ -11,8 +11,8 @@ const media = {
   data: z.string().exactOptional(),
 };
 
-/** One block of content. */
-export const contentBlockSchema: z.ZodType<ContentBlock> = z.discriminatedUnion('type', [
+/** The blocks of content, one schema for each type. */
+export const contentBlockUnion = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('reasoning'), text: z.string() }),
   z.object({ type: z.literal('image'), ...media }),
@@ -36,16 +36,22 @@ export const contentBlockSchema: z.ZodType<ContentBlock> = z.discriminatedUnion(
   z.object({ type: z.literal('data'), id, name: z.string().min(1), value: anything }),
 ]);
 
+/** One block of content. */
+export const contentBlockSchema: z.ZodType<ContentBlock> = contentBlockUnion;
+
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
-/** A message as sessions keep it. */
-export const messageSchema: z.ZodType<Message> = z.object({
+/** The fields of a message. */
+export const messageShape = {
   id,
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
   metadata: metadata.exactOptional(),
-});
+};
+
+/** A message as sessions keep it. */
+export const messageSchema: z.ZodType<Message> = z.object(messageShape);
 
 /** A message as callers write it. */
 export const messageInputSchema: z.ZodType<MessageInput> = z.object({

@@ -15,7 +15,7 @@ const auth: AuthConfig = {
   validate: async (token) => ({
     valid: token === TOKEN || token === SHORT,
     user: { id: 'somebody', roles: ['admin'] },
-    ...(token === SHORT && { expiresAt: Date.now() + 250 }),
+    ...(token === SHORT && { expiresAt: Date.now() + 1000 }),
   }),
 };
 

@@ -21,10 +21,18 @@ export interface Installed {
   remove(): void;
 }
 
+let built: Promise<unknown> | undefined;
+
+/** Builds the package, once a test run. */
+export function buildPackage(): Promise<unknown> {
+  built ??= run('npm', ['run', 'build'], { cwd: ROOT });
+  return built;
+}
+
 export async function installPackage(): Promise<Installed> {
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
   const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
-  await npm(ROOT, 'run', 'build');
+  await buildPackage();
   const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', project);
   const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
   const tarball = join(project, filename);

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, posix, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { ROOT, runCommand } from '../support/program.js';
+import { definitions } from './editor.js';
 import { type Installed, installPackage } from './installed.js';
 
 const run = promisify(execFile);
@@ -100,9 +101,41 @@ describe('the packed package', function () {
     ]);
     const odd = installed.files.filter(
       (path) =>
-        path.startsWith('dist/') && !/^dist\/(?:server|client|shared)\/.*\.(?:js|js\.map|d\.ts)$/.test(path),
+        path.startsWith('dist/') &&
+        !/^dist\/(?:(?:server|client|shared)\/.*\.(?:js|d\.ts)(?:\.map)?|src\/(?:server|client|shared)\/.*\.ts)$/.test(
+          path,
+        ),
     );
     expect(odd).to.deep.equal([]);
+  });
+
+  it('maps what it was built to onto sources that are in it', () => {
+    const files = new Set(installed.files);
+    const built = installed.files.filter((path) => /^dist\/(?!src\/).*\.(?:js|d\.ts)$/.test(path));
+    expect(built.length).to.be.above(100);
+    for (const path of built) {
+      const map = JSON.parse(
+        readFileSync(join(installed.project, 'node_modules', NAME, `${path}.map`), 'utf8'),
+      );
+      for (const source of map.sources as string[])
+        expect(files.has(posix.join(posix.dirname(path), source)), `${path}: ${source}`).to.equal(true);
+    }
+  });
+
+  it('leads an editor from a name to its source', async () => {
+    const text = `import { createGateway } from '${NAME}';\nimport { createClient } from '${NAME}/client';\nvoid [createGateway, createClient];\n`;
+    installed.write('jump.ts', text);
+    const options = { module: 'nodenext', target: 'es2023' };
+    installed.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['jump.ts'] }));
+    const jumps = await definitions(join(installed.project, 'jump.ts'), [
+      { line: 1, offset: 12 },
+      { line: 2, offset: 12 },
+    ]);
+    const root = join(installed.project, 'node_modules', NAME);
+    expect(jumps.map(({ file, text: line }) => [relative(realpathSync(root), file), line])).to.deep.equal([
+      ['dist/src/server/gateway.ts', 'export function createGateway<'],
+      ['dist/src/client/client.ts', 'export function createClient(options: ClientOptions): Client;'],
+    ]);
   });
 
   it('exports the names of the design, to import and to require', async () => {

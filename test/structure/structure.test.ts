@@ -115,7 +115,7 @@ export const e = 'not from "here"';`;
   it('of the core know no transport, adapter, plugin or assembly', () => {
     const core = /^server\/(apps|auth|delivery|limits|methods|operations|runs|schema|sessions|stores)\//;
     const outer =
-      /^server\/(transports|adapters|app-adapters|plugins|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
+      /^server\/(transports|adapters|app-adapters|plugins|documents|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
     expect(offences(server, ({ target }, { path }) => core.test(path) && outer.test(target))).to.deep.equal(
       [],
     );
@@ -157,6 +157,13 @@ export const e = 'not from "here"';`;
           .map(([line]) => `${path}: ${line}`),
       ),
     ).to.deep.equal([]);
+  });
+
+  it('of documents know of transports what their routes are', () => {
+    const documents = server.filter(({ path }) => path.startsWith('server/documents/'));
+    const inner =
+      /^(?:shared|server\/(?:documents|auth|methods|schema))\/|^server\/transports\/http\/routes\.ts$/;
+    expect(offences(documents, ({ ours, target }) => ours && !inner.test(target))).to.deep.equal([]);
   });
 
   it('of stores know nobody above them', () => {

@@ -8,7 +8,9 @@ export type { SqliteStoreOptions };
  * `libsql` before Node.js 22.13.
  *
  * @example
- * createGateway({ apps, defaultApp, store: sqliteStore({ path: 'data/gateway.db' }) })
+ * ```ts
+ * const gateway = createGateway({ app, store: sqliteStore({ path: 'data/gateway.db' }) });
+ * ```
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   return new SqliteStore(options);
