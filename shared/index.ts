@@ -1,4 +1,12 @@
-export type { BaseUser, Contract, Register, UserContext } from './contract.js';
+export type {
+  BaseUser,
+  Contract,
+  PayloadAt,
+  PayloadName,
+  PayloadTypes,
+  Register,
+  UserContext,
+} from './contract.js';
 export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
 export {
   ERROR_TABLE,
