@@ -29,6 +29,7 @@ export type {
   From,
   HistoryPage,
   MethodSummary,
+  PayloadSummary,
   RunResult,
   SessionSummary,
 } from '../shared/operation-types.js';

@@ -6,7 +6,15 @@ export {
   type OperationRoute,
   WEBSOCKET_PATH,
 } from './calls.js';
-export type { BaseUser, Contract, Register, UserContext } from './contract.js';
+export type {
+  BaseUser,
+  Contract,
+  PayloadAt,
+  PayloadName,
+  PayloadTypes,
+  Register,
+  UserContext,
+} from './contract.js';
 export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
 export {
   ERROR_TABLE,

@@ -66,6 +66,14 @@ describe('conversion to JSON Schema', () => {
     expect(toJsonSchema(z.object({ at: z.date() }), 'input').problem).to.match(/Date/);
   });
 
+  it('takes no schema of an older zod for empty, which asks nobody about what it cannot represent', () => {
+    const older = z.bigint();
+    older._zod.processJSONSchema = ({ unrepresentable }) => {
+      if (unrepresentable === 'throw') throw new Error('BigInt cannot be represented in JSON Schema');
+    };
+    expect(toJsonSchema(z.object({ size: older }), 'output').problem).to.match(/BigInt/);
+  });
+
   it('never throws', () => {
     const hostile = {
       '~standard': {
