@@ -27,7 +27,7 @@ export interface OwnGatewayOptions<
     >,
     GatewayHostOptions {}
 
-/** A gateway that exists already, for `createClient<typeof gateway>`; make it with `embedded: true`. */
+/** A gateway that exists already, for `createClient<typeof gateway>`; made with `embedded: true, extraRoutes: '/_gateway'`. */
 export interface ReadyGatewayOptions extends GatewayHostOptions {
   readonly gateway: Gateway<any, any, any>;
 }

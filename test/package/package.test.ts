@@ -55,7 +55,19 @@ const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
+  [`${NAME}/nest`]: [
+    'GatewayModule',
+    'GatewayService',
+    'GatewayController',
+    'GatewayErrorFilter',
+    'GATEWAY',
+    'GATEWAY_APP',
+    'getAppToken',
+  ],
 };
+
+/** Entries that are of no use without an optional peer and import it at once. */
+const NEEDS: Record<string, string> = { [`${NAME}/nest`]: '@nestjs/common' };
 
 const CONSUMER = `
 import { createServer } from 'node:http';
@@ -79,6 +91,9 @@ await client.invoke('tasks:archive', { before: 1 });
 export const fold = (events: GatewayEvent[]) => events.reduce(reduce, initialState);
 export const config: GatewayConfig = { app };
 `;
+
+/** Runs Node in the repository. */
+const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
 
 describe('the packed package', function () {
   this.timeout(120_000);
@@ -145,19 +160,56 @@ describe('the packed package', function () {
       .map((path) => NAME + path.slice(1));
     expect(entries).to.have.members(Object.keys(NAMES));
     for (const entry of entries) {
-      const imported = await installed.node(
+      // What needs a peer is looked at where there is one: in the repository, whose package refers to itself.
+      const node = entry in NEEDS ? nodeHere : installed.node;
+      const imported = await node(
         '--input-type=module',
         '-e',
         `console.log(JSON.stringify(Object.keys(await import('${entry}'))))`,
       );
       expect(JSON.parse(imported)).to.include.members([...NAMES[entry]!]);
       expect(JSON.parse(imported)).to.not.include('default');
-      const required = await installed.node(
+      const required = await node(
         '--input-type=commonjs',
         '-e',
         `console.log(JSON.stringify(Object.keys(require('${entry}'))))`,
       );
       expect(JSON.parse(required)).to.include.members([...NAMES[entry]!]);
+    }
+  });
+
+  it('imports no optional package until it is used', async () => {
+    const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const optional = [...Object.keys(peerDependencies), 'rxjs', 'reflect-metadata'];
+    const found = await installed.node(
+      '--input-type=commonjs',
+      '-e',
+      `const found = ${JSON.stringify(optional)}.filter((name) => {
+        try { return require.resolve(name); } catch (error) { return error.code !== 'MODULE_NOT_FOUND'; }
+      });
+      console.log(JSON.stringify(found))`,
+    );
+    expect(JSON.parse(found)).to.deep.equal([]);
+    const use = `
+      import { createGateway, defineApp } from '${NAME}';
+      import { createClient } from '${NAME}/client';
+      const gateway = createGateway({ port: 0, app: defineApp({ async *run(turn) { yield turn.text; } }) });
+      const { url } = await gateway.start();
+      const client = createClient({ baseUrl: url });
+      const { message } = await client.send('main', 'alone').result;
+      const { draining } = await (await gateway.fetch(new Request(url + '/status'))).json();
+      console.log(JSON.stringify([message.content[0].text, draining]));
+      client.disconnect();
+      await gateway.close();`;
+    expect(JSON.parse(await installed.node('--input-type=module', '-e', use))).to.deep.equal([
+      'alone',
+      false,
+    ]);
+    for (const [entry, name] of Object.entries(NEEDS)) {
+      const refused = await installed
+        .node('--input-type=module', '-e', `await import('${entry}')`)
+        .catch((error: { stderr: string }) => error.stderr);
+      expect(refused).to.contain('ERR_MODULE_NOT_FOUND').and.to.contain(`Cannot find package '${name}'`);
     }
   });
 

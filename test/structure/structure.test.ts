@@ -115,7 +115,7 @@ export const e = 'not from "here"';`;
   it('of the core know no transport, adapter, plugin or assembly', () => {
     const core = /^server\/(apps|auth|delivery|limits|methods|operations|runs|schema|sessions|stores)\//;
     const outer =
-      /^server\/(transports|adapters|app-adapters|plugins|documents|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
+      /^server\/(transports|adapters|app-adapters|plugins|nest|documents|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
     expect(offences(server, ({ target }, { path }) => core.test(path) && outer.test(target))).to.deep.equal(
       [],
     );
@@ -185,13 +185,23 @@ export const e = 'not from "here"';`;
     ).to.deep.equal([]);
   });
 
+  it('of Nest are in its own folder, which nobody else reaches', () => {
+    const inNest = (path: string) => path.startsWith('server/nest/');
+    const nest = /^@nestjs\/|^rxjs$|^reflect-metadata$/;
+    const others = product.filter(({ path }) => !inNest(path));
+    expect(
+      offences(others, (found) => nest.test(found.target) || isBelow('server/nest', found)),
+    ).to.deep.equal([]);
+  });
+
   it('of the demo are nobody else’s', () => {
     const others = product.filter(({ path }) => !path.startsWith('server/demo/'));
     expect(offences(others, (found) => isBelow('server/demo', found))).to.deep.equal([]);
   });
 
   it('of examples use the package by its name', () => {
-    expect(offences(readSources('examples'), ({ ours }) => ours)).to.deep.equal([]);
+    const beyond = (found: Import) => found.ours && !isBelow('examples', found);
+    expect(offences(readSources('examples'), beyond)).to.deep.equal([]);
   });
 
   it('make no cycle at run time', () => {
