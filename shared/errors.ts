@@ -39,6 +39,7 @@ export const ERROR_TABLE = {
   INTERNAL: { status: 500, message: 'Internal error' },
   ADDRESS_IN_USE: { status: 500, message: 'The address is in use' },
   STORE_FAILED: { status: 500, message: 'The store cannot be opened' },
+  UPSTREAM_FAILED: { status: 502, message: "The app's upstream failed", retryable: true },
   SHUTTING_DOWN: { status: 503, message: 'The gateway is shutting down', retryable: true },
   OVERLOADED: { status: 503, message: 'The gateway cannot take this now', retryable: true },
   TIMEOUT: { status: 504, message: 'The call took too long' },

@@ -53,6 +53,8 @@ export interface TurnSession {
   /** Canonical key. */
   readonly id: string;
   readonly app: string;
+  /** Names this conversation alone: the same `id` of another user has another, and so has the session that follows a `close`. */
+  readonly epoch: string;
 }
 
 /** One turn of an app: the message to answer and everything it may do meanwhile. */

@@ -1,0 +1,135 @@
+import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
+import { fromGraphContent, toGraphContent } from './content.js';
+import { type GraphContent, type GraphMessage, type GraphToolCall, roleOf } from './graph.js';
+
+/** A message as it comes back: the time and the metadata of ours have no place in LangChain's. */
+export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id?: string };
+
+/**
+ * Messages in LangChain's form, as plain objects that any graph with a `messages` state takes. An answer with tool results becomes
+ * several: each round of calls, then its results. What has no counterpart is left out: `data` blocks, resources without text.
+ */
+export function toLangGraphMessages(messages: readonly Message[]): GraphMessage[] {
+  return messages.flatMap((message) =>
+    message.role === 'assistant' || message.role === 'tool' ? toParts(message) : [toPlain(message)],
+  );
+}
+
+function toPlain({ id, role, content }: Message): GraphMessage {
+  return { role, id, content: simplest(content.flatMap((block) => toGraphContent(block) ?? [])) };
+}
+
+/** Providers that know nothing but text want it as a string. */
+function simplest(content: GraphContent[]): string | GraphContent[] {
+  const [only] = content;
+  if (!only) return '';
+  return content.length === 1 && only.type === 'text' ? (only.text as string) : content;
+}
+
+/** The messages of one answer, in turn: what it said and called, then the results. */
+function toParts({ id, content }: Message): GraphMessage[] {
+  const parts: GraphMessage[] = [];
+  let said: GraphContent[] = [];
+  let calls: GraphToolCall[] = [];
+  const nextId = (): string => (parts.length === 0 ? id : `${id}/${parts.length}`);
+  const flush = (): void => {
+    if (said.length === 0 && calls.length === 0) return;
+    const called = calls.length > 0 && { tool_calls: calls };
+    parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
+    said = [];
+    calls = [];
+  };
+  for (const block of content) {
+    if (block.type === 'tool_result') {
+      flush();
+      parts.push(toToolMessage(block, nextId()));
+      continue;
+    }
+    // What is said after a call belongs to the next message: in one message the calls come last.
+    if (block.type !== 'tool_use' && calls.length > 0) flush();
+    if (block.type === 'tool_use')
+      calls.push({ type: 'tool_call', id: block.callId, name: block.name, args: block.input });
+    else said.push(...[toGraphContent(block) ?? []].flat());
+  }
+  flush();
+  return parts;
+}
+
+/** A tool's result for a model. */
+export function toToolMessage(
+  { callId, name, output, isError }: Omit<ToolResultBlock, 'type'>,
+  id?: string,
+): GraphMessage {
+  const text = typeof output === 'string';
+  return {
+    role: 'tool',
+    ...(id !== undefined && { id }),
+    tool_call_id: callId,
+    name,
+    content: text ? output : JSON.stringify(output ?? null),
+    status: isError ? 'error' : 'success',
+    // Tells JSON from a text that looks like it; integrations do not send what they do not know of here.
+    ...(!text && { additional_kwargs: { json: true } }),
+  };
+}
+
+/**
+ * Messages of a graph in ours: LangChain's classes, or objects like them. The parts of one answer, its tool results among them,
+ * become one message. Messages of other kinds are left out.
+ */
+export function fromLangGraphMessages(messages: readonly unknown[]): ConvertedMessage[] {
+  const all: { id?: string; role: Role; content: ContentBlock[] }[] = [];
+  const names = new Map<string, string>();
+  let before: GraphMessage = {};
+  for (const message of messages as readonly GraphMessage[]) {
+    const kind = roleOf(message);
+    if (!kind) continue;
+    const role = kind === 'tool' ? 'assistant' : kind;
+    const content = kind === 'tool' ? [fromToolMessage(message, names)] : fromMessage(message, names);
+    const last = all.at(-1);
+    const goesOn = kind === 'tool' || continues(last?.id, before, message.id);
+    if (role === 'assistant' && last?.role === 'assistant' && goesOn) last.content.push(...content);
+    else all.push({ ...(message.id !== undefined && { id: message.id }), role, content });
+    before = message;
+  }
+  return all;
+}
+
+/** Whether what the assistant says goes on with an answer: by the number of the part where it is ours, else because a tool answered. */
+function continues(first: string | undefined, before: GraphMessage, id: string | undefined): boolean {
+  if (first === undefined || id === undefined || isPart(first, id)) return true;
+  return roleOf(before) === 'tool' && !isPart(first, before.id ?? '');
+}
+
+function isPart(first: string, id: string): boolean {
+  return id.startsWith(first) && /^\/\d+$/.test(id.slice(first.length));
+}
+
+function fromMessage(message: GraphMessage, names: Map<string, string>): ContentBlock[] {
+  const calls = (message.tool_calls ?? []).map(({ id: callId = '', name, args }): ContentBlock => {
+    names.set(callId, name);
+    return { type: 'tool_use', callId, name, input: args };
+  });
+  return [...fromGraphContent(message), ...calls];
+}
+
+function fromToolMessage(message: GraphMessage, names: ReadonlyMap<string, string>): ToolResultBlock {
+  const callId = message.tool_call_id ?? '';
+  return {
+    type: 'tool_result',
+    callId,
+    name: message.name ?? names.get(callId) ?? '',
+    output: outputOf(message),
+    isError: message.status === 'error',
+  };
+}
+
+/** What a tool's message says: text, or content blocks where the tool gave some. */
+export function outputOf({ content, additional_kwargs: extra }: GraphMessage): unknown {
+  if (typeof content !== 'string' || extra?.json !== true) return content ?? null;
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}
