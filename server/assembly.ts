@@ -95,7 +95,8 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     notify,
     report,
   });
-  const plugins = new PluginHost(id, report);
+  const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
+  const plugins = new PluginHost({ gatewayId: id, apps, lifecycle, host, report });
   const door = {
     operations,
     authenticator,

@@ -195,7 +195,7 @@ export class Gateway<
     return openSession(
       { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#ready() },
       apps.format(app, name),
-      identity,
+      hostCaller(identity),
     );
   }
 

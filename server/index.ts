@@ -48,6 +48,8 @@ export type {
   AppOutput,
   AppResult,
   ClientTool,
+  Confirmation,
+  ConfirmationRequest,
   OnDisconnect,
   Question,
   Turn,
@@ -88,7 +90,15 @@ export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { SessionAccess } from './operations/environment.js';
-export type { GatewayPlugin, PluginContext, PluginRequest } from './plugins/plugin.js';
+export type {
+  CallToolOptions,
+  GatewayPlugin,
+  PluginContext,
+  PluginRequest,
+  PluginSession,
+  RouteOptions,
+  ToolDescription,
+} from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
 export { memoryStore } from './stores/memory.js';

@@ -12,7 +12,8 @@ export interface QueuedMessage {
 /** A confirmation, a question or a client tool's call that nobody has answered yet. */
 export interface PendingQuestion {
   readonly callId: string;
-  readonly runId: string;
+  /** Absent where a tool was called outside of a run. */
+  readonly runId?: string;
   readonly kind: 'confirmation' | 'input';
   readonly name: string;
   /** The tool's input, or the question's payload. */
@@ -148,7 +149,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
 function endRun(state: SessionState, runId: string | undefined, message: Message): SessionState {
   const started = state.run?.runId === runId;
   // The same lists where nothing changes: views compare them by reference.
-  const others = <T extends { readonly runId: string }>(list: readonly T[]) =>
+  const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
   return {
     ...state,
@@ -169,8 +170,8 @@ function take(state: SessionState, queued: QueuedMessage | undefined): SessionSt
   };
 }
 
-function ask(state: SessionState, question: Omit<PendingQuestion, 'runId'> & OfRun): SessionState {
-  return { ...state, pending: [...state.pending, question as PendingQuestion] };
+function ask(state: SessionState, question: PendingQuestion): SessionState {
+  return { ...state, pending: [...state.pending, question] };
 }
 
 interface OfRun {

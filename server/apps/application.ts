@@ -48,6 +48,25 @@ export interface Question<Schema extends StandardSchemaV1 | undefined = undefine
   readonly schema?: Schema;
 }
 
+/** A request for the person's consent: `turn.confirm`. */
+export interface ConfirmationRequest {
+  /** Of the tool or action in question. */
+  readonly name: string;
+  readonly input?: unknown;
+  /** Shown to the person. */
+  readonly message?: string;
+  /** Of a `tool_use` that the app has yielded itself. */
+  readonly callId?: string;
+}
+
+/** What the person said to a `turn.confirm`. */
+export interface Confirmation {
+  readonly approved: boolean;
+  readonly reason?: string;
+  /** Present when the person changed the input. */
+  readonly input?: unknown;
+}
+
 /** The session a turn belongs to. */
 export interface TurnSession {
   /** Canonical key. */
@@ -80,7 +99,7 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   /** Sampling parameters of a chat-completions caller. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * Calls one of the app's tools: asks for confirmation where it needs one, logs the call and its result.
+   * Calls one of the app's tools, or one of `clientTools`: asks for confirmation where it needs one, logs the call and its result.
    *
    * @throws ToolCallError when it was denied or failed.
    */
@@ -94,6 +113,11 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   ask<Schema extends StandardSchemaV1 | undefined = undefined>(
     question: Question<Schema>,
   ): Promise<Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown>;
+  /**
+   * Asks the person for consent, for what is no tool of the app's own: a framework's tool, a graph's interrupt. The app's own tools
+   * ask by themselves (`confirm`).
+   */
+  confirm(request: ConfirmationRequest): Promise<Confirmation>;
   /** Creates or, with the id of an earlier one, replaces a data block of the answer. Returns its id. */
   data(name: string, value: unknown, options?: { readonly id?: string }): string;
   /** Merges metadata into the answer's. */

@@ -25,21 +25,21 @@ export interface HostEnvironment {
   ready(): Promise<void> | null;
 }
 
-/** Host code as the caller of an operation. */
-export function hostCaller(identity: Identity): Caller {
-  return {
-    identity,
-    transport: 'host',
-    clientId: newConnectionId(),
-    traceId: newTraceId(),
-    signal: new AbortController().signal,
-  };
+/** Code of this process as the caller of an operation. */
+export function hostCaller(
+  identity: Identity,
+  {
+    transport = 'host',
+    signal = new AbortController().signal,
+  }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
+): Caller {
+  return { identity, transport, clientId: newConnectionId(), traceId: newTraceId(), signal };
 }
 
-/** A session for host code, in the scope of one identity: the operations of the table, called in process. */
-export function openSession(env: HostEnvironment, id: string, identity: Identity): SessionHandle {
+/** A session for host code, in the scope of its caller: the operations of the table, called in process. */
+export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
-  const caller = hostCaller(identity);
+  const { identity } = caller;
   const execute = async <Name extends PlainOperation>(
     name: Name,
     params: object = {},
@@ -47,9 +47,14 @@ export function openSession(env: HostEnvironment, id: string, identity: Identity
     await env.ready();
     return operations.execute(name, { ...params, sessionId: id }, caller);
   };
-  const send = async (input: SendInput, options: HostSendOptions | undefined): Promise<Sent> => {
+  const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
+    const { clientTools, parameters, preceding = [], ...params } = options;
+    const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.send({ ...options, sessionId: id, message: input }, caller);
+    return operations.send({ ...params, ...message, sessionId: id }, caller, {
+      ...(clientTools && { clientTools }),
+      ...(parameters && { parameters }),
+    });
   };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { cursor, from, signal } = options;

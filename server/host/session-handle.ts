@@ -1,5 +1,5 @@
 import type { GatewayEvent } from '../../shared/events.js';
-import type { SendInput } from '../../shared/messages.js';
+import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type {
   Accepted,
   From,
@@ -9,6 +9,7 @@ import type {
   SessionStatusResult,
 } from '../../shared/operation-types.js';
 import type { UserLike } from '../auth/types.js';
+import type { SendExtras } from '../operations/operations.js';
 
 /** Whose session host code means, where the key alone does not say it. */
 export interface SessionOptions {
@@ -27,7 +28,11 @@ export interface SessionsOptions extends SessionOptions {
 }
 
 /** Options of a send from host code. */
-export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'>;
+export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> &
+  SendExtras & {
+    /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
+    readonly preceding?: readonly MessageInput[];
+  };
 
 /** A run that host code started. It runs whether or not it is looked at. */
 export interface HostRun extends AsyncIterable<GatewayEvent> {

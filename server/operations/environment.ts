@@ -11,11 +11,14 @@ import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
 
+/** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
+export type AccessedOperation = OperationName | 'events' | 'tool-call';
+
 /** What a host may say of a session, on top of scopes. False answers like a session that does not exist. */
 export type SessionAccess = (
   user: UserContext,
   session: SessionKey & { readonly sessionId: string },
-  operation: OperationName | 'events',
+  operation: AccessedOperation,
 ) => MaybePromise<boolean>;
 
 /** What operations work on. */

@@ -4,15 +4,17 @@ import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
+import type { ToolOutput } from '../apps/tool.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
+import type { ToolProgressListener } from '../sessions/session-calls.js';
 import { messagePage } from '../sessions/snapshot.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Caller } from './caller.js';
-import type { OperationEnvironment } from './environment.js';
+import type { AccessedOperation, OperationEnvironment } from './environment.js';
 import { type Invocation, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
 
@@ -25,10 +27,19 @@ export interface Sent extends SentMessage {
   readonly accepted: Accepted;
 }
 
-/** What a chat-completions caller adds to a send. */
+/** What a program that speaks for somebody adds to a send: tools that they answer themselves, parameters of the model. */
 export interface SendExtras {
   readonly clientTools?: readonly ClientTool[];
   readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/** A tool call that belongs to no run. */
+export interface ToolCallRequest {
+  readonly sessionId: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** Hears what the tool reports. */
+  readonly progress?: ToolProgressListener;
 }
 
 const MAX_SUBSCRIPTIONS = 1000;
@@ -90,6 +101,30 @@ export class Operations {
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
       invokeMethod(this.#env, params, caller, this.#env.sessions.get(ref)),
     );
+  }
+
+  /**
+   * Calls a tool of a session's app outside of any run. What the tool answers or fails with is the result; a session that has not
+   * begun begins only if a person has to be asked.
+   *
+   * @throws GatewayError why the call was not begun
+   */
+  callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
+    this.#assertOpen();
+    this.#env.invokes.take(caller.identity.userKey);
+    return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
+      this.#env.sessions.get(ref).calls.call({
+        ...call,
+        user: caller.identity.user,
+        signal: caller.signal,
+        timeoutMs: this.#env.methodMs,
+      }),
+    );
+  }
+
+  /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
+  async discard(sessionId: string, caller: Caller): Promise<void> {
+    await this.#env.sessions.discard(await this.#authorize(sessionId, 'close', caller));
   }
 
   /** Tells a new connection what it follows, then lets it follow. @throws GatewayError */
@@ -259,7 +294,7 @@ export class Operations {
   /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
   #authorize(
     sessionId: string,
-    operation: OperationName | 'events',
+    operation: AccessedOperation,
     caller: Pick<Caller, 'identity'>,
   ): MaybePromise<SessionRef> {
     const { app, name } = this.#env.apps.parse(sessionId);
@@ -273,7 +308,7 @@ export class Operations {
   #mayAccess(
     { app, name }: SessionRef,
     sessionId: string,
-    operation: OperationName | 'events',
+    operation: AccessedOperation,
     { identity }: Pick<Caller, 'identity'>,
   ): MaybePromise<boolean> {
     const { sessionAccess } = this.#env;

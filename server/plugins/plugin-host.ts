@@ -1,18 +1,35 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { GatewayPlugin, PluginRequest } from './plugin.js';
+import type { AppRegistry } from '../apps/registry.js';
+import type { HostEnvironment } from '../host/open-session.js';
+import type { Lifecycle } from '../lifecycle.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import type { GatewayPlugin, PluginContext, PluginRequest, RouteOptions } from './plugin.js';
+import { openPluginSession } from './plugin-session.js';
+import { describeTools } from './tool-description.js';
 
-type Handle = (request: PluginRequest) => void | Promise<void>;
+/** A route of a plugin. */
+export interface PluginRoute {
+  readonly handle: (request: PluginRequest) => MaybePromise<void>;
+  readonly options: RouteOptions;
+}
+
+/** What of a gateway its plugins reach. */
+export interface PluginEnvironment {
+  readonly gatewayId: string;
+  readonly apps: AppRegistry;
+  readonly lifecycle: Lifecycle;
+  readonly host: HostEnvironment;
+  report(error: unknown, what: string): void;
+}
 
 /** The plugins of a gateway and their routes. */
 export class PluginHost {
-  readonly #gatewayId: string;
-  readonly #report: (error: unknown, what: string) => void;
+  readonly #env: PluginEnvironment;
   readonly #plugins: GatewayPlugin[] = [];
-  readonly #routes = new Map<string, Handle>();
+  readonly #routes = new Map<string, PluginRoute>();
 
-  constructor(gatewayId: string, report: (error: unknown, what: string) => void) {
-    this.#gatewayId = gatewayId;
-    this.#report = report;
+  constructor(env: PluginEnvironment) {
+    this.#env = env;
   }
 
   /** @throws GatewayError `INVALID_REQUEST` when the plugin is there already or wants a path that is taken */
@@ -23,28 +40,42 @@ export class PluginHost {
         message: `The plugin ${plugin.name} is already in use`,
       });
     }
-    plugin.setup({
-      gatewayId: this.#gatewayId,
-      route: (path, handle) => {
-        if (!/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path) || this.#routes.has(path)) {
-          throw new GatewayError({
-            code: 'INVALID_REQUEST',
-            message: `The route ${path} is malformed or taken`,
-          });
-        }
-        this.#routes.set(path, handle);
-      },
-      report: this.#report,
-    });
+    plugin.setup(this.#context(plugin.name));
     this.#plugins.push(plugin);
   }
 
-  /** The handler of a path or of the nearest path above it. */
-  find(path: string): Handle | undefined {
+  #context(transport: string): PluginContext {
+    const { gatewayId, apps, lifecycle, host, report } = this.#env;
+    return {
+      gatewayId,
+      route: (path, handle, options = {}) => this.#route(path, { handle, options }),
+      apps: () => apps.summaries(),
+      tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
+      session: (sessionId, identity) => {
+        const { app, name } = apps.parse(sessionId);
+        return openPluginSession(host, apps.format(app, name), { identity, transport });
+      },
+      on: (event, listener) => lifecycle.on(event, listener),
+      report,
+    };
+  }
+
+  #route(path: string, route: PluginRoute): void {
+    if (!/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path) || this.#routes.has(path)) {
+      throw new GatewayError({
+        code: 'INVALID_REQUEST',
+        message: `The route ${path} is malformed or taken`,
+      });
+    }
+    this.#routes.set(path, route);
+  }
+
+  /** The route of a path or of the nearest path above it. */
+  find(path: string): PluginRoute | undefined {
     if (this.#routes.size === 0) return undefined;
     for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const handle = this.#routes.get(path.slice(0, at));
-      if (handle) return handle;
+      const route = this.#routes.get(path.slice(0, at));
+      if (route) return route;
     }
     return undefined;
   }
@@ -58,7 +89,7 @@ export class PluginHost {
       try {
         await plugin.destroy?.();
       } catch (error) {
-        this.#report(error, `the plugin ${plugin.name} could not be destroyed`);
+        this.#env.report(error, `the plugin ${plugin.name} could not be destroyed`);
       }
     }
   }

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AppSummary } from '../../shared/operation-types.js';
+import type { ToolOutput } from '../apps/tool.js';
 import type { Identity } from '../auth/types.js';
+import type { SessionHandle } from '../host/session-handle.js';
+import type { LifecycleEvent, LifecycleListener } from '../lifecycle.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import type { JsonSchema } from '../schema/schema.js';
+import type { ToolProgressListener } from '../sessions/session-calls.js';
 
 /** A request to a plugin's route. The gateway has checked its host and origin. */
 export interface PluginRequest {
@@ -14,11 +20,65 @@ export interface PluginRequest {
   body(): Promise<unknown>;
 }
 
+/** How a plugin's route is served. */
+export interface RouteOptions {
+  /** Methods it takes; others are answered with 405, and preflights of listed origins by the gateway. @default any */
+  readonly methods?: readonly string[];
+  /** Request headers that browsers of listed origins may send, besides the gateway's own. */
+  readonly requestHeaders?: readonly string[];
+  /** Response headers that browsers of listed origins may read, besides the gateway's own. */
+  readonly exposedHeaders?: readonly string[];
+}
+
+/** A tool as other protocols list it. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the input; absent where the tool declares none, or one that cannot be written as JSON Schema. */
+  readonly inputSchema?: JsonSchema;
+  /** Why the declared schema is missing. */
+  readonly problem?: string;
+}
+
+/** Options of a tool call. */
+export interface CallToolOptions {
+  /** Ends the call. */
+  readonly signal?: AbortSignal;
+  /** Hears what the tool reports. */
+  readonly progress?: ToolProgressListener;
+}
+
+/** A session in the scope of a plugin's caller: what host code has of one, and its tools. */
+export interface PluginSession extends SessionHandle {
+  /**
+   * Calls one of the app's tools in the caller's name, outside of any run. A failure of the tool is a result with `isError`. A tool
+   * that needs confirmation asks in the session's event stream, and fails at once where nobody follows it.
+   *
+   * @throws GatewayError why the call was not begun
+   */
+  callTool(name: string, input: unknown, options?: CallToolOptions): Promise<ToolOutput>;
+  /** Closes the session and drops all that is kept of it. */
+  discard(): Promise<void>;
+}
+
 /** All that a plugin sees of its gateway. */
 export interface PluginContext {
   readonly gatewayId: string;
   /** Serves a path and everything below it. @throws GatewayError `INVALID_REQUEST` when the path is taken */
-  route(path: string, handle: (request: PluginRequest) => MaybePromise<void>): void;
+  route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
+  /** The apps, as the operation `apps` lists them. */
+  apps(): readonly AppSummary[];
+  /** The tools of the app that a session key names. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND` */
+  tools(sessionId: string): readonly ToolDescription[];
+  /**
+   * A session in a caller's scope. Its operations are authorized and bounded like those of any client.
+   *
+   * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
+   */
+  session(sessionId: string, identity: Identity): PluginSession;
+  /** Listens to what happens; call what it returns to stop. */
+  on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
+  /** Logs an error for the gateway's operators. */
   report(error: unknown, what: string): void;
 }
 

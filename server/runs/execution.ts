@@ -3,7 +3,14 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType, StopReason } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message, Usage } from '../../shared/messages.js';
-import type { AppEvent, Application, AppOutput, AppResult, TurnSession } from '../apps/application.js';
+import type {
+  AppEvent,
+  Application,
+  AppOutput,
+  AppResult,
+  ClientTool,
+  TurnSession,
+} from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
 import { isPromise } from '../maybe-promise.js';
 import type { SessionLog } from '../sessions/log.js';
@@ -82,6 +89,9 @@ export class Execution implements RunContext {
   }
   get tools(): ToolSet {
     return this.#host.app.tools ?? {};
+  }
+  get clientTools(): readonly ClientTool[] {
+    return this.#run.request.clientTools;
   }
 
   start(history: readonly Message[]): void {

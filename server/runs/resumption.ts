@@ -36,6 +36,13 @@ export class Resumption {
     );
   }
 
+  /** The open confirmation of `turn.confirm`, once. */
+  takeConfirmation(name: string, input: unknown): PendingQuestion | null {
+    return this.#take(
+      (question) => question.kind === 'confirmation' && question.name === name && same(question.input, input),
+    );
+  }
+
   #take(matches: (question: PendingQuestion) => boolean): PendingQuestion | null {
     const found = this.#pending.find(matches) ?? null;
     this.#pending = this.#pending.filter((question) => question !== found);
@@ -56,7 +63,7 @@ export class InheritedQuestion implements OpenQuestion {
   #resolve!: (question: OpenQuestion) => void;
   #reject!: (error: GatewayError) => void;
 
-  constructor({ callId, runId }: PendingQuestion) {
+  constructor(runId: string, { callId }: PendingQuestion) {
     this.callId = callId;
     this.runId = runId;
     this.#asked = new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
-import type { TurnSession } from '../apps/application.js';
+import type { ClientTool, TurnSession } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
@@ -12,6 +12,8 @@ export interface RunContext {
   readonly user: UserContext | null;
   readonly session: TurnSession;
   readonly tools: ToolSet;
+  /** Tools that the caller brought along; the app's own go first. */
+  readonly clientTools: readonly ClientTool[];
   /** What a former process had asked in this run. */
   readonly resumption: Resumption | null;
   /** Logs an event of this run. */

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import { isToolResult, type Tool, type ToolContext } from '../apps/tool.js';
+import { isToolResult, type Tool, type ToolContext, type ToolOutput } from '../apps/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
@@ -9,17 +9,21 @@ import type { Answer } from './questions.js';
 import type { RunContext } from './run-context.js';
 import { ToolCallError } from './tool-error.js';
 
+interface Call {
+  readonly callId: string;
+  readonly toolName: string;
+  /** The open question of a former process that this call takes up. */
+  readonly asked: PendingQuestion | null;
+}
+
 /** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
 export async function callTool(run: RunContext, name: string, input: unknown): Promise<unknown> {
   const asked = run.resumption?.takeCall(name, input) ?? null;
-  const callId = asked?.callId ?? newCallId();
-  const call = { callId, toolName: name, asked };
-  const tools = run.tools;
-  const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  const call = { callId: asked?.callId ?? newCallId(), toolName: name, asked };
+  const { callId } = call;
   if (!asked) run.emit('tool_use', { callId, name, input });
   try {
-    if (!tool) throw new ToolCallError(call, `There is no tool named ${name}`);
-    return await perform(run, tool, call, input);
+    return logResult(run, call, await perform(run, call, input));
   } catch (error) {
     const failure = toFailure(run, call, error);
     run.emit('tool_result', { callId, name, output: failure.message, isError: true });
@@ -27,10 +31,33 @@ export async function callTool(run: RunContext, name: string, input: unknown): P
   }
 }
 
-async function perform(
+/** Calls a tool outside of a run: its result as content, a failure as an error result. Never rejects. */
+export async function callToolAlone(run: RunContext, call: Call, input: unknown): Promise<ToolOutput> {
+  try {
+    return toOutput(await perform(run, call, input));
+  } catch (error) {
+    const { message } = toFailure(run, call, error);
+    return { content: [{ type: 'text', text: message }], isError: true };
+  }
+}
+
+/** Finds the tool, asks where it must, and lets it answer. */
+function perform(run: RunContext, call: Call, input: unknown): Promise<unknown> {
+  const { toolName: name } = call;
+  const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(run.tools, name)
+    ? run.tools[name]
+    : undefined;
+  if (tool) return performOwn(run, tool, call, input);
+  const brought = run.clientTools.find((other) => other.name === name);
+  // Not validated here: whoever sent the schema would choose which patterns run on the server.
+  if (brought) return askClient(run, brought.parameters ?? null, call, input);
+  throw new ToolCallError(call, `There is no tool named ${name}`);
+}
+
+async function performOwn(
   run: RunContext,
   tool: Tool<unknown, unknown>,
-  call: { callId: string; toolName: string; asked: PendingQuestion | null },
+  call: Call,
   raw: unknown,
 ): Promise<unknown> {
   const { callId, toolName: name, asked: pending } = call;
@@ -56,14 +83,19 @@ async function perform(
     }
     if (answer.input !== undefined) input = answer.input;
   }
-  const result =
-    tool.runsOn === 'client'
-      ? await clientTool(run, tool, call, input)
-      : await tool.handler?.(input, context);
-  return logResult(run, call, result);
+  if (tool.runsOn !== 'client') return tool.handler?.(input, context);
+  return askClient(run, tool.schema ? toJsonSchema(tool.schema, 'input').schema : null, call, input);
 }
 
-function logResult(run: RunContext, call: { callId: string; toolName: string }, result: unknown): unknown {
+/** What a tool answered outside of a run: JSON is structured, and text for readers that know only that. */
+function toOutput(result: unknown): ToolOutput {
+  if (isToolResult(result)) return result;
+  if (result === undefined || result === null) return { content: [] };
+  if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
+  return { content: [{ type: 'text', text: JSON.stringify(result) }], structured: result };
+}
+
+function logResult(run: RunContext, call: Call, result: unknown): unknown {
   const { callId, toolName: name } = call;
   if (!isToolResult(result)) {
     run.emit('tool_result', { callId, name, output: result ?? null, isError: false });
@@ -80,7 +112,7 @@ function logResult(run: RunContext, call: { callId: string; toolName: string }, 
 }
 
 /** Asks for confirmation and waits for the answer; `input` in it has been checked. */
-function confirmation(
+export function confirmation(
   run: RunContext,
   asked: LoggedEventData['tool_confirmation_required'],
   { announced, check }: { readonly announced: boolean; check(input: unknown): Promise<unknown> },
@@ -110,13 +142,8 @@ function confirmation(
   );
 }
 
-async function clientTool(
-  run: RunContext,
-  tool: Tool<unknown, unknown>,
-  call: { callId: string; toolName: string; asked: PendingQuestion | null },
-  input: unknown,
-): Promise<unknown> {
-  const schema = tool.schema ? toJsonSchema(tool.schema, 'input').schema : null;
+/** Has the user's client answer a call. */
+async function askClient(run: RunContext, schema: unknown, call: Call, input: unknown): Promise<unknown> {
   const asked = {
     callId: call.callId,
     name: call.toolName,
@@ -175,11 +202,7 @@ function toolContext(run: RunContext, callId: string): ToolContext {
 }
 
 /** What the model and the clients may read of a failure: the gateway's own words, never those of an unknown error. */
-function toFailure(
-  run: RunContext,
-  call: { callId: string; toolName: string },
-  error: unknown,
-): ToolCallError {
+function toFailure(run: RunContext, call: Call, error: unknown): ToolCallError {
   if (error instanceof ToolCallError) return error;
   if (isGatewayError(error)) {
     const issues = Array.isArray(error.details) ? `: ${JSON.stringify(error.details)}` : '';

@@ -1,12 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Message, textOf, type Usage } from '../../shared/messages.js';
-import type { Question, Turn } from '../apps/application.js';
+import type { Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { Run } from './run.js';
 import type { RunContext } from './run-context.js';
-import { callTool, question } from './tool-call.js';
+import { callTool, confirmation, question } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
 
 /** What a turn does through its session rather than through its run. */
@@ -41,6 +41,7 @@ export function createTurn(
     callTool: (name, input) => callTool(context, name, input) as Promise<any>,
     steered: effects.steered,
     ask: (asked) => ask(context, asked) as Promise<any>,
+    confirm: (request) => confirm(context, request),
     data: (name, value, options) => {
       const id = options?.id ?? newCallId();
       context.emit('data', { id, name, value });
@@ -73,4 +74,26 @@ async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undef
     throw new ToolCallError({ callId, toolName: name, denied: true }, why);
   }
   return answer.output;
+}
+
+async function confirm(
+  context: RunContext,
+  { name, input, message, callId }: ConfirmationRequest,
+): Promise<Confirmation> {
+  const pending = context.resumption?.takeConfirmation(name, input) ?? null;
+  const asked = {
+    callId: pending?.callId ?? callId ?? newCallId(),
+    name,
+    input: input ?? null,
+    ...(message !== undefined && { message }),
+  };
+  const answer = await confirmation(context, asked, {
+    announced: pending !== null,
+    check: (changed) => Promise.resolve(changed),
+  });
+  return {
+    approved: answer.approved === true,
+    ...(answer.reason !== undefined && { reason: answer.reason }),
+    ...(answer.input !== undefined && { input: answer.input }),
+  };
 }

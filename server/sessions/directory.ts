@@ -40,6 +40,14 @@ export class SessionDirectory {
     });
   }
 
+  /** Closes a session and drops all that is kept of it. */
+  async discard(ref: SessionRef): Promise<void> {
+    const session = this.get(ref);
+    if (session.closing || (await session.open())) await session.close('discarded');
+    await this.#env.store.remove(ref);
+    this.#forget(session);
+  }
+
   /** The session at a place, if it is live. */
   peek(ref: SessionRef): Session | null {
     return this.#live.get(`${ref.scope}\n${ref.app}:${ref.name}`) ?? null;

@@ -13,10 +13,13 @@ export async function drainSessions(
   const running = live.flatMap(({ runs }) =>
     (handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
   );
-  if (running.length > 0) await within(Promise.all(running), drainMs);
+  const calling = live.filter(({ calls }) => calls.size > 0).map(({ calls }) => calls.ended());
+  if (running.length + calling.length > 0) await within(Promise.all([...running, ...calling]), drainMs);
   if (handOver) for (const session of live) session.runs.handOver();
-  for (const session of live)
+  for (const session of live) {
+    session.calls.endAll('The gateway is shutting down');
     session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
+  }
   await Promise.all(live.map((session) => session.abandon()));
 }
 

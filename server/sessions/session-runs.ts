@@ -260,7 +260,7 @@ export class SessionRuns {
     const execution = new Execution(run, this.#host(log));
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
-    for (const question of asked) this.questions.add(new InheritedQuestion(question));
+    for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
     execution.resumption = new Resumption(answer, asked);
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {

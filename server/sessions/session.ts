@@ -9,6 +9,7 @@ import type { SessionEnvironment } from './environment.js';
 import { type ReadableLog, SessionLog } from './log.js';
 import { openPastLog } from './past-log.js';
 import { OpenRuns } from './run-record.js';
+import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
 import { unavailable } from './unavailable.js';
 
@@ -17,6 +18,7 @@ export class Session implements Subscribable {
   readonly ref: SessionRef;
   readonly id: string;
   readonly runs: SessionRuns;
+  readonly calls: SessionCalls;
   log: SessionLog | null = null;
   /** When it was last used, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
@@ -31,6 +33,7 @@ export class Session implements Subscribable {
     this.#env = env;
     this.id = env.format(ref.app, ref.name);
     this.runs = new SessionRuns(this, env);
+    this.calls = new SessionCalls(this, env);
   }
 
   /** Whether a close is in progress. */
@@ -38,8 +41,13 @@ export class Session implements Subscribable {
     return this.#closing !== null;
   }
 
+  /** Whether somebody follows its events. */
+  get watched(): boolean {
+    return this.#subscriptions.size > 0;
+  }
+
   get idle(): boolean {
-    return this.#subscriptions.size === 0 && !this.runs.busy && !this.#opening && !this.#closing;
+    return !this.watched && !this.runs.busy && this.calls.size === 0 && !this.#opening && !this.#closing;
   }
 
   get runStart(): number | null {
@@ -151,7 +159,10 @@ export class Session implements Subscribable {
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
-      } else this.runs.recover(log, new OpenRuns(openRuns, record.userId));
+      } else {
+        this.calls.recover(log);
+        this.runs.recover(log, new OpenRuns(openRuns, record.userId));
+      }
       this.#wake();
       return log;
     });
@@ -166,6 +177,7 @@ export class Session implements Subscribable {
     const log = this.log;
     this.log = null;
     this.#env.report(error, `the log of session ${this.id} was lost`);
+    this.calls.endAll('The session was lost');
     this.runs.lose(log?.cursor ?? '');
     for (const subscription of [...this.#subscriptions]) subscription.interrupt();
   }
@@ -202,6 +214,7 @@ export class Session implements Subscribable {
     const log = this.log!;
     // Set by the caller right after this returns; the runs must not start the next one meanwhile.
     await Promise.resolve();
+    this.calls.endAll('The session was closed');
     this.runs.endAll({ stopReason: 'aborted', reason });
     await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true, refusable: true });
     this.log = null;

@@ -58,6 +58,7 @@ export function memoryStore(): Store {
 class MemoryStore implements Store {
   readonly durability = 'memory';
   readonly #sessions = new Map<string, MemorySession>();
+  #term = 0;
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, Set<MemorySession>>();
@@ -81,7 +82,8 @@ class MemoryStore implements Store {
       session = this.#begin(ref, session, options.create.epoch, options.create.userId);
     }
     const { log } = session!;
-    session!.term += 1;
+    // Never used again, not even by a session that was removed and begins anew.
+    session!.term = ++this.#term;
     log.terms.push({ term: session!.term, first: headOf(log) + 1 });
     log.batch = null;
     return {
@@ -286,6 +288,10 @@ class MemoryStore implements Store {
       Object.assign(log, { expired: true, events: [], messages: [], checkpoint: null });
       if (keys.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
+  }
+
+  remove(ref: SessionRef): void {
+    if (this.#sessions.get(keyOf(ref))?.log.closedAt !== null) this.#sessions.delete(keyOf(ref));
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {

@@ -205,6 +205,9 @@ export interface Store {
   /** Drops idempotency keys and closed logs that are older than this, in milliseconds since the epoch. */
   expire(before: { readonly keys: number; readonly closedLogs: number }): MaybePromise<void>;
 
+  /** Drops all that is kept of a closed session, its keys included. One that is open is left as it is. */
+  remove(ref: SessionRef): MaybePromise<void>;
+
   /** Calls `wake` when somebody may have appended. Wakes carry no data; they can be lost, doubled or late. */
   watch(ref: SessionRef, wake: () => void): () => void;
 }

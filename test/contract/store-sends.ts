@@ -128,5 +128,26 @@ export function describeSends(makeStore: () => StoreUnderTest | Promise<StoreUnd
       expect(await store.lookup(refOf(), 'k')).to.equal(null);
       expect(await store.count('alice')).to.equal(0);
     });
+
+    it('removes a closed session at once and for good, and no other', async () => {
+      const other = await TestWriter.acquire(store, refOf('other'));
+      await other.append([record(1)]);
+      await writer.append([record(1)], { dedupe });
+      await store.remove(refOf());
+      expect(await store.record(refOf()), 'it is open').to.include({ closed: false });
+      await writer.append([record(2, 'session_closed')], { close: true });
+      const second = await TestWriter.acquire(store, refOf());
+      await second.append([record(1, 'session_closed')], { close: true });
+      await store.remove(refOf());
+      await store.remove(refOf('never'));
+      expect(await store.record(refOf())).to.equal(null);
+      expect(await store.lookup(refOf(), 'k')).to.equal(null);
+      expect(await store.read(writer.log, 0, 10, 1000)).to.deep.equal([]);
+      expect(await store.head(refOf(), writer.log.epoch)).to.equal(null);
+      const third = await TestWriter.acquire(store, refOf());
+      expect(third.acquired.head).to.include({ first: 1, head: 0 });
+      expect(third.term, 'terms are never used again').to.be.greaterThan(second.term);
+      expect((await store.read(other.log, 0, 10, 1000)).length).to.equal(1);
+    });
   });
 }

@@ -1,3 +1,4 @@
+import type { SessionRef } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Value } from './driver.js';
 
@@ -16,9 +17,7 @@ export async function expireRecords(
     'DELETE FROM sent WHERE (session, key) IN (SELECT session, key FROM sent WHERE at < ? LIMIT ?) RETURNING session',
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
-  const drop = ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE log = ?`),
-  );
+  const drop = dropOfLog(connection);
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
     'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM sent WHERE session = ?1)',
@@ -42,6 +41,30 @@ export async function expireRecords(
     free = left;
     await new Promise(setImmediate);
   }
+}
+
+function dropOfLog({ db }: Connection): { run(log: Value): unknown }[] {
+  return ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE log = ?`),
+  );
+}
+
+/** Drops a closed session at once. The journal may still name its logs; replaying it passes over what is gone. */
+export function removeSession(connection: Connection, { scope, app, name }: SessionRef): void {
+  const { db } = connection;
+  const found = db
+    .prepare('SELECT id FROM session WHERE scope = ? AND app = ? AND name = ? AND open IS NULL')
+    .get(scope, app, name);
+  if (!found) return;
+  const session = found.id as number;
+  const drop = dropOfLog(connection);
+  connection.transaction(() => {
+    for (const { id } of db.prepare('SELECT id FROM log WHERE session = ?').all(session))
+      for (const statement of drop) statement.run(id as number);
+    db.prepare('DELETE FROM log WHERE session = ?').run(session);
+    db.prepare('DELETE FROM sent WHERE session = ?').run(session);
+    db.prepare('DELETE FROM session WHERE id = ?').run(session);
+  });
 }
 
 function freePages({ db }: Connection): number {

@@ -17,7 +17,7 @@ import {
 } from '../store.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
-import { expireRecords } from './expiry.js';
+import { expireRecords, removeSession } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
@@ -256,6 +256,14 @@ export class SqliteStore implements Store {
 
   expire(before: { readonly keys: number; readonly closedLogs: number }): Promise<void> {
     return expireRecords(this.#open.connection, before);
+  }
+
+  remove(ref: SessionRef): void {
+    try {
+      removeSession(this.#open.connection, ref);
+    } catch (error) {
+      throw writeFailure(error);
+    }
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {

@@ -17,20 +17,30 @@ export function allowOrigin(
   request: IncomingMessage,
   response: ServerResponse,
   origins: readonly string[],
+  exposed: readonly string[] = [],
 ): void {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin) || response.hasHeader('access-control-allow-origin'))
     return;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Credentials', 'true');
-  response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  response.setHeader('Access-Control-Expose-Headers', [EXPOSED_HEADERS, ...exposed].join(', '));
   response.appendHeader('Vary', 'Origin');
 }
 
+/** Whether a browser asks what it may send. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
 /** Answers a preflight for a route of ours. */
-export function answerPreflight(response: ServerResponse, method: string): void {
-  response.setHeader('Access-Control-Allow-Methods', method);
-  response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
+export function answerPreflight(
+  response: ServerResponse,
+  methods: readonly string[],
+  headers: readonly string[] = [],
+): void {
+  response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
+  response.setHeader('Access-Control-Allow-Headers', [REQUEST_HEADERS, ...headers].join(', '));
   response.setHeader('Access-Control-Max-Age', MAX_AGE_SECONDS);
   response.writeHead(204);
   response.end();

@@ -4,6 +4,7 @@ import { bearerToken } from '../../auth/credentials.js';
 import { isTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
+import type { PluginRoute } from '../../plugins/plugin-host.js';
 import { authRequest } from '../auth-request.js';
 import type { HandleOptions } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin } from '../origin.js';
@@ -11,15 +12,13 @@ import { publicError } from '../public-error.js';
 import { type Target, targetOf } from '../target.js';
 import { sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
-import { allowOrigin, answerPreflight, originAllowedByHost } from './cors.js';
+import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
 import { openEvents, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
-
-type PluginHandle = NonNullable<ReturnType<HttpEnvironment['plugins']['find']>>;
 
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
@@ -58,12 +57,17 @@ export class HttpHandler {
   async #plugin(
     request: IncomingMessage,
     response: ServerResponse,
-    call: { readonly target: Target; readonly plugin: PluginHandle; readonly options: HandleOptions },
+    call: { readonly target: Target; readonly plugin: PluginRoute; readonly options: HandleOptions },
   ): Promise<void> {
+    const { handle, options } = call.plugin;
     checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
-    allowOrigin(request, response, this.#env.origin.origins);
+    allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
+    if (options.methods) {
+      if (isPreflight(request)) return answerPreflight(response, options.methods, options.requestHeaders);
+      checkMethod(request, response, options.methods);
+    }
     await this.#env.ready();
-    await call.plugin({
+    await handle({
       request,
       response,
       path: call.target.path,
@@ -84,15 +88,10 @@ export class HttpHandler {
     const env = this.#env;
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, env.origin.origins);
-    if (request.method === 'OPTIONS' && request.headers['access-control-request-method']) {
-      return answerPreflight(response, route.http);
-    }
+    if (isPreflight(request)) return answerPreflight(response, [route.http]);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
-    const allowed = route.http === 'GET' && route.to !== 'events' ? ['GET', 'HEAD'] : [route.http];
-    if (!allowed.includes(request.method ?? '')) {
-      response.setHeader('Allow', allowed.join(', '));
-      throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
-    }
+    const head = route.http === 'GET' && route.to !== 'events';
+    checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
     if (route.to === 'healthz') return sendJson(response, 200, { ok: true });
     if (route.to === 'readyz') {
       if (env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
@@ -161,4 +160,11 @@ export class HttpHandler {
     // The rest of a body that is too large is not read.
     sendError(response, shown, shown.status === 413 ? { Connection: 'close' } : {});
   }
+}
+
+/** @throws GatewayError `METHOD_NOT_ALLOWED`, with the header that RFC 9110, section 15.5.6, wants */
+function checkMethod(request: IncomingMessage, response: ServerResponse, allowed: readonly string[]): void {
+  if (allowed.includes(request.method ?? '')) return;
+  response.setHeader('Allow', allowed.join(', '));
+  throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
 }

@@ -1,0 +1,130 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { ContentBlock, MessageInput, Usage } from '../../shared/messages.js';
+import type { AppResult, ClientTool } from '../apps/application.js';
+import type { ChatFinishReason, ChatMessage, ChatPart, ChatTool, ChatUsage } from './chat-types.js';
+
+/**
+ * Reads the messages of a chat-completions conversation.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming a part that has no counterpart here
+ */
+export function fromChatMessages(messages: readonly ChatMessage[]): MessageInput[] {
+  const names = new Map<string, string>();
+  return messages.map((message, at) => {
+    const path = `messages[${at}].content`;
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        return { role: 'system', content: blocksOf(message.content, path) };
+      case 'user':
+        return { role: 'user', content: blocksOf(message.content, path) };
+      case 'tool': {
+        const { tool_call_id: callId, content } = message;
+        const name = names.get(callId) ?? 'unknown';
+        const output = textOfParts(content);
+        return { role: 'tool', content: [{ type: 'tool_result', callId, name, output, isError: false }] };
+      }
+      case 'assistant': {
+        const content = blocksOf(message.content ?? message.refusal ?? '', path);
+        for (const { id: callId, function: called } of message.tool_calls ?? []) {
+          names.set(callId, called.name);
+          const input = readArguments(called.arguments);
+          content.push({ type: 'tool_use', callId, name: called.name, input });
+        }
+        return { role: 'assistant', content };
+      }
+      default:
+        throw refusal(`messages[${at}].role`, 'one of system, developer, user, assistant, tool');
+    }
+  });
+}
+
+/** The arguments of a call: JSON, or the text itself where a model wrote something else. */
+export function readArguments(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Reads the tools that a caller offers. */
+export function fromChatTools(tools: readonly ChatTool[]): ClientTool[] {
+  return tools.map(({ function: { name, description, parameters } }) => ({
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+  }));
+}
+
+/** Why an answer ended, for an app. */
+export function fromFinishReason(reason: ChatFinishReason | null): NonNullable<AppResult['stopReason']> {
+  if (reason === 'length') return 'max_tokens';
+  return reason === 'tool_calls' || reason === 'function_call' ? 'tool_use' : 'end';
+}
+
+/** Token counts, for `turn.usage`. */
+export function fromChatUsage(usage: ChatUsage): Usage {
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  const cached = usage.prompt_tokens_details?.cached_tokens;
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+  return {
+    inputTokens: prompt_tokens,
+    outputTokens: completion_tokens,
+    totalTokens: total_tokens,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}
+
+function textOfParts(content: string | readonly ChatPart[]): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function blocksOf(content: string | readonly ChatPart[], path: string): ContentBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return content.map((part, at) => blockOf(part, `${path}[${at}]`));
+}
+
+function blockOf(part: ChatPart, path: string): ContentBlock {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'refusal':
+      return { type: 'text', text: part.refusal };
+    case 'image_url':
+      return { type: 'image', ...mediaOf(part.image_url.url, 'image/*') };
+    case 'input_audio': {
+      const { data, format } = part.input_audio;
+      return { type: 'audio', mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, data };
+    }
+    case 'file': {
+      const { file_data, filename } = part.file;
+      if (file_data === undefined) throw refusal(`${path}.file.file_data`, 'files are taken inline only');
+      const media = mediaOf(file_data, 'application/octet-stream');
+      return { type: 'file', ...media, ...(filename !== undefined && { name: filename }) };
+    }
+    default:
+      throw refusal(`${path}.type`, 'one of text, image_url, input_audio, file, refusal');
+  }
+}
+
+const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
+
+function mediaOf(
+  url: string,
+  unknown: string,
+): { mediaType: string; url: string } | { mediaType: string; data: string } {
+  const inline = DATA_URL.exec(url);
+  return inline ? { mediaType: inline[1]!, data: url.slice(inline[0].length) } : { mediaType: unknown, url };
+}
+
+function refusal(path: string, message: string): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,144 @@
+import type { StopReason } from '../../shared/events.js';
+import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
+import type { ClientTool } from '../apps/application.js';
+import type {
+  ChatFinishReason,
+  ChatMessage,
+  ChatPart,
+  ChatTool,
+  ChatToolCall,
+  ChatUsage,
+} from './chat-types.js';
+
+/** Of a call whose run ended before the tool answered: each call needs a result, or the conversation is refused as malformed. */
+const NO_RESULT = 'The tool did not answer';
+
+/**
+ * Writes a conversation as chat-completions messages. One answer of ours may hold several steps of a tool loop: each step becomes
+ * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out.
+ */
+export function toChatMessages(messages: readonly Pick<Message, 'role' | 'content'>[]): ChatMessage[] {
+  const results = new Map<string, ToolResultBlock>();
+  for (const { content } of messages)
+    for (const block of content) if (block.type === 'tool_result') results.set(block.callId, block);
+  return messages.flatMap(({ role, content }): ChatMessage[] => {
+    if (role === 'assistant') return stepsOf(content, results);
+    // Its results stand behind the calls.
+    if (role === 'tool') return [];
+    const parts = partsOf(content);
+    if (parts.length === 0) return [];
+    const [only] = parts;
+    return [{ role, content: parts.length === 1 && only?.type === 'text' ? only.text : parts }];
+  });
+}
+
+function stepsOf(
+  content: readonly ContentBlock[],
+  results: ReadonlyMap<string, ToolResultBlock>,
+): ChatMessage[] {
+  const written: ChatMessage[] = [];
+  let text = '';
+  let calls: ToolUseBlock[] = [];
+  const flush = (): void => {
+    if (text !== '' || calls.length > 0) {
+      written.push({
+        role: 'assistant',
+        content: text === '' ? null : text,
+        ...(calls.length > 0 && { tool_calls: calls.map(toToolCall) }),
+      });
+    }
+    for (const { callId } of calls) {
+      const result = results.get(callId);
+      written.push({
+        role: 'tool',
+        tool_call_id: callId,
+        content: result ? resultText(result.output) : NO_RESULT,
+      });
+    }
+    text = '';
+    calls = [];
+  };
+  let answered = false;
+  for (const block of content) {
+    if (block.type === 'tool_result') answered = true;
+    else if (block.type === 'tool_use' || block.type === 'text') {
+      // What follows a result, and text behind a call, is the next step.
+      if (answered || (calls.length > 0 && block.type === 'text')) flush();
+      answered = false;
+      if (block.type === 'text') text += block.text;
+      else calls.push(block);
+    }
+  }
+  flush();
+  return written;
+}
+
+/** A call as a completion carries it. */
+export function toToolCall({
+  callId,
+  name,
+  input,
+}: Pick<ToolUseBlock, 'callId' | 'name' | 'input'>): ChatToolCall {
+  const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  return { id: callId, type: 'function', function: { name, arguments: text } };
+}
+
+function resultText(output: unknown): string {
+  return typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
+}
+
+function partsOf(content: readonly ContentBlock[]): ChatPart[] {
+  const parts: ChatPart[] = [];
+  for (const block of content) {
+    if (block.type === 'text') parts.push({ type: 'text', text: block.text });
+    else if (block.type === 'image')
+      parts.push({ type: 'image_url', image_url: { url: block.url ?? dataUrl(block) } });
+    else if (block.type === 'audio' && block.data !== undefined) {
+      const format = /mpeg|mp3/.test(block.mediaType) ? 'mp3' : 'wav';
+      parts.push({ type: 'input_audio', input_audio: { data: block.data, format } });
+    } else if (block.type === 'file') {
+      const { name, url } = block;
+      const file_data = url ?? dataUrl(block);
+      parts.push({ type: 'file', file: { file_data, ...(name !== undefined && { filename: name }) } });
+    } else if (block.type === 'resource' && block.text !== undefined)
+      parts.push({ type: 'text', text: block.text });
+  }
+  return parts;
+}
+
+function dataUrl({ mediaType, data = '' }: { readonly mediaType: string; readonly data?: string }): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+/** Tools that a model may call. */
+export function toChatTools(tools: readonly ClientTool[]): ChatTool[] {
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters: parameters ?? { type: 'object', properties: {} },
+    },
+  }));
+}
+
+/** Why a run ended, as a completion says it. */
+export function toFinishReason(reason: StopReason): ChatFinishReason {
+  if (reason === 'max_tokens') return 'length';
+  return reason === 'tool_use' ? 'tool_calls' : 'stop';
+}
+
+/** Token counts as a completion carries them; null where the app reported none. The total is always the sum of the others. */
+export function toChatUsage(usage: Usage | undefined): ChatUsage | null {
+  const { inputTokens, outputTokens } = usage ?? {};
+  if (inputTokens === undefined && outputTokens === undefined) return null;
+  const [prompt_tokens, completion_tokens] = [inputTokens ?? 0, outputTokens ?? 0];
+  const { cachedInputTokens: cached, reasoningTokens: reasoning } = usage!;
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    ...(typeof cached === 'number' && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(typeof reasoning === 'number' && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  };
+}
