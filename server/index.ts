@@ -52,6 +52,7 @@ export type {
   ConfirmationRequest,
   OnDisconnect,
   Question,
+  ToolSession,
   Turn,
   TurnSession,
 } from './apps/application.js';

@@ -48,7 +48,8 @@ export function fromGraphContent(message: GraphMessage): Kept[] {
   const reasoning = extra?.reasoning_content;
   const apart: Kept[] =
     typeof reasoning === 'string' && reasoning !== '' ? [{ type: 'reasoning', text: reasoning }] : [];
-  if (typeof content === 'string') return content === '' ? apart : [...apart, { type: 'text', text: content }];
+  if (typeof content === 'string')
+    return content === '' ? apart : [...apart, { type: 'text', text: content }];
   return [...apart, ...(content ?? []).flatMap(fromBlock)];
 }
 

@@ -79,3 +79,13 @@ export function roleOf(message: unknown): GraphRole | null {
   const { role, type } = message as GraphMessage;
   return ROLES[role ?? type ?? ''] ?? null;
 }
+
+/** The messages of a state or of an update of one, whatever it calls them. */
+export function messagesIn(update: unknown): GraphMessage[] {
+  if (typeof update !== 'object' || update === null) return [];
+  if (Array.isArray(update)) return update.flatMap((one) => (roleOf(one) ? [one] : messagesIn(one)));
+  if (roleOf(update)) return [update as GraphMessage];
+  return Object.values(update).flatMap((value) =>
+    roleOf(value) ? [value as GraphMessage] : Array.isArray(value) ? value.filter((one) => roleOf(one)) : [],
+  );
+}

@@ -22,41 +22,57 @@ export interface Confirmation {
 /** Reads an interrupt's value as a confirmation; undefined when it is none. */
 export type ReadInterrupt = (value: unknown) => Confirmation | undefined;
 
+export interface AnswerOptions {
+  readonly turn: Turn;
+  readonly read: ReadInterrupt | undefined;
+  /** The id of the call that a confirmation is about, where the model made one. */
+  callId(name: string, input: unknown): string | undefined;
+}
+
 /** What a graph is resumed with, by the id of the interrupt; null when the person declined to answer. */
 export async function answerInterrupts(
   interrupts: readonly GraphInterrupt[],
-  turn: Turn,
-  read: ReadInterrupt | undefined,
-): Promise<unknown | null> {
+  options: AnswerOptions,
+): Promise<{ readonly value: unknown } | null> {
   try {
-    const answers = await Promise.all(interrupts.map(({ value }) => answer(value, turn, read)));
-    const [only] = interrupts;
-    // By id, also where there is one: a lone `false` would count as no answer.
-    if (only?.id === undefined) return answers[0];
-    return Object.fromEntries(interrupts.map(({ id }, at) => [id, answers[at]]));
+    const answers = await Promise.all(interrupts.map(({ value }) => answer(value, options)));
+    // By id, also where there is but one: a lone `false` would count as no answer.
+    return { value: Object.fromEntries(interrupts.map(({ id = '' }, at) => [id, answers[at]])) };
   } catch (error) {
     if (error instanceof ToolCallError && error.denied) return null;
     throw error;
   }
 }
 
-async function answer(value: unknown, turn: Turn, read: ReadInterrupt | undefined): Promise<unknown> {
-  const own = read?.(value);
-  if (own) return confirm(own, turn);
+async function answer(value: unknown, options: AnswerOptions): Promise<unknown> {
+  const own = options.read?.(value);
+  if (own) return confirm(own, options);
   if (isReview(value)) {
     const { actionRequests, reviewConfigs = [] } = value;
-    const decisions = actionRequests.map((action, at) => confirm(reviewed(action, reviewConfigs[at]), turn));
+    const decisions = actionRequests.map((action, at) =>
+      confirm(reviewed(action, reviewConfigs[at]), options),
+    );
     return { decisions: await Promise.all(decisions) };
   }
   if (Array.isArray(value) && value.length > 0 && value.every(isInboxRequest))
-    return Promise.all(value.map((one) => confirm(fromInbox(one), turn)));
-  if (isInboxRequest(value)) return confirm(fromInbox(value), turn);
-  if (isConfirmation(value)) return confirm({ ...value, resume: (decision) => decision }, turn);
-  return turn.ask({ name: 'interrupt', payload: value });
+    return Promise.all(value.map((one) => confirm(fromInbox(one), options)));
+  if (isInboxRequest(value)) return confirm(fromInbox(value), options);
+  if (isConfirmation(value)) return confirm({ ...value, resume: (decision) => decision }, options);
+  return options.turn.ask({ name: 'interrupt', payload: value });
 }
 
-async function confirm({ name, input, message, resume }: Confirmation, turn: Turn): Promise<unknown> {
-  return resume(await turn.confirm({ name, input, ...(message !== undefined && { message }) }));
+async function confirm(
+  { name, input, message, resume }: Confirmation,
+  { turn, callId }: AnswerOptions,
+): Promise<unknown> {
+  const id = callId(name, input);
+  const request = {
+    name,
+    input,
+    ...(message !== undefined && { message }),
+    ...(id !== undefined && { callId: id }),
+  };
+  return resume(await turn.confirm(request));
 }
 
 /** What a graph written for this adapter interrupts with. */

@@ -16,7 +16,7 @@ export function toLangGraphMessages(messages: readonly Message[]): GraphMessage[
 }
 
 function toPlain({ id, role, content }: Message): GraphMessage {
-  return { role, id, content: simplest(content.flatMap((block) => toGraphContent(block) ?? [])) };
+  return { role, id, content: simplest(content.map(toGraphContent).filter((piece) => piece !== null)) };
 }
 
 /** Providers that know nothing but text want it as a string. */
@@ -49,7 +49,10 @@ function toParts({ id, content }: Message): GraphMessage[] {
     if (block.type !== 'tool_use' && calls.length > 0) flush();
     if (block.type === 'tool_use')
       calls.push({ type: 'tool_call', id: block.callId, name: block.name, args: block.input });
-    else said.push(...[toGraphContent(block) ?? []].flat());
+    else {
+      const piece = toGraphContent(block);
+      if (piece) said.push(piece);
+    }
   }
   flush();
   return parts;

@@ -6,6 +6,7 @@ import {
   type GraphMessageMetadata,
   type GraphToolCall,
   type GraphToolCallChunk,
+  messagesIn,
   roleOf,
 } from './graph.js';
 import { outputOf } from './messages.js';
@@ -19,8 +20,6 @@ export interface GraphInterrupt {
 export interface ReaderOptions {
   /** Names of tools whose calls the turn logs itself. */
   readonly loggedElsewhere: ReadonlySet<string>;
-  /** Ids of messages that went in: a node that hands them on says nothing new. */
-  readonly known: Iterable<string>;
   readonly show: (metadata: GraphMessageMetadata) => boolean;
   readonly usage: (counts: Usage) => void;
 }
@@ -53,7 +52,11 @@ export class GraphReader {
 
   constructor(options: ReaderOptions) {
     this.#options = options;
-    for (const id of options.known) this.#whole.add(id);
+  }
+
+  /** Takes ids of messages that went in: a node that hands them on says nothing new. */
+  knows(ids: Iterable<string>): void {
+    for (const id of ids) this.#whole.add(id);
   }
 
   *read(mode: string, payload: any): Iterable<AppEvent> {
@@ -64,6 +67,11 @@ export class GraphReader {
       if (isPiece(message)) yield* this.#piece(message, metadata);
       else yield* this.#message(message, metadata);
     }
+  }
+
+  /** Why a model stopped, where its messages do not say so. */
+  stopped(reason: unknown): void {
+    if (typeof reason === 'string') this.#truncated = LENGTH_REASONS.has(reason);
   }
 
   /** What the stream's end completes. */
@@ -78,6 +86,19 @@ export class GraphReader {
     this.#interrupts = new Map();
     this.#breakpoint = false;
     return all.length === 0 && breakpoint ? [{}] : all;
+  }
+
+  /** The id of a call that waits for its result, by what is called. */
+  openCall(name: string, input: unknown): string | undefined {
+    const wanted = JSON.stringify(input);
+    for (const [id, call] of this.#open)
+      if (
+        call.name === name &&
+        JSON.stringify(call.args) === wanted &&
+        !this.#options.loggedElsewhere.has(name)
+      )
+        return id;
+    return undefined;
   }
 
   /** How the answer ended; the calls that nobody answered are for the caller of this run. */
@@ -143,7 +164,7 @@ export class GraphReader {
 
   #finish(message: GraphMessage): boolean {
     const reason = finishOf(message);
-    if (reason !== undefined) this.#truncated = LENGTH_REASONS.has(reason);
+    this.stopped(reason);
     return reason !== undefined;
   }
 
@@ -159,7 +180,8 @@ export class GraphReader {
   *#complete(messageId: string): Iterable<AppEvent> {
     const calls = this.#pending.get(messageId);
     this.#pending.delete(messageId);
-    for (const { id, name, args } of calls?.values() ?? []) yield* this.#toolUse({ id, name, args: parse(args) });
+    for (const { id, name, args } of calls?.values() ?? [])
+      yield* this.#toolUse({ id, name, args: parse(args) });
   }
 
   *#toolUse(call: GraphToolCall): Iterable<AppEvent> {
@@ -178,7 +200,13 @@ export class GraphReader {
     this.#open.delete(callId);
     const name = message.name ?? call?.name ?? '';
     if (!shown || this.#options.loggedElsewhere.has(name)) return;
-    yield { type: 'tool_result', callId, name, output: outputOf(message), isError: message.status === 'error' };
+    yield {
+      type: 'tool_result',
+      callId,
+      name,
+      output: outputOf(message),
+      isError: message.status === 'error',
+    };
   }
 }
 
@@ -191,16 +219,6 @@ function* said(message: GraphMessage): Iterable<AppEvent> {
     if (block.type === 'text') yield { type: 'content_delta', delta: block.text };
     else if (block.type === 'reasoning') yield { type: 'reasoning_delta', delta: block.text };
   }
-}
-
-/** The messages of a node's update, whatever its state calls them. */
-function messagesIn(update: unknown): GraphMessage[] {
-  if (typeof update !== 'object' || update === null) return [];
-  if (Array.isArray(update)) return update.flatMap((one) => (roleOf(one) ? [one] : messagesIn(one)));
-  if (roleOf(update)) return [update as GraphMessage];
-  return Object.values(update).flatMap((value) =>
-    roleOf(value) ? [value as GraphMessage] : Array.isArray(value) ? value.filter((one) => roleOf(one)) : [],
-  );
 }
 
 function countsOf({
@@ -216,7 +234,10 @@ function countsOf({
 }
 
 /** Why the model stopped, by any of the names that providers have for it. */
-function finishOf({ response_metadata: metadata, additional_kwargs: extra }: GraphMessage): string | undefined {
+function finishOf({
+  response_metadata: metadata,
+  additional_kwargs: extra,
+}: GraphMessage): string | undefined {
   const found =
     metadata?.finish_reason ?? metadata?.stop_reason ?? metadata?.finishReason ?? extra?.stop_reason;
   return typeof found === 'string' ? found : undefined;
