@@ -1,28 +1,32 @@
 import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
 
 /** What a model is told of a call that an abort or a failure left without a result. */
-export const CANCELLED = 'The call was cancelled';
+export const NO_RESULT = 'The tool did not answer';
 
-/** The tool calls of a message that have no result in it. */
-export function openCalls({ content }: Pick<Message, 'content'>): ToolUseBlock[] {
-  const answered = new Set(content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])));
-  return content.filter(
-    (block): block is ToolUseBlock => block.type === 'tool_use' && !answered.has(block.callId),
-  );
+/** The results in a conversation, by the id of their call. */
+export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Map<string, ToolResultBlock> {
+  const results = new Map<string, ToolResultBlock>();
+  for (const { content } of messages)
+    for (const block of content) if (block.type === 'tool_result') results.set(block.callId, block);
+  return results;
 }
 
 /** The messages with a result for every call: models refuse a conversation in which one is missing. */
 export function closeOpenCalls(messages: readonly Message[]): Message[] {
+  const results = resultsIn(messages);
   return messages.map((message) => {
-    const open = new Set(message.role === 'assistant' ? openCalls(message) : []);
-    if (open.size === 0) return message;
+    if (!message.content.some((block) => isOpen(block, results))) return message;
     const content = message.content.flatMap((block): ContentBlock[] =>
-      block.type === 'tool_use' && open.has(block) ? [block, cancelled(block)] : [block],
+      isOpen(block, results) ? [block, closing(block)] : [block],
     );
     return { ...message, content };
   });
 }
 
-function cancelled({ callId, name }: ToolUseBlock): ToolResultBlock {
-  return { type: 'tool_result', callId, name, output: CANCELLED, isError: true };
+function isOpen(block: ContentBlock, results: ReadonlyMap<string, unknown>): block is ToolUseBlock {
+  return block.type === 'tool_use' && !results.has(block.callId);
+}
+
+function closing({ callId, name }: ToolUseBlock): ToolResultBlock {
+  return { type: 'tool_result', callId, name, output: NO_RESULT, isError: true };
 }

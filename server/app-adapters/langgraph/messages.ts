@@ -1,4 +1,5 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
+import { resultsIn } from '../open-calls.js';
 import { fromGraphContent, toGraphContent } from './content.js';
 import { type GraphContent, type GraphMessage, type GraphToolCall, roleOf } from './graph.js';
 
@@ -6,13 +7,17 @@ import { type GraphContent, type GraphMessage, type GraphToolCall, roleOf } from
 export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id?: string };
 
 /**
- * Messages in LangChain's form, as plain objects that any graph with a `messages` state takes. An answer with tool results becomes
- * several: each round of calls, then its results. What has no counterpart is left out: `data` blocks, resources without text.
+ * Messages in LangChain's form, as plain objects that any graph with a `messages` state takes. An answer with tool calls becomes
+ * several: each round of calls with the results behind it. What has no counterpart is left out: `data` blocks, resources without
+ * text, results of calls that are not there.
  */
 export function toLangGraphMessages(messages: readonly Message[]): GraphMessage[] {
-  return messages.flatMap((message) =>
-    message.role === 'assistant' || message.role === 'tool' ? toParts(message) : [toPlain(message)],
-  );
+  const results = resultsIn(messages);
+  return messages.flatMap((message) => {
+    if (message.role === 'assistant') return toParts(message, results);
+    // Its results stand behind their calls.
+    return message.role === 'tool' ? [] : [toPlain(message)];
+  });
 }
 
 function toPlain({ id, role, content }: Message): GraphMessage {
@@ -27,32 +32,37 @@ function simplest(content: GraphContent[]): string | GraphContent[] {
 }
 
 /** The messages of one answer, in turn: what it said and called, then the results. */
-function toParts({ id, content }: Message): GraphMessage[] {
+function toParts({ id, content }: Message, results: ReadonlyMap<string, ToolResultBlock>): GraphMessage[] {
   const parts: GraphMessage[] = [];
   let said: GraphContent[] = [];
   let calls: GraphToolCall[] = [];
+  let answered = false;
   const nextId = (): string => (parts.length === 0 ? id : `${id}/${parts.length}`);
   const flush = (): void => {
-    if (said.length === 0 && calls.length === 0) return;
-    const called = calls.length > 0 && { tool_calls: calls };
-    parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
+    if (said.length > 0 || calls.length > 0) {
+      const called = calls.length > 0 && { tool_calls: calls };
+      parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
+    }
+    for (const { id: callId = '' } of calls) {
+      const result = results.get(callId);
+      if (result) parts.push(toToolMessage(result, nextId()));
+    }
     said = [];
     calls = [];
+    answered = false;
   };
   for (const block of content) {
     if (block.type === 'tool_result') {
-      flush();
-      parts.push(toToolMessage(block, nextId()));
+      answered ||= calls.length > 0;
       continue;
     }
-    // What is said after a call belongs to the next message: in one message the calls come last.
-    if (block.type !== 'tool_use' && calls.length > 0) flush();
+    const piece = toGraphContent(block);
+    if (block.type !== 'tool_use' && !piece) continue;
+    // What follows a result, and what is said behind a call, is the next message.
+    if (answered || (piece && calls.length > 0)) flush();
     if (block.type === 'tool_use')
       calls.push({ type: 'tool_call', id: block.callId, name: block.name, args: block.input });
-    else {
-      const piece = toGraphContent(block);
-      if (piece) said.push(piece);
-    }
+    else if (piece) said.push(piece);
   }
   flush();
   return parts;

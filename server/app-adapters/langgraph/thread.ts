@@ -1,6 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
-import { CANCELLED, closeOpenCalls } from '../open-calls.js';
+import { closeOpenCalls, NO_RESULT } from '../open-calls.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 
@@ -22,7 +22,7 @@ export async function openThread(graph: CompiledGraph, config: unknown, turn: Tu
   const messages =
     remembered.length === 0
       ? toLangGraphMessages(closeOpenCalls(all.map(withoutReasoning)))
-      : [...cancelled(remembered), ...toLangGraphMessages(unseen(all, ids))];
+      : [...closing(remembered), ...toLangGraphMessages(unseen(all, ids))];
   const given = messages.flatMap(({ id }) => id ?? []);
   return { messages, known: [...ids, ...given], goesOn: turn.resumed !== null && ids.has(turn.message.id) };
 }
@@ -41,10 +41,10 @@ function unseen(all: readonly Message[], ids: ReadonlySet<string>): Message[] {
 }
 
 /** Results for the calls that an abort left open in a thread: models refuse a conversation in which one is missing. */
-function cancelled(remembered: readonly GraphMessage[]): GraphMessage[] {
+function closing(remembered: readonly GraphMessage[]): GraphMessage[] {
   const last = remembered.findLast((message) => roleOf(message) === 'assistant');
   const answered = new Set(remembered.map(({ tool_call_id: id }) => id));
   return (last?.tool_calls ?? [])
     .filter(({ id }) => !answered.has(id))
-    .map(({ id = '', name }) => toToolMessage({ callId: id, name, output: CANCELLED, isError: true }));
+    .map(({ id = '', name }) => toToolMessage({ callId: id, name, output: NO_RESULT, isError: true }));
 }

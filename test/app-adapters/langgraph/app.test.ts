@@ -177,7 +177,7 @@ describe('langGraphApp', () => {
     expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
       ['user', 'Go'],
       ['assistant', ''],
-      ['tool', 'The call was cancelled'],
+      ['tool', 'The tool did not answer'],
       ['user', 'Again'],
     ]);
     await second.abort();

@@ -11,8 +11,9 @@ import type { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { connectClient } from '../../support/client.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 
-export function chatModel(endpoint: ChatEndpoint): ChatOpenAI {
+export function chatModel(endpoint: ChatEndpoint, parameters: { temperature?: number } = {}): ChatOpenAI {
   return new ChatOpenAI({
+    ...parameters,
     model: 'tiny',
     apiKey: 'a-key',
     maxRetries: 0,
