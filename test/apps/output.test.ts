@@ -253,6 +253,25 @@ describe('onDisconnect', () => {
     expect((await get(`${url}/status?sessionId=main`)).body).to.include({ status: 'running' });
   });
 
+  it('abort: a run that ended within the grace has one end', async () => {
+    const { gateway, url, stream } = await watched({ onDisconnect: 'abort' }, { disconnectGraceMs: 50 });
+    const gone = new Promise((resolve) => void gateway.on('client:disconnected', resolve));
+    stream.close();
+    await gone;
+    const ends: string[] = [];
+    gateway.on('run:ended', ({ stopReason }) => void ends.push(stopReason));
+    await post(`${url}/abort`, { sessionId: 'main' });
+    // The session's own timer was set before this one, for the same time.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await post(`${url}/send`, { sessionId: 'main', message: 'again' }, { prefer: 'respond-async' });
+    await post(`${url}/abort`, { sessionId: 'main' });
+    const later = await openStream(`${url}/events?sessionId=main&from=earliest`, { headers: jsonHeaders() });
+    await later.until(() => later.events.filter(({ event }) => event === 'message_end').length === 2);
+    const runs = later.logged.filter(({ event }) => event === 'message_end').map(({ data }) => data.runId);
+    expect(new Set(runs).size).to.equal(2);
+    expect(ends).to.deep.equal(['aborted', 'aborted']);
+  });
+
   it('continue, the default: a run outlives its viewers', async () => {
     const { gateway, url, stream } = await watched({});
     const gone = new Promise((resolve) => void gateway.on('client:disconnected', resolve));
