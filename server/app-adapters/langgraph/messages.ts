@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
-import { resultsIn } from '../open-calls.js';
+import { resultsIn, roundsOf } from '../rounds.js';
 import { fromGraphContent, toGraphContent } from './content.js';
-import { type GraphContent, type GraphMessage, type GraphToolCall, roleOf } from './graph.js';
+import { type GraphContent, type GraphMessage, roleOf } from './graph.js';
 
 /** A message as it comes back: the time and the metadata of ours have no place in LangChain's. */
 export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id?: string };
@@ -34,37 +34,23 @@ function simplest(content: GraphContent[]): string | GraphContent[] {
 /** The messages of one answer, in turn: what it said and called, then the results. */
 function toParts({ id, content }: Message, results: ReadonlyMap<string, ToolResultBlock>): GraphMessage[] {
   const parts: GraphMessage[] = [];
-  let said: GraphContent[] = [];
-  let calls: GraphToolCall[] = [];
-  let answered = false;
   const nextId = (): string => (parts.length === 0 ? id : `${id}/${parts.length}`);
-  const flush = (): void => {
-    if (said.length > 0 || calls.length > 0) {
-      const called = calls.length > 0 && { tool_calls: calls };
-      parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
-    }
-    for (const { id: callId = '' } of calls) {
+  for (const round of roundsOf(content)) {
+    const said = round.said.map(toGraphContent).filter((piece) => piece !== null);
+    const calls = round.calls.map(({ callId, name, input }) => ({
+      type: 'tool_call' as const,
+      id: callId,
+      name,
+      args: input,
+    }));
+    if (said.length === 0 && calls.length === 0) continue;
+    const called = calls.length > 0 && { tool_calls: calls };
+    parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
+    for (const { callId } of round.calls) {
       const result = results.get(callId);
       if (result) parts.push(toToolMessage(result, nextId()));
     }
-    said = [];
-    calls = [];
-    answered = false;
-  };
-  for (const block of content) {
-    if (block.type === 'tool_result') {
-      answered ||= calls.length > 0;
-      continue;
-    }
-    const piece = toGraphContent(block);
-    if (block.type !== 'tool_use' && !piece) continue;
-    // What follows a result, and what is said behind a call, is the next message.
-    if (answered || (piece && calls.length > 0)) flush();
-    if (block.type === 'tool_use')
-      calls.push({ type: 'tool_call', id: block.callId, name: block.name, args: block.input });
-    else if (piece) said.push(piece);
   }
-  flush();
   return parts;
 }
 

@@ -1,6 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
-import { closeOpenCalls, NO_RESULT } from '../open-calls.js';
+import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../rounds.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 
@@ -25,11 +25,6 @@ export async function openThread(graph: CompiledGraph, config: unknown, turn: Tu
       : [...closing(remembered), ...toLangGraphMessages(unseen(all, ids))];
   const given = messages.flatMap(({ id }) => id ?? []);
   return { messages, known: [...ids, ...given], goesOn: turn.resumed !== null && ids.has(turn.message.id) };
-}
-
-/** Providers take reasoning back in forms of their own only. */
-function withoutReasoning(message: Message): Message {
-  return { ...message, content: message.content.filter(({ type }) => type !== 'reasoning') };
 }
 
 /** What was sent since the last message that the thread has. Answers are left out: it has its own record of them. */

@@ -8,7 +8,8 @@ import type { Turn } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
-import { agentGraph, chatModel, follow, serve, weather } from './graphs.js';
+import { follow, serve } from '../served.js';
+import { agentGraph, chatModel, weather } from './graphs.js';
 
 describe('langGraphApp', () => {
   it('streams text and reasoning as the model writes them, with usage and stop reason', async () => {

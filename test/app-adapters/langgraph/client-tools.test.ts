@@ -8,7 +8,8 @@ import {
 } from '../../../server/app-adapters/langgraph/index.js';
 import { type Turn, tool } from '../../../server/index.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
-import { callsOf, chatModel, follow, serve } from './graphs.js';
+import { follow, serve } from '../served.js';
+import { callsOf, chatModel } from './graphs.js';
 
 const PICK = {
   name: 'pick',

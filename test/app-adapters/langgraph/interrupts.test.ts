@@ -8,7 +8,8 @@ import { type LangGraphOptions, langGraphApp } from '../../../server/app-adapter
 import type { GatewayEvent } from '../../../shared/events.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
-import { agentGraph, follow, serve, weather } from './graphs.js';
+import { follow, serve } from '../served.js';
+import { agentGraph, weather } from './graphs.js';
 
 /** A graph whose one node interrupts with a value and answers with what it is resumed with. */
 function asking(value: unknown) {

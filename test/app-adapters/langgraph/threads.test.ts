@@ -11,7 +11,8 @@ import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
 import { byName } from '../../support/users.js';
-import { agentGraph, follow, serve } from './graphs.js';
+import { follow, serve } from '../served.js';
+import { agentGraph } from './graphs.js';
 
 /** Answers with the text of everything it remembers. */
 function remembering(checkpointer = new MemorySaver()) {

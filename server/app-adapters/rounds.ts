@@ -30,3 +30,33 @@ function isOpen(block: ContentBlock, results: ReadonlyMap<string, unknown>): blo
 function closing({ callId, name }: ToolUseBlock): ToolResultBlock {
   return { type: 'tool_result', callId, name, output: NO_RESULT, isError: true };
 }
+
+/** One round of an answer: what was said, then what was called at once. */
+export interface Round {
+  readonly said: Exclude<ContentBlock, ToolUseBlock | ToolResultBlock>[];
+  readonly calls: ToolUseBlock[];
+}
+
+/** The rounds of an answer. A new one begins behind results, and with what is said behind a call. */
+export function roundsOf(content: readonly ContentBlock[]): Round[] {
+  const rounds: Round[] = [];
+  let open: Round | null = null;
+  for (const block of content) {
+    if (block.type === 'tool_result') {
+      if (open && open.calls.length > 0) open = null;
+      continue;
+    }
+    if (!open || (block.type !== 'tool_use' && open.calls.length > 0)) {
+      open = { said: [], calls: [] };
+      rounds.push(open);
+    }
+    if (block.type === 'tool_use') open.calls.push(block);
+    else open.said.push(block);
+  }
+  return rounds;
+}
+
+/** Providers take reasoning back in forms of their own only. */
+export function withoutReasoning(message: Message): Message {
+  return { ...message, content: message.content.filter(({ type }) => type !== 'reasoning') };
+}

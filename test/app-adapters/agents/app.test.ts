@@ -1,0 +1,427 @@
+import { Agent, OpenAIResponsesModel, tool as sdkTool } from '@openai/agents';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { agentsApp } from '../../../server/app-adapters/agents/index.js';
+import { type Turn, tool } from '../../../server/index.js';
+import { textOf } from '../../../shared/messages.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
+import { gate } from '../../support/gate.js';
+import { follow, serve } from '../served.js';
+import { agent, chatModel, erase, openai, runner, weather } from './agents.js';
+
+describe('agentsApp', () => {
+  it('streams text and reasoning as the model writes them, with usage and stop reason', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const run = client.send('main', 'Hello');
+    const asked = await endpoint.next();
+    expect(asked.body).to.deep.include({ model: 'tiny', stream: true });
+    expect(asked.body.messages).to.deep.equal([{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }]);
+    const text = run.text[Symbol.asyncIterator]();
+    asked.chunk({ reasoning_content: 'A greeting. ' }).text('Hi ');
+    expect((await text.next()).value).to.equal('Hi ');
+    asked.text('there').finish();
+    const { message, stopReason, usage } = await run.result;
+    expect(message.content).to.deep.equal([
+      { type: 'reasoning', text: 'A greeting. ' },
+      { type: 'text', text: 'Hi there' },
+    ]);
+    expect(stopReason).to.equal('end');
+    expect(usage).to.deep.equal({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+  });
+
+  it('shows tool calls and their results, and hands them on with the history', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const first = client.send('main', 'Weather?');
+    const seen = follow(first);
+    (await endpoint.next())
+      .text('I look. ')
+      .call('call_1', 'weather', { city: 'Rome' })
+      .call('call_2', 'weather', { city: 'Oslo' }, 1)
+      .finish('tool_calls');
+    (await endpoint.next()).text('Clear.').finish();
+    expect(await seen).to.deep.equal([
+      ['content_delta', 'I look. '],
+      ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
+      ['tool_use', 'call_2', 'weather', { city: 'Oslo' }],
+      ['tool_result', 'call_1', 'weather', { city: 'Rome', sky: 'clear' }, false],
+      ['tool_result', 'call_2', 'weather', { city: 'Oslo', sky: 'clear' }, false],
+      ['content_delta', 'Clear.'],
+      ['message_end', 'end'],
+    ]);
+    expect((await first.result).usage).to.deep.equal({ inputTokens: 6, outputTokens: 4, totalTokens: 10 });
+    const second = client.send('main', 'Thanks');
+    const { body } = await endpoint.next();
+    const short = body.messages.map(({ role, content, tool_calls: calls, tool_call_id: id }: any) => [
+      role,
+      calls?.map((call: any) => call.id) ?? id ?? content[0].text,
+    ]);
+    expect(short).to.deep.equal([
+      ['user', 'Weather?'],
+      ['assistant', 'I look. '],
+      ['assistant', ['call_1', 'call_2']],
+      ['tool', 'call_1'],
+      ['tool', 'call_2'],
+      ['assistant', 'Clear.'],
+      ['user', 'Thanks'],
+    ]);
+    expect(JSON.parse(body.messages[3].content)).to.deep.equal({ city: 'Rome', sky: 'clear' });
+    await second.abort();
+  });
+
+  describe('asks for what needs approval', () => {
+    const decide = async (answer: object) => {
+      const endpoint = await ChatEndpoint.open();
+      const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+      const run = client.send('main', 'Erase');
+      const seen = follow(run, (event) => {
+        if (event.type !== 'tool_confirmation_required') return undefined;
+        return client.respond('main', event.callId, answer);
+      });
+      (await endpoint.next())
+        .call('call_1', 'erase', { path: 'a' })
+        .call('call_2', 'weather', { city: 'Rome' }, 1)
+        .finish('tool_calls');
+      const again = await endpoint.next();
+      again.text('Done.').finish();
+      const events = await seen;
+      const { message } = await run.result;
+      return { events, message, told: again.body.messages };
+    };
+
+    it('and goes on when it is approved', async () => {
+      const { events, told } = await decide({ approved: true });
+      expect(events.filter(([, callId]) => callId === 'call_1')).to.deep.equal([
+        ['tool_use', 'call_1', 'erase', { path: 'a' }],
+        ['tool_confirmation_required', 'call_1', 'erase', { path: 'a' }],
+        ['tool_result', 'call_1', 'erase', 'erased a', false],
+      ]);
+      expect(events.filter(([type]) => type === 'tool_use')).to.have.length(2);
+      expect(events.filter(([type]) => type === 'tool_result')).to.have.length(2);
+      expect(told.find(({ tool_call_id: id }: any) => id === 'call_1').content).to.equal('erased a');
+    });
+
+    it('with the input that the person changed, which the model is told of', async () => {
+      const { events, told } = await decide({ approved: true, input: { path: 'b' } });
+      expect(events.find(([type, id]) => type === 'tool_result' && id === 'call_1')![3]).to.equal('erased b');
+      const [call] = told.find(({ tool_calls: calls }: any) => calls).tool_calls;
+      expect(JSON.parse(call.function.arguments)).to.deep.equal({ path: 'b' });
+    });
+
+    it('and tells the model when it is denied, with the reason', async () => {
+      const { events, told } = await decide({ approved: false, reason: 'not that' });
+      expect(told.find(({ tool_call_id: id }: any) => id === 'call_1').content).to.equal('Denied: not that');
+      const result = events.find(([type, id]) => type === 'tool_result' && id === 'call_1')!;
+      expect(result[3]).to.equal('Denied: not that');
+    });
+  });
+
+  it('asks about several calls together', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const run = client.send('main', 'Erase');
+    const open: string[] = [];
+    const seen = follow(run, async (event) => {
+      if (event.type !== 'tool_confirmation_required' || open.push(event.callId) < 2) return;
+      await client.deny('main', open[1]!);
+      await client.approve('main', open[0]!);
+    });
+    (await endpoint.next())
+      .call('call_1', 'erase', { path: 'a' })
+      .call('call_2', 'erase', { path: 'b' }, 1)
+      .finish('tool_calls');
+    (await endpoint.next()).text('Done.').finish();
+    const results = (await seen).filter(([type]) => type === 'tool_result');
+    expect(results.map(([, id, , output]) => [id, output])).to.have.deep.members([
+      ['call_1', 'erased a'],
+      ['call_2', 'Denied'],
+    ]);
+  });
+
+  it('shows a hand-over, and who spoke last to the choice of the next agent', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const expert = new Agent({ name: 'Expert', model: chatModel(endpoint), instructions: 'I am the expert' });
+    const triage = agent(endpoint, { name: 'Triage', handoffs: [expert] });
+    const choose = ({ history }: Turn) => {
+      const blocks = history.flatMap(({ content }) => content);
+      const last = blocks.findLast((block) => block.type === 'data' && block.name === 'handoff') as any;
+      return last?.value.to === 'Expert' ? expert : triage;
+    };
+    const { client } = await serve(agentsApp({ agent: choose, runner }));
+    const seen = follow(client.send('main', 'Hard question'));
+    (await endpoint.next()).call('call_1', 'transfer_to_Expert', {}).finish('tool_calls');
+    (await endpoint.next()).text('Easy.').finish();
+    expect(await seen).to.deep.equal([
+      ['data', 'handoff', { from: 'Triage', to: 'Expert' }],
+      ['content_delta', 'Easy.'],
+      ['message_end', 'end'],
+    ]);
+    const second = client.send('main', 'Another');
+    const { body } = await endpoint.next();
+    expect(body.messages[0]).to.deep.equal({ role: 'system', content: 'I am the expert' });
+    await second.abort();
+  });
+
+  it('cancels the request to the model when the run is aborted', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const run = client.send('main', 'Hello');
+    const asked = await endpoint.next();
+    asked.text('Well, ');
+    await run.text[Symbol.asyncIterator]().next();
+    await run.abort();
+    await asked.closed;
+    const { message, stopReason } = await run.result;
+    expect(stopReason).to.equal('aborted');
+    expect(textOf(message)).to.equal('Well, ');
+  });
+
+  it('goes on after an abort that left a call without a result', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const first = client.send('main', 'Erase');
+    const asked = gate();
+    const seen = follow(first, ({ type }) => type === 'tool_confirmation_required' && asked.open());
+    (await endpoint.next()).call('call_1', 'erase', { path: 'a' }).finish('tool_calls');
+    await asked.passed;
+    await first.abort();
+    await seen;
+    const second = client.send('main', 'Again');
+    const { body } = await endpoint.next();
+    expect(body.messages.map(({ role }: any) => role)).to.deep.equal(['user', 'assistant', 'tool', 'user']);
+    expect(body.messages[2].content).to.equal('The tool did not answer');
+    await second.abort();
+  });
+
+  for (const [what, fail] of [
+    ['refuses', (asked: any) => asked.refuse(401, 'the key a-key is wrong')],
+    ['breaks off', (asked: any) => asked.text('Well').cut()],
+  ] as const) {
+    it(`ends with UPSTREAM_FAILED when the model ${what}, whose words go to the log alone`, async () => {
+      const endpoint = await ChatEndpoint.open();
+      const { client, log } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+      const run = client.send('main', 'Hello');
+      const seen = follow(run);
+      fail(await endpoint.next());
+      expect((await seen).filter(([type]) => type !== 'content_delta')).to.deep.equal([
+        ['run_error', 'UPSTREAM_FAILED', "The app's upstream failed"],
+        ['message_end', 'error'],
+      ]);
+      expect(JSON.stringify(await run.result)).to.not.contain('a-key');
+      const logged = log.lines.filter(({ message }) => message.includes('the app failed'));
+      expect(logged).to.have.length(1);
+      if (what === 'refuses')
+        expect(String((logged[0]!.details as any).error)).to.contain('the key a-key is wrong');
+    });
+  }
+
+  it('ends as a failure of the app where the agent is at fault: too many turns', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner, maxTurns: 1 }));
+    const run = client.send('main', 'Weather?');
+    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
+    expect((await run.result).error).to.deep.equal({ code: 'INTERNAL', message: 'The app failed' });
+  });
+
+  it('ends with GUARD_DENIED where a guardrail refuses', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const guarded = agent(endpoint, {
+      inputGuardrails: [
+        {
+          name: 'none of that',
+          runInParallel: false,
+          execute: async () => ({ tripwireTriggered: true, outputInfo: 'secret' }),
+        },
+      ],
+    });
+    const { client } = await serve(agentsApp({ agent: guarded, runner }));
+    const { error } = await client.send('main', 'Hello').result;
+    expect(error).to.deep.equal({ code: 'GUARD_DENIED', message: 'A guardrail of the agent refused this' });
+  });
+
+  it('ends with max_tokens when the model ran out of them', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
+    const run = client.send('main', 'Hello');
+    (await endpoint.next()).text('Well').finish('length');
+    expect((await run.result).stopReason).to.equal('max_tokens');
+  });
+
+  it('offers the model the tools and parameters of the caller, whose client answers', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client, gateway } = await serve(
+      agentsApp({ agent: agent(endpoint, { tools: [], modelSettings: { topP: 0.5 } }), runner }),
+    );
+    const pick = {
+      name: 'pick',
+      description: 'Lets the person pick',
+      parameters: {
+        type: 'object',
+        properties: { of: { type: 'number' } },
+        required: ['of'],
+        additionalProperties: true,
+      },
+    };
+    const run = gateway.session('main', { user: { id: 'token' } }).send('Pick', {
+      clientTools: [pick],
+      parameters: { temperature: 0.25, max_tokens: 7, top_k: 3 },
+    });
+    const seen = follow(run, (event) => {
+      if (event.type !== 'input_required') return undefined;
+      return client.respond('main', event.callId, { output: { picked: 2 } });
+    });
+    const asked = await endpoint.next();
+    expect(asked.body)
+      .to.include({ temperature: 0.25, max_tokens: 7, top_p: 0.5 })
+      .and.not.have.property('top_k');
+    expect(asked.body.tools.map((one: any) => one.function)).to.deep.equal([{ ...pick, strict: false }]);
+    asked.text('Choose. ').call('call_1', 'pick', { of: 3 }).finish('tool_calls');
+    const again = await endpoint.next();
+    expect(JSON.parse(again.body.messages.at(-1).content)).to.deep.equal({ picked: 2 });
+    again.text('Two.').finish();
+    const events = await seen;
+    const callId = events.find(([type]) => type === 'tool_use')![1];
+    expect(events).to.deep.equal([
+      ['content_delta', 'Choose. '],
+      ['tool_use', callId, 'pick', { of: 3 }],
+      ['input_required', 'pick', { of: 3 }],
+      ['tool_result', callId, 'pick', { picked: 2 }, false],
+      ['content_delta', 'Two.'],
+      ['message_end', 'end'],
+    ]);
+  });
+
+  it('offers the app’s own tools, with their confirmation; a denial is for the model', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const tools = {
+      pay: tool({
+        description: 'Pays',
+        schema: z.object({ sum: z.number() }),
+        confirm: true,
+        handler: ({ sum }) => `paid ${sum}`,
+      }),
+    };
+    const { client } = await serve(agentsApp({ agent: agent(endpoint, { tools: [] }), runner, tools }));
+    const run = client.send('main', 'Pay');
+    const seen = follow(run, (event) => {
+      if (event.type !== 'tool_confirmation_required') return undefined;
+      return (event.input as any).sum === 1
+        ? client.approve('main', event.callId)
+        : client.deny('main', event.callId);
+    });
+    const asked = await endpoint.next();
+    expect(asked.body.tools[0].function).to.deep.include({ name: 'pay', description: 'Pays' });
+    expect(asked.body.tools[0].function.parameters.properties).to.deep.equal({ sum: { type: 'number' } });
+    asked.call('call_1', 'pay', { sum: 1 }).call('call_2', 'pay', { sum: 2 }, 1).finish('tool_calls');
+    const again = await endpoint.next();
+    expect(again.body.messages.slice(-2).map(({ content }: any) => content)).to.deep.equal([
+      'paid 1',
+      'Denied',
+    ]);
+    again.text('Done.').finish();
+    const events = await seen;
+    expect(events.filter(([type]) => type === 'tool_use')).to.have.length(2);
+    expect(events.filter(([type]) => type === 'tool_result')).to.have.length(2);
+  });
+
+  it('gives tools the turn, or a context of the host’s', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const note = sdkTool({
+      name: 'note',
+      description: 'Notes',
+      parameters: z.object({}),
+      execute: async (_, context: any) => {
+        context.context.turn.data('note', context.context.who ?? 'nobody');
+        return 'noted';
+      },
+    });
+    for (const [context, who] of [
+      [undefined, 'nobody'],
+      [(turn: Turn) => ({ turn, who: turn.user!.id }), 'token'],
+    ] as const) {
+      const app = agentsApp({
+        agent: agent(endpoint, { tools: [note] }),
+        runner,
+        ...(context && { context }),
+        input: (items) => [{ role: 'system', content: 'Be brief' }, ...items],
+      });
+      const { client } = await serve(app);
+      const run = client.send('main', 'Note');
+      const asked = await endpoint.next();
+      expect(asked.body.messages[0]).to.deep.equal({ role: 'system', content: 'Be brief' });
+      asked.call('call_1', 'note', {}).finish('tool_calls');
+      (await endpoint.next()).text('Done.').finish();
+      const { message } = await run.result;
+      expect(message.content.find(({ type }) => type === 'data')).to.deep.include({
+        name: 'note',
+        value: who,
+      });
+    }
+  });
+
+  it('uses the SDK’s own runner where it is given none', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(agentsApp({ agent: agent(endpoint), description: 'Helps' }));
+    const run = client.send('main', 'Hello');
+    (await endpoint.next()).text('Hi').finish();
+    expect(textOf((await run.result).message)).to.equal('Hi');
+  });
+
+  it('streams from the Responses API: reasoning summaries, text, tool calls, and how it ended', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const model = new OpenAIResponsesModel(openai(endpoint), 'tiny');
+    const { client } = await serve(
+      agentsApp({ agent: new Agent({ name: 'Helper', model, tools: [weather, erase] }), runner }),
+    );
+    const run = client.send('main', 'Hello');
+    const seen = follow(run);
+    const answer = async (output: object[], deltas: object[], more: object = {}) => {
+      const { body, response } = await endpoint.next();
+      const whole = {
+        id: 'resp_1',
+        object: 'response',
+        status: 'completed',
+        output,
+        usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+        ...more,
+      };
+      const type = whole.status === 'completed' ? 'response.completed' : 'response.incomplete';
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of [
+        { type: 'response.created', response: whole },
+        ...deltas,
+        { type, response: whole },
+      ])
+        response.write(`event: ${(event as any).type}\ndata: ${JSON.stringify(event)}\n\n`);
+      response.end();
+      return body;
+    };
+    const call = {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'call_1',
+      name: 'weather',
+      arguments: '{"city":"Rome"}',
+      status: 'completed',
+    };
+    await answer(
+      [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Look.' }] }, call],
+      [{ type: 'response.reasoning_summary_text.delta', delta: 'Look.', item_id: 'rs_1' }],
+    );
+    const said = { type: 'output_text', text: 'Clear', annotations: [] };
+    const body = await answer(
+      [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [said] }],
+      [{ type: 'response.output_text.delta', delta: 'Clear', item_id: 'msg_1' }],
+      { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    );
+    expect(body.input.at(-1)).to.deep.include({ type: 'function_call_output', call_id: 'call_1' });
+    expect(await seen).to.deep.equal([
+      ['reasoning_delta', 'Look.'],
+      ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
+      ['tool_result', 'call_1', 'weather', { city: 'Rome', sky: 'clear' }, false],
+      ['content_delta', 'Clear'],
+      ['message_end', 'max_tokens'],
+    ]);
+  });
+});
