@@ -68,7 +68,7 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       stream.completed.catch(() => {});
       for await (const event of stream) yield* reader.read(event);
     } catch (error) {
-      throw runFailure(sdk, error);
+      throw runFailure(error);
     }
     if (stream.interruptions.length === 0) return reader.result;
     await Promise.all(stream.interruptions.map((item) => decide(stream.state, item, turn)));

@@ -17,18 +17,21 @@ export async function loadSdk(): Promise<Sdk> {
 }
 
 /** How an error of a run looks to clients: a guardrail's refusal, a mistake of the app, or a failure of what it calls. */
-export function runFailure(sdk: Sdk, error: unknown): unknown {
-  if (error instanceof sdk.ToolCallError) return runFailure(sdk, error.error);
-  const guardrails = [
-    sdk.InputGuardrailTripwireTriggered,
-    sdk.OutputGuardrailTripwireTriggered,
-    sdk.ToolInputGuardrailTripwireTriggered,
-    sdk.ToolOutputGuardrailTripwireTriggered,
-  ];
-  if (guardrails.some((tripwire) => error instanceof tripwire)) {
+export function runFailure(error: unknown): unknown {
+  const kinds = kindsOf(error);
+  if (kinds.includes('ToolCallError')) return runFailure((error as { error?: unknown }).error);
+  if (kinds.some((kind) => kind.endsWith('TripwireTriggered'))) {
     const message = 'A guardrail of the agent refused this';
     return new GatewayError({ code: 'GUARD_DENIED', guardType: 'custom', message });
   }
-  const upstream = error instanceof sdk.ModelBehaviorError || error instanceof sdk.SystemError;
-  return error instanceof sdk.AgentsError && !upstream ? error : upstreamError(error);
+  const upstream = kinds.includes('ModelBehaviorError') || kinds.includes('SystemError');
+  return kinds.includes('AgentsError') && !upstream ? error : upstreamError(error);
+}
+
+/** Names of an error's classes. By name, because the host's agents may come from another copy of the SDK: a CommonJS host's do. */
+function kindsOf(error: unknown): string[] {
+  const kinds: string[] = [];
+  for (let at: unknown = error; typeof at === 'object' && at !== null; at = Object.getPrototypeOf(at))
+    kinds.push((at as object).constructor?.name);
+  return kinds;
 }
