@@ -52,6 +52,8 @@ const NAMES: Record<string, readonly string[]> = {
     'reduce',
   ],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
+  [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
+  [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
 };
 
 const CONSUMER = `

@@ -114,7 +114,7 @@ export const e = 'not from "here"';`;
   it('of the core know no transport, adapter, plugin or assembly', () => {
     const core = /^server\/(apps|auth|delivery|limits|methods|operations|runs|schema|sessions|stores)\//;
     const outer =
-      /^server\/(transports|adapters|plugins|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
+      /^server\/(transports|adapters|app-adapters|plugins|demo)\/|^server\/(gateway|assembly|doors|index)\.ts$/;
     expect(offences(server, ({ target }, { path }) => core.test(path) && outer.test(target))).to.deep.equal(
       [],
     );
@@ -126,6 +126,19 @@ export const e = 'not from "here"';`;
       offences(server, ({ target }, { path }) => {
         const [own, other] = [kind(path), kind(target)];
         return own !== undefined && other !== undefined && own !== other && other !== 'frames';
+      }),
+    ).to.deep.equal([]);
+  });
+
+  it('of an app adapter know what apps know, and no other adapter', () => {
+    const folder = (path: string) => /^server\/app-adapters\/([^/]+)\//.exec(path)?.[1];
+    const known =
+      /^(?:shared|server\/(?:app-adapters|apps|chat-format|schema))\/|^server\/runs\/tool-error\.ts$/;
+    const adapters = server.filter(({ path }) => path.startsWith('server/app-adapters/'));
+    expect(
+      offences(adapters, ({ ours, target }, { path }) => {
+        const other = folder(target);
+        return ours && (!known.test(target) || (other !== undefined && other !== folder(path)));
       }),
     ).to.deep.equal([]);
   });

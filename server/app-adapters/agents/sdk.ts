@@ -32,6 +32,6 @@ export function runFailure(error: unknown): unknown {
 function kindsOf(error: unknown): string[] {
   const kinds: string[] = [];
   for (let at: unknown = error; typeof at === 'object' && at !== null; at = Object.getPrototypeOf(at))
-    kinds.push((at as object).constructor?.name);
+    kinds.push((at as object).constructor?.name ?? '');
   return kinds;
 }

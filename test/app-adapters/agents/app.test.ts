@@ -1,8 +1,7 @@
-import { Agent, OpenAIResponsesModel, tool as sdkTool } from '@openai/agents';
+import { Agent, OpenAIResponsesModel } from '@openai/agents';
 import { expect } from 'chai';
-import { z } from 'zod';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
-import { type Turn, tool } from '../../../server/index.js';
+import type { Turn } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
@@ -68,75 +67,6 @@ describe('agentsApp', () => {
     ]);
     expect(JSON.parse(body.messages[3].content)).to.deep.equal({ city: 'Rome', sky: 'clear' });
     await second.abort();
-  });
-
-  describe('asks for what needs approval', () => {
-    const decide = async (answer: object) => {
-      const endpoint = await ChatEndpoint.open();
-      const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
-      const run = client.send('main', 'Erase');
-      const seen = follow(run, (event) => {
-        if (event.type !== 'tool_confirmation_required') return undefined;
-        return client.respond('main', event.callId, answer);
-      });
-      (await endpoint.next())
-        .call('call_1', 'erase', { path: 'a' })
-        .call('call_2', 'weather', { city: 'Rome' }, 1)
-        .finish('tool_calls');
-      const again = await endpoint.next();
-      again.text('Done.').finish();
-      const events = await seen;
-      const { message } = await run.result;
-      return { events, message, told: again.body.messages };
-    };
-
-    it('and goes on when it is approved', async () => {
-      const { events, told } = await decide({ approved: true });
-      expect(events.filter(([, callId]) => callId === 'call_1')).to.deep.equal([
-        ['tool_use', 'call_1', 'erase', { path: 'a' }],
-        ['tool_confirmation_required', 'call_1', 'erase', { path: 'a' }],
-        ['tool_result', 'call_1', 'erase', 'erased a', false],
-      ]);
-      expect(events.filter(([type]) => type === 'tool_use')).to.have.length(2);
-      expect(events.filter(([type]) => type === 'tool_result')).to.have.length(2);
-      expect(told.find(({ tool_call_id: id }: any) => id === 'call_1').content).to.equal('erased a');
-    });
-
-    it('with the input that the person changed, which the model is told of', async () => {
-      const { events, told } = await decide({ approved: true, input: { path: 'b' } });
-      expect(events.find(([type, id]) => type === 'tool_result' && id === 'call_1')![3]).to.equal('erased b');
-      const [call] = told.find(({ tool_calls: calls }: any) => calls).tool_calls;
-      expect(JSON.parse(call.function.arguments)).to.deep.equal({ path: 'b' });
-    });
-
-    it('and tells the model when it is denied, with the reason', async () => {
-      const { events, told } = await decide({ approved: false, reason: 'not that' });
-      expect(told.find(({ tool_call_id: id }: any) => id === 'call_1').content).to.equal('Denied: not that');
-      const result = events.find(([type, id]) => type === 'tool_result' && id === 'call_1')!;
-      expect(result[3]).to.equal('Denied: not that');
-    });
-  });
-
-  it('asks about several calls together', async () => {
-    const endpoint = await ChatEndpoint.open();
-    const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
-    const run = client.send('main', 'Erase');
-    const open: string[] = [];
-    const seen = follow(run, async (event) => {
-      if (event.type !== 'tool_confirmation_required' || open.push(event.callId) < 2) return;
-      await client.deny('main', open[1]!);
-      await client.approve('main', open[0]!);
-    });
-    (await endpoint.next())
-      .call('call_1', 'erase', { path: 'a' })
-      .call('call_2', 'erase', { path: 'b' }, 1)
-      .finish('tool_calls');
-    (await endpoint.next()).text('Done.').finish();
-    const results = (await seen).filter(([type]) => type === 'tool_result');
-    expect(results.map(([, id, , output]) => [id, output])).to.have.deep.members([
-      ['call_1', 'erased a'],
-      ['call_2', 'Denied'],
-    ]);
   });
 
   it('shows a hand-over, and who spoke last to the choice of the next agent', async () => {
@@ -246,118 +176,6 @@ describe('agentsApp', () => {
     const run = client.send('main', 'Hello');
     (await endpoint.next()).text('Well').finish('length');
     expect((await run.result).stopReason).to.equal('max_tokens');
-  });
-
-  it('offers the model the tools and parameters of the caller, whose client answers', async () => {
-    const endpoint = await ChatEndpoint.open();
-    const { client, gateway } = await serve(
-      agentsApp({ agent: agent(endpoint, { tools: [], modelSettings: { topP: 0.5 } }), runner }),
-    );
-    const pick = {
-      name: 'pick',
-      description: 'Lets the person pick',
-      parameters: {
-        type: 'object',
-        properties: { of: { type: 'number' } },
-        required: ['of'],
-        additionalProperties: true,
-      },
-    };
-    const run = gateway.session('main', { user: { id: 'token' } }).send('Pick', {
-      clientTools: [pick],
-      parameters: { temperature: 0.25, max_tokens: 7, top_k: 3 },
-    });
-    const seen = follow(run, (event) => {
-      if (event.type !== 'input_required') return undefined;
-      return client.respond('main', event.callId, { output: { picked: 2 } });
-    });
-    const asked = await endpoint.next();
-    expect(asked.body)
-      .to.include({ temperature: 0.25, max_tokens: 7, top_p: 0.5 })
-      .and.not.have.property('top_k');
-    expect(asked.body.tools.map((one: any) => one.function)).to.deep.equal([{ ...pick, strict: false }]);
-    asked.text('Choose. ').call('call_1', 'pick', { of: 3 }).finish('tool_calls');
-    const again = await endpoint.next();
-    expect(JSON.parse(again.body.messages.at(-1).content)).to.deep.equal({ picked: 2 });
-    again.text('Two.').finish();
-    const events = await seen;
-    const callId = events.find(([type]) => type === 'tool_use')![1];
-    expect(events).to.deep.equal([
-      ['content_delta', 'Choose. '],
-      ['tool_use', callId, 'pick', { of: 3 }],
-      ['input_required', 'pick', { of: 3 }],
-      ['tool_result', callId, 'pick', { picked: 2 }, false],
-      ['content_delta', 'Two.'],
-      ['message_end', 'end'],
-    ]);
-  });
-
-  it('offers the app’s own tools, with their confirmation; a denial is for the model', async () => {
-    const endpoint = await ChatEndpoint.open();
-    const tools = {
-      pay: tool({
-        description: 'Pays',
-        schema: z.object({ sum: z.number() }),
-        confirm: true,
-        handler: ({ sum }) => `paid ${sum}`,
-      }),
-    };
-    const { client } = await serve(agentsApp({ agent: agent(endpoint, { tools: [] }), runner, tools }));
-    const run = client.send('main', 'Pay');
-    const seen = follow(run, (event) => {
-      if (event.type !== 'tool_confirmation_required') return undefined;
-      return (event.input as any).sum === 1
-        ? client.approve('main', event.callId)
-        : client.deny('main', event.callId);
-    });
-    const asked = await endpoint.next();
-    expect(asked.body.tools[0].function).to.deep.include({ name: 'pay', description: 'Pays' });
-    expect(asked.body.tools[0].function.parameters.properties).to.deep.equal({ sum: { type: 'number' } });
-    asked.call('call_1', 'pay', { sum: 1 }).call('call_2', 'pay', { sum: 2 }, 1).finish('tool_calls');
-    const again = await endpoint.next();
-    expect(again.body.messages.slice(-2).map(({ content }: any) => content)).to.deep.equal([
-      'paid 1',
-      'Denied',
-    ]);
-    again.text('Done.').finish();
-    const events = await seen;
-    expect(events.filter(([type]) => type === 'tool_use')).to.have.length(2);
-    expect(events.filter(([type]) => type === 'tool_result')).to.have.length(2);
-  });
-
-  it('gives tools the turn, or a context of the host’s', async () => {
-    const endpoint = await ChatEndpoint.open();
-    const note = sdkTool({
-      name: 'note',
-      description: 'Notes',
-      parameters: z.object({}),
-      execute: async (_, context: any) => {
-        context.context.turn.data('note', context.context.who ?? 'nobody');
-        return 'noted';
-      },
-    });
-    for (const [context, who] of [
-      [undefined, 'nobody'],
-      [(turn: Turn) => ({ turn, who: turn.user!.id }), 'token'],
-    ] as const) {
-      const app = agentsApp({
-        agent: agent(endpoint, { tools: [note] }),
-        runner,
-        ...(context && { context }),
-        input: (items) => [{ role: 'system', content: 'Be brief' }, ...items],
-      });
-      const { client } = await serve(app);
-      const run = client.send('main', 'Note');
-      const asked = await endpoint.next();
-      expect(asked.body.messages[0]).to.deep.equal({ role: 'system', content: 'Be brief' });
-      asked.call('call_1', 'note', {}).finish('tool_calls');
-      (await endpoint.next()).text('Done.').finish();
-      const { message } = await run.result;
-      expect(message.content.find(({ type }) => type === 'data')).to.deep.include({
-        name: 'note',
-        value: who,
-      });
-    }
   });
 
   it('uses the SDK’s own runner where it is given none', async () => {
