@@ -1,6 +1,6 @@
 import type { ClientTool, Turn } from '../../apps/application.js';
 import { ToolCallError } from '../../runs/tool-error.js';
-import type { GraphMessage, GraphToolCall } from './graph.js';
+import type { GraphToolCall, GraphToolMessage } from './graph.js';
 import { toToolMessage } from './messages.js';
 
 /** A tool in the form that `bindTools` of every chat model takes. */
@@ -25,7 +25,10 @@ export function toolDefinitions(tools: readonly ClientTool[]): GraphToolDefiniti
  * Calls tools of the gateway for a node: those the caller brought along, and the app's. The results are messages for the graph's
  * state; one that failed or was denied says so to the model.
  */
-export async function answerToolCalls(turn: Turn, calls: readonly GraphToolCall[]): Promise<GraphMessage[]> {
+export async function answerToolCalls(
+  turn: Turn,
+  calls: readonly GraphToolCall[],
+): Promise<GraphToolMessage[]> {
   // What the model said before its calls is still on its way to the log, where it comes first.
   await new Promise((resolve) => setImmediate(resolve));
   return Promise.all(

@@ -31,6 +31,17 @@ export interface GraphMessage {
   readonly response_metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A tool's result, of a type that a node of a graph may return. */
+export type GraphToolMessage = {
+  role: 'tool';
+  id?: string;
+  tool_call_id: string;
+  name: string;
+  content: string;
+  status: 'error' | 'success';
+  additional_kwargs?: Record<string, unknown>;
+};
+
 export type GraphContent = Readonly<Record<string, unknown>> & { readonly type?: string };
 
 export interface GraphToolCall {

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
 import { resultsIn, roundsOf } from '../rounds.js';
 import { fromGraphContent, toGraphContent } from './content.js';
-import { type GraphContent, type GraphMessage, roleOf } from './graph.js';
+import { type GraphContent, type GraphMessage, type GraphToolMessage, roleOf } from './graph.js';
 
 /** A message as it comes back: the time and the metadata of ours have no place in LangChain's. */
 export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id?: string };
@@ -58,7 +58,7 @@ function toParts({ id, content }: Message, results: ReadonlyMap<string, ToolResu
 export function toToolMessage(
   { callId, name, output, isError }: Omit<ToolResultBlock, 'type'>,
   id?: string,
-): GraphMessage {
+): GraphToolMessage {
   const text = typeof output === 'string';
   return {
     role: 'tool',

@@ -28,7 +28,7 @@ function clientGraph(endpoint: ChatEndpoint) {
       };
     })
     .addNode('tools', async (state, config) => ({
-      messages: (await answerToolCalls(config.configurable!.turn as Turn, callsOf(state))) as any,
+      messages: await answerToolCalls(config.configurable!.turn as Turn, callsOf(state)),
     }))
     .addEdge('__start__', 'agent')
     .addConditionalEdges('agent', (state) => (callsOf(state).length > 0 ? 'tools' : '__end__'))
