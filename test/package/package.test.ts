@@ -238,4 +238,19 @@ export const client = createClient<typeof gateway>({ baseUrl: '/agent' });`,
     expect(await demo.exited).to.equal(1);
     expect(demo.output).to.equal('OPENAI_BASE_URL needs the package openai: npm install openai\n');
   });
+
+  it('says which package an app adapter needs, and loads none before', async () => {
+    const printed = await installed.node(
+      '--input-type=module',
+      '-e',
+      `import { createGateway } from '${NAME}';
+       import { agentsApp } from '${NAME}/apps/agents';
+       const gateway = createGateway({ app: agentsApp({ agent: {} }), port: 0 });
+       await gateway.start();
+       const { error } = await gateway.session('main', { anonymous: true }).send('Hi').result;
+       console.log(error.message);
+       await gateway.close();`,
+    );
+    expect(printed).to.equal('agentsApp needs the package @openai/agents: npm install @openai/agents zod\n');
+  });
 });
