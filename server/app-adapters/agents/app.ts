@@ -64,8 +64,6 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
     let stream: StreamedRunResult<any, AnyAgent>;
     try {
       stream = await runner.run(agent, input, runOptions);
-      // Iterating tells of a failure as well; nobody waits for this one.
-      stream.completed.catch(() => {});
       for await (const event of stream) yield* reader.read(event);
     } catch (error) {
       throw runFailure(error);

@@ -1,7 +1,9 @@
+import { GatewayError } from '../../../shared/errors.js';
 import type { ClientTool, Turn } from '../../apps/application.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import type { GraphToolCall, GraphToolMessage } from './graph.js';
 import { toToolMessage } from './messages.js';
+import { ReadMark } from './reader.js';
 
 /** A tool in the form that `bindTools` of every chat model takes. */
 export interface GraphToolDefinition {
@@ -21,16 +23,29 @@ export function toolDefinitions(tools: readonly ClientTool[]): GraphToolDefiniti
   }));
 }
 
+/** The part of a node's config that is used here. */
+export interface NodeConfig {
+  readonly configurable?: Readonly<Record<string, any>>;
+  readonly writer?: (chunk: any) => void;
+}
+
 /**
  * Calls tools of the gateway for a node: those the caller brought along, and the app's. The results are messages for the graph's
  * state; one that failed or was denied says so to the model.
+ *
+ * @param config The node's, of a graph that `langGraphApp` runs.
+ * @throws GatewayError `INVALID_REQUEST` when the graph runs elsewhere
  */
 export async function answerToolCalls(
-  turn: Turn,
+  config: NodeConfig,
   calls: readonly GraphToolCall[],
 ): Promise<GraphToolMessage[]> {
-  // What the model said before its calls is still on its way to the log, where it comes first.
-  await new Promise((resolve) => setImmediate(resolve));
+  const turn: Turn | undefined = config.configurable?.turn;
+  if (!turn) {
+    const message = 'answerToolCalls needs the config of a node in a graph that langGraphApp runs';
+    throw new GatewayError({ code: 'INVALID_REQUEST', message });
+  }
+  await allRead(config);
   return Promise.all(
     calls.map(async ({ id: callId = '', name, args }) => {
       try {
@@ -41,4 +56,10 @@ export async function answerToolCalls(
       }
     }),
   );
+}
+
+/** Resolves when all that the graph has said so far is in the log: calls are logged at once, and come behind it. */
+function allRead({ writer }: NodeConfig): Promise<void> {
+  if (!writer) return Promise.resolve();
+  return new Promise((resolve) => writer(new ReadMark(resolve)));
 }

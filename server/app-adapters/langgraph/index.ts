@@ -1,5 +1,10 @@
 export { type LangGraphOptions, langGraphApp } from './app.js';
-export { answerToolCalls, type GraphToolDefinition, toolDefinitions } from './client-tools.js';
+export {
+  answerToolCalls,
+  type GraphToolDefinition,
+  type NodeConfig,
+  toolDefinitions,
+} from './client-tools.js';
 export type {
   CompiledGraph,
   GraphMessage,

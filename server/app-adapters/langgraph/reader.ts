@@ -17,6 +17,15 @@ export interface GraphInterrupt {
   readonly value?: unknown;
 }
 
+/** A mark in a graph's stream that tells when it is read, and so all before it. */
+export class ReadMark {
+  readonly passed: () => void;
+
+  constructor(passed: () => void) {
+    this.passed = passed;
+  }
+}
+
 export interface ReaderOptions {
   /** Names of tools whose calls the turn logs itself. */
   readonly loggedElsewhere: ReadonlySet<string>;
@@ -60,7 +69,8 @@ export class GraphReader {
   }
 
   *read(mode: string, payload: any): Iterable<AppEvent> {
-    if (mode === 'custom') yield { type: 'custom', name: 'langgraph', payload };
+    if (payload instanceof ReadMark) payload.passed();
+    else if (mode === 'custom') yield { type: 'custom', name: 'langgraph', payload };
     else if (mode === 'updates') yield* this.#updates(payload ?? {});
     else if (mode === 'messages' && Array.isArray(payload)) {
       const [message, metadata = {}] = payload;

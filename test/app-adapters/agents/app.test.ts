@@ -176,6 +176,11 @@ describe('agentsApp', () => {
     const run = client.send('main', 'Hello');
     (await endpoint.next()).text('Well').finish('length');
     expect((await run.result).stopReason).to.equal('max_tokens');
+    // What counts is the answer's last part.
+    const other = client.send('main', 'Weather?');
+    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('length');
+    (await endpoint.next()).text('Clear.').finish();
+    expect((await other.result).stopReason).to.equal('end');
   });
 
   it('uses the SDK’s own runner where it is given none', async () => {

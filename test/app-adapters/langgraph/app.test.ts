@@ -247,13 +247,35 @@ describe('langGraphApp', () => {
       .addEdge('repeat', 'plain')
       .compile();
     const { client } = await serve(langGraphApp({ graph }));
-    expect(await follow(client.send('main', 'Go'))).to.deep.equal([
+    const once = [
       ['content_delta', 'By command. '],
       ['tool_use', 'c1', 'look', { at: 1 }],
       ['tool_result', 'c1', 'look', 'seen', false],
       ['custom', 'langgraph', { at: 'inside' }],
       ['content_delta', 'From inside. '],
       ['content_delta', 'Plain.'],
+      ['message_end', 'end'],
+    ];
+    expect(await follow(client.send('main', 'Go'))).to.deep.equal(once);
+    // Nor is what was said in earlier turns said again.
+    expect(await follow(client.send('main', 'Again'))).to.deep.equal(once);
+  });
+
+  it('shows a call before its result where a node keeps the message of its model to itself', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('agent', async ({ messages }, config) => {
+        await chatModel(endpoint).bindTools([weather]).invoke(messages, config);
+        return { messages: [new ToolMessage({ content: 'Sunny', tool_call_id: 'call_1', name: 'weather' })] };
+      })
+      .addEdge('__start__', 'agent')
+      .compile();
+    const { client } = await serve(langGraphApp({ graph }));
+    const seen = follow(client.send('main', 'Weather?'));
+    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
+    expect(await seen).to.deep.equal([
+      ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
+      ['tool_result', 'call_1', 'weather', 'Sunny', false],
       ['message_end', 'end'],
     ]);
   });

@@ -8,6 +8,7 @@ import {
 } from '../../../server/app-adapters/langgraph/index.js';
 import { type Turn, tool } from '../../../server/index.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
+import { failure } from '../../support/client.js';
 import { follow, serve } from '../served.js';
 import { callsOf, chatModel } from './graphs.js';
 
@@ -28,7 +29,7 @@ function clientGraph(endpoint: ChatEndpoint) {
       };
     })
     .addNode('tools', async (state, config) => ({
-      messages: await answerToolCalls(config.configurable!.turn as Turn, callsOf(state)),
+      messages: await answerToolCalls(config, callsOf(state)),
     }))
     .addEdge('__start__', 'agent')
     .addConditionalEdges('agent', (state) => (callsOf(state).length > 0 ? 'tools' : '__end__'))
@@ -67,6 +68,28 @@ describe('tools that are not the graph’s own', () => {
       ['content_delta', 'Two it is.'],
       ['message_end', 'end'],
     ]);
+  });
+
+  it('a call comes after all that the graph said before it, however much that was', async () => {
+    const calls = [{ id: 'call_1', name: 'look', args: {} }];
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('say', (_, config) => {
+        for (let at = 0; at < 2_000; at += 1) config.writer?.(at);
+        return {};
+      })
+      .addNode('tools', async (_, config) => ({ messages: await answerToolCalls(config, calls) }))
+      .addEdge('__start__', 'say')
+      .addEdge('say', 'tools')
+      .compile();
+    const tools = { look: tool({ handler: () => 'seen' }) };
+    const { client } = await serve(langGraphApp({ graph, tools }));
+    const types = (await follow(client.send('main', 'Talk'))).map(([type]) => type);
+    expect(types.indexOf('tool_use')).to.equal(2_000);
+  });
+
+  it('are not called where there is no turn', async () => {
+    const error = await failure(answerToolCalls({}, []));
+    expect(error).to.include({ code: 'INVALID_REQUEST' });
   });
 
   it('those of the app are called with its schema and its confirmation; a denial is for the model', async () => {
