@@ -22,17 +22,17 @@ export async function openThread(graph: CompiledGraph, config: unknown, turn: Tu
   const messages =
     remembered.length === 0
       ? toLangGraphMessages(closeOpenCalls(all.map(withoutReasoning)))
-      : [...closing(remembered), ...toLangGraphMessages(unseen(all, ids))];
+      : [...closing(remembered), ...toLangGraphMessages(unseen(turn, ids))];
   const given = messages.flatMap(({ id }) => id ?? []);
   return { messages, known: [...ids, ...given], goesOn: turn.resumed !== null && ids.has(turn.message.id) };
 }
 
 /** What was sent since the last message that the thread has. Answers are left out: it has its own record of them. */
-function unseen(all: readonly Message[], ids: ReadonlySet<string>): Message[] {
-  const last = all.findLastIndex(({ id }) => ids.has(id));
+function unseen({ history, message }: Turn, ids: ReadonlySet<string>): Message[] {
+  const last = history.findLastIndex(({ id }) => ids.has(id));
   // Nothing is left of what was sent where the graph has summed it up.
-  const since = last < 0 ? all.slice(-1) : all.slice(last + 1);
-  return since.filter(({ role }) => role === 'user' || role === 'system');
+  const since = last < 0 ? [] : history.slice(last + 1);
+  return [...since.filter(({ role }) => role === 'user' || role === 'system'), message];
 }
 
 /** Results for the calls that an abort left open in a thread: models refuse a conversation in which one is missing. */

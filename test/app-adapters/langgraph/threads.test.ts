@@ -88,6 +88,13 @@ describe('the thread of a graph with a checkpointer', () => {
     expect(textOf(body.message)).to.equal('one|one|Be brief|two');
   });
 
+  it('is told a message whose sender used its id before', async () => {
+    const { client } = await serve(langGraphApp({ graph: remembering() }));
+    await client.send('main', { id: 'mine', content: 'one' }).result;
+    const run = client.send('main', { id: 'mine', content: 'two' });
+    expect(textOf((await run.result).message)).to.contain('two');
+  });
+
   it('may be the host’s choice', async () => {
     const checkpointer = new MemorySaver();
     const app = langGraphApp({ graph: remembering(checkpointer), threadId: ({ user }) => `of-${user!.id}` });
