@@ -53,6 +53,7 @@ export type {
   ConfirmationRequest,
   OnDisconnect,
   Question,
+  ToolSession,
   Turn,
   TurnSession,
 } from './apps/application.js';

@@ -73,11 +73,17 @@ export interface Confirmation {
   readonly input?: unknown;
 }
 
-/** The session a turn belongs to. */
-export interface TurnSession {
+/** The session a tool is called in. */
+export interface ToolSession {
   /** Canonical key. */
   readonly id: string;
   readonly app: string;
+}
+
+/** The session a turn belongs to. */
+export interface TurnSession extends ToolSession {
+  /** Names this conversation alone: the same `id` of another user has another, and so has the session that follows a `close`. */
+  readonly epoch: string;
 }
 
 /** One turn of an app: the message to answer and everything it may do meanwhile. */

@@ -2,13 +2,13 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
 import type { ContentBlock } from '../../shared/messages.js';
 import type { JsonSchema } from '../schema/schema.js';
-import type { TurnSession } from './application.js';
+import type { ToolSession } from './application.js';
 
 /** What a tool knows about its call. */
 export interface ToolContext {
   readonly signal: AbortSignal;
   readonly user: UserContext | null;
-  readonly session: TurnSession;
+  readonly session: ToolSession;
   readonly callId: string;
   /** Reports progress. Reports of one event-loop turn are coalesced into the last. */
   progress(value: number, total?: number, message?: string): void;

@@ -173,8 +173,9 @@ export class Execution implements RunContext {
 
   readonly #fail = (error: unknown): void => {
     if (this.#ended) return;
-    // What a GatewayError was caused by is for the log, as the whole of any other error is.
-    if (!isGatewayError(error) || error.cause !== undefined) this.#host.report(error, 'the app failed');
+    // What is behind an error that clients may read is for the log alone.
+    const unseen = isGatewayError(error) ? error.cause : error;
+    if (unseen !== undefined || !isGatewayError(error)) this.#host.report(unseen, 'the app failed');
     const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
     this.#host.end(this.#run, { stopReason: 'error', error: { code, message } });
   };

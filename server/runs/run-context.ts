@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
-import type { ClientTool, TurnSession } from '../apps/application.js';
+import type { ClientTool, ToolSession } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
@@ -10,7 +10,7 @@ export interface RunContext {
   readonly runId: string;
   readonly signal: AbortSignal;
   readonly user: UserContext | null;
-  readonly session: TurnSession;
+  readonly session: ToolSession;
   readonly tools: ToolSet;
   /** Tools that the caller brought along; the app's own go first. */
   readonly clientTools: readonly ClientTool[];

@@ -189,7 +189,7 @@ function toolContext(run: RunContext, callId: string): ToolContext {
   return {
     signal: run.signal,
     user: run.user,
-    session: run.session,
+    session: { id: run.session.id, app: run.session.app },
     callId,
     progress: (value, total, message) =>
       run.progress({

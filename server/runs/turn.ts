@@ -20,7 +20,7 @@ export interface TurnEffects {
 
 /** The face of a run that its app sees. */
 export function createTurn(
-  context: RunContext,
+  context: RunContext & Pick<Turn, 'session'>,
   run: Run,
   history: readonly Message[],
   effects: TurnEffects,

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
-import type { ClientTool, TurnSession } from '../apps/application.js';
+import type { ClientTool, ToolSession } from '../apps/application.js';
 import type { ToolOutput, ToolSet } from '../apps/tool.js';
 import { newCallId } from '../ids.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
@@ -113,7 +113,7 @@ class LoneCall implements RunContext {
   get user(): UserContext {
     return this.#request.user;
   }
-  get session(): TurnSession {
+  get session(): ToolSession {
     return { id: this.#session.id, app: this.#session.ref.app };
   }
   get tools(): ToolSet {

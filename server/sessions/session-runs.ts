@@ -150,7 +150,7 @@ export class SessionRuns {
   #host(log: SessionLog): ExecutionHost {
     const { runMs, waitMs, answerSize } = this.#env;
     return {
-      session: { id: this.#session.id, app: this.#session.ref.app },
+      session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
       app: this.#env.app(this.#session.ref.app),
       log,
       questions: this.questions,

@@ -151,6 +151,16 @@ describe('an app that misbehaves', () => {
     expect(body.error).to.deep.equal({ code: 'NO_CREDIT', message: 'Buy more' });
   });
 
+  it('what is behind a GatewayError goes to the log alone', async () => {
+    const { body, gateway } = await answerOf(async () => {
+      throw new GatewayError({ code: 'NO_CREDIT', message: 'Buy more', cause: new Error('secret text') });
+    });
+    expect(body.error).to.deep.equal({ code: 'NO_CREDIT', message: 'Buy more' });
+    expect(gateway.log.lines.map(({ details }) => (details as { error: Error }).error.message)).to.deep.equal(
+      ['secret text'],
+    );
+  });
+
   it('one that ignores its signal frees the session at once, and what it still yields is discarded', async () => {
     const [began, late] = [gate(), gate()];
     let turns = 0;

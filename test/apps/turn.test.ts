@@ -55,7 +55,8 @@ describe('what a turn gives its app', () => {
     expect(one.message).to.include({ role: 'user' });
     expect(one.history).to.deep.equal([]);
     expect(one.user).to.deep.equal({ id: 'alice', tenantId: 'acme' });
-    expect(one.session).to.deep.equal({ id: 'main', app: 'app' });
+    expect(one.session).to.include({ id: 'main', app: 'app' });
+    expect(one.session.epoch).to.be.a('string').and.equal(two.session.epoch);
     expect(one.runId).to.equal(first.body.runId);
     expect(one.metadata).to.deep.equal({ page: 3 });
     expect(one.clientTools).to.deep.equal([]);

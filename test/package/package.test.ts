@@ -64,6 +64,8 @@ const NAMES: Record<string, readonly string[]> = {
     'GATEWAY_APP',
     'getAppToken',
   ],
+  [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
+  [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
 };
 
 /** Entries that are of no use without an optional peer and import it at once. */
@@ -339,5 +341,20 @@ await gateway.close();`,
     expect(said).to.equal(
       'aiSdkApp needs the package ai: npm install ai\nopenaiApp needs the package openai: npm install openai\n',
     );
+  });
+
+  it('says which package an app adapter needs, and loads none before', async () => {
+    const printed = await installed.node(
+      '--input-type=module',
+      '-e',
+      `import { createGateway } from '${NAME}';
+       import { agentsApp } from '${NAME}/apps/agents';
+       const gateway = createGateway({ app: agentsApp({ agent: {} }), port: 0 });
+       await gateway.start();
+       const { error } = await gateway.session('main', { anonymous: true }).send('Hi').result;
+       console.log(error.message);
+       await gateway.close();`,
+    );
+    expect(printed).to.equal('agentsApp needs the package @openai/agents: npm install @openai/agents zod\n');
   });
 });

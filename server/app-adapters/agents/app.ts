@@ -1,0 +1,96 @@
+import type { Agent, AgentInputItem, Runner, RunToolApprovalItem, StreamedRunResult } from '@openai/agents';
+import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type App, defineApp } from '../../apps/define-app.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { closeOpenCalls, withoutReasoning } from '../rounds.js';
+import { forCaller } from './caller.js';
+import { parseJson, toAgentItems } from './items.js';
+import { RunReader } from './reader.js';
+import { loadSdk, runFailure } from './sdk.js';
+
+type AnyAgent = Agent<any, any>;
+
+/** How an agent becomes an app. */
+export interface AgentsOptions<Tools extends ToolSet = ToolSet> {
+  /** The agent that answers, or a choice of one for each turn. */
+  readonly agent: AnyAgent | ((turn: Turn) => AnyAgent | Promise<AnyAgent>);
+  readonly description?: string;
+  /** Tools of the gateway; the agent that answers has them besides its own. */
+  readonly tools?: Tools;
+  readonly onDisconnect?: OnDisconnect;
+  /** Runs the agents, with a model provider or a tracing of your own. @default the SDK's own */
+  readonly runner?: Runner;
+  /** What tools and instructions get as `context`. @default `{ turn }` */
+  readonly context?: (turn: Turn) => unknown;
+  /** Most calls of the model in a run, all agents together. @default the SDK's, 10 */
+  readonly maxTurns?: number;
+  /** The input of the run. @default the items as they are */
+  readonly input?: (items: readonly AgentInputItem[], turn: Turn) => readonly AgentInputItem[];
+}
+
+/** An app that answers with an agent of the OpenAI Agents SDK. */
+export function agentsApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
+  options: AgentsOptions<Tools>,
+): App<Tools> {
+  const { description, tools, onDisconnect } = options;
+  const app: Application<Tools> = {
+    ...(description !== undefined && { description }),
+    ...(tools !== undefined && { tools }),
+    ...(onDisconnect !== undefined && { onDisconnect }),
+    run: (turn) => run(turn as Turn, options),
+  };
+  return defineApp(app);
+}
+
+async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<AppEvent, AppResult> {
+  const sdk = await loadSdk();
+  const { tools = {}, maxTurns, context = (of: Turn) => ({ turn: of }) } = options;
+  const chosen = typeof options.agent === 'function' ? await options.agent(turn) : options.agent;
+  const agent = forCaller(sdk, chosen, turn, tools);
+  const reader = new RunReader({
+    loggedElsewhere: new Set([...Object.keys(tools), ...turn.clientTools.map(({ name }) => name)]),
+    usage: (counts) => turn.usage(counts),
+  });
+  const runOptions = {
+    stream: true as const,
+    signal: turn.signal,
+    context: context(turn),
+    ...(maxTurns !== undefined && { maxTurns }),
+  };
+  const runner = options.runner ?? sdk;
+  const items = toAgentItems(closeOpenCalls([...turn.history, turn.message].map(withoutReasoning)));
+  let input: Parameters<Runner['run']>[1] = [...(options.input?.(items, turn) ?? items)];
+  for (;;) {
+    let stream: StreamedRunResult<any, AnyAgent>;
+    try {
+      stream = await runner.run(agent, input, runOptions);
+      for await (const event of stream) yield* reader.read(event);
+    } catch (error) {
+      throw runFailure(error);
+    }
+    if (stream.interruptions.length === 0) return reader.result;
+    await Promise.all(stream.interruptions.map((item) => decide(stream.state, item, turn)));
+    input = stream.state;
+  }
+}
+
+/** Asks the person about a call that needs approval. */
+async function decide(
+  state: StreamedRunResult<any, AnyAgent>['state'],
+  item: RunToolApprovalItem,
+  turn: Turn,
+): Promise<void> {
+  const raw = item.rawItem as { callId?: string; id?: string; name?: string; arguments?: string };
+  const name = item.name ?? raw.name ?? item.rawItem.type ?? '';
+  const callId = raw.callId ?? raw.id;
+  const { approved, reason, input } = await turn.confirm({
+    name,
+    input: raw.arguments === undefined ? item.rawItem : parseJson(raw.arguments),
+    ...(callId !== undefined && { callId }),
+  });
+  if (!approved)
+    return state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });
+  // The state holds this very call: what the person changed is what the tool gets, and what the model reads it got.
+  if (input !== undefined) raw.arguments = JSON.stringify(input);
+  state.approve(item);
+}

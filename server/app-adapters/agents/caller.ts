@@ -1,0 +1,69 @@
+import type { Agent, ModelSettings, Tool } from '@openai/agents';
+import type { Turn } from '../../apps/application.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { ToolCallError } from '../../runs/tool-error.js';
+import { toJsonSchema } from '../../schema/json-schema.js';
+import type { Sdk } from './sdk.js';
+
+interface Offered {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema: unknown;
+}
+
+/** The agent with what belongs to this run: the app's tools, those that the caller brought along, and the caller's parameters. */
+export function forCaller<A extends Agent<any, any>>(sdk: Sdk, agent: A, turn: Turn, own: ToolSet): A {
+  const offered = [
+    ...Object.entries(own).map(([name, { description, schema }]) => ({
+      name,
+      description,
+      schema: schema && toJsonSchema(schema, 'input').schema,
+    })),
+    ...turn.clientTools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      schema: parameters,
+    })),
+  ];
+  const settings = settingsOf(turn.parameters);
+  if (offered.length === 0 && Object.keys(settings).length === 0) return agent;
+  const tools = [...agent.tools, ...offered.map((one) => toTool(sdk, turn, one))];
+  return agent.clone({ tools, modelSettings: { ...agent.modelSettings, ...settings } }) as A;
+}
+
+function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema }: Offered): Tool {
+  return sdk.tool({
+    name,
+    description,
+    // The turn checks the input where there is a schema of the app's own.
+    strict: false,
+    parameters: (schema ?? { type: 'object', properties: {}, additionalProperties: true }) as any,
+    execute: async (input) => {
+      try {
+        return (await turn.callTool(name, input)) ?? null;
+      } catch (error) {
+        if (error instanceof ToolCallError) return error.message;
+        throw error;
+      }
+    },
+  });
+}
+
+/** The settings that the SDK has names for; what else a caller asked for is left out. */
+function settingsOf(parameters: Turn['parameters']): Partial<ModelSettings> {
+  const {
+    temperature,
+    top_p: topP,
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+    max_completion_tokens: maxCompletion,
+    max_tokens: max,
+    parallel_tool_calls: parallelToolCalls,
+  } = parameters;
+  const maxTokens = maxCompletion ?? max;
+  const numbers = { temperature, topP, frequencyPenalty, presencePenalty, maxTokens };
+  return {
+    ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => typeof value === 'number')),
+    ...(typeof parallelToolCalls === 'boolean' && { parallelToolCalls }),
+  };
+}

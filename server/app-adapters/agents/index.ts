@@ -1,0 +1,2 @@
+export { type AgentsOptions, agentsApp } from './app.js';
+export { type ConvertedMessage, fromAgentItems, toAgentItems } from './items.js';

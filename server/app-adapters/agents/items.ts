@@ -1,0 +1,139 @@
+import type { AgentInputItem } from '@openai/agents';
+import type { ContentBlock, Message, Role, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
+import { type Round, resultsIn, roundsOf } from '../rounds.js';
+import { fromUserContent, toUserContent } from './user-content.js';
+
+type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
+type FunctionCallResult = Extract<AgentInputItem, { type: 'function_call_result' }>;
+type AssistantMessage = Extract<AgentInputItem, { role: 'assistant' }>;
+type Reasoning = Extract<AgentInputItem, { type: 'reasoning' }>;
+
+/** A message as it comes back: items have no place for the rest of ours. */
+export type ConvertedMessage = Pick<Message, 'role' | 'content'>;
+
+/**
+ * Messages as items of the Agents SDK. An answer becomes several: what it said, its calls, and their results behind them. What has
+ * no counterpart is left out: `data` blocks, resources without text, results of calls that are not there.
+ */
+export function toAgentItems(messages: readonly Message[]): AgentInputItem[] {
+  const results = resultsIn(messages);
+  return messages.flatMap(({ role, content }): AgentInputItem[] => {
+    if (role === 'assistant') return roundsOf(content).flatMap((round) => toRound(round, results));
+    // Its results stand behind their calls.
+    if (role === 'tool') return [];
+    if (role === 'user') return [{ role, content: toUserContent(content) }];
+    return [{ role, content: content.map((block) => (block.type === 'text' ? block.text : '')).join('') }];
+  });
+}
+
+function toRound({ said, calls }: Round, results: ReadonlyMap<string, ToolResultBlock>): AgentInputItem[] {
+  const items: AgentInputItem[] = [];
+  let texts: string[] = [];
+  const flush = (): void => {
+    if (texts.length > 0) items.push(toSaid(texts));
+    texts = [];
+  };
+  for (const block of said) {
+    if (block.type === 'text') texts.push(block.text);
+    if (block.type !== 'reasoning') continue;
+    flush();
+    const rawContent = [{ type: 'reasoning_text' as const, text: block.text }];
+    items.push({ type: 'reasoning', content: [], rawContent });
+  }
+  flush();
+  items.push(...calls.map(toCall));
+  for (const { callId } of calls) {
+    const result = results.get(callId);
+    if (result) items.push(toResult(result));
+  }
+  return items;
+}
+
+function toSaid(texts: readonly string[]): AssistantMessage {
+  const content = texts.map((text) => ({ type: 'output_text' as const, text }));
+  return { role: 'assistant', status: 'completed', content };
+}
+
+function toCall({ callId, name, input }: ToolUseBlock): FunctionCall {
+  return { type: 'function_call', callId, name, arguments: JSON.stringify(input ?? {}), status: 'completed' };
+}
+
+function toResult({ callId, name, output, isError }: ToolResultBlock): FunctionCallResult {
+  return {
+    type: 'function_call_result',
+    callId,
+    name,
+    status: isError ? 'incomplete' : 'completed',
+    // The SDK writes texts as objects; a plain string is JSON of ours.
+    output: typeof output === 'string' ? { type: 'text', text: output } : JSON.stringify(output ?? null),
+  };
+}
+
+/** Items of the Agents SDK in ours. The items of one answer become one message; those of other kinds are left out. */
+export function fromAgentItems(items: readonly AgentInputItem[]): ConvertedMessage[] {
+  const all: { role: Role; content: ContentBlock[] }[] = [];
+  for (const item of items) {
+    const role = roleOf(item);
+    const content = role === null ? [] : contentOf(item);
+    const last = all.at(-1);
+    if (role === null || (role === 'assistant' && content.length === 0)) continue;
+    if (role === 'assistant' && last?.role === role) last.content.push(...content);
+    else all.push({ role, content });
+  }
+  return all;
+}
+
+function roleOf(item: AgentInputItem): Role | null {
+  if ('role' in item) return item.role;
+  const { type } = item;
+  return type === 'function_call' || type === 'function_call_result' || type === 'reasoning'
+    ? 'assistant'
+    : null;
+}
+
+function contentOf(item: AgentInputItem): ContentBlock[] {
+  if ('role' in item) {
+    if (item.role === 'user') return fromUserContent(item.content);
+    if (item.role === 'system') return [{ type: 'text', text: item.content }];
+    return saidIn(item);
+  }
+  if (item.type === 'reasoning') return reasoningIn(item).map((text) => ({ type: 'reasoning', text }));
+  if (item.type === 'function_call') return [callIn(item)];
+  return item.type === 'function_call_result' ? [resultIn(item)] : [];
+}
+
+/** The text of what an agent said, a refusal too. */
+export function saidIn({ content }: AssistantMessage): ContentBlock[] {
+  return content.flatMap((part): ContentBlock[] => {
+    if (part.type === 'output_text') return [{ type: 'text', text: part.text }];
+    return part.type === 'refusal' ? [{ type: 'text', text: part.refusal }] : [];
+  });
+}
+
+/** What a model thought, or its summary of it. */
+export function reasoningIn({ content, rawContent }: Reasoning): string[] {
+  const parts = rawContent && rawContent.length > 0 ? rawContent : content;
+  return parts.map(({ text }) => text).filter((text) => text !== '');
+}
+
+function callIn({ callId, name, arguments: input }: FunctionCall): ToolUseBlock {
+  return { type: 'tool_use', callId, name, input: parseJson(input) };
+}
+
+function resultIn({ callId, name, output, status }: FunctionCallResult): ToolResultBlock {
+  return { type: 'tool_result', callId, name, output: outputIn(output), isError: status === 'incomplete' };
+}
+
+function outputIn(output: FunctionCallResult['output']): unknown {
+  if (typeof output === 'string') return parseJson(output);
+  return !Array.isArray(output) && output.type === 'text' ? output.text : output;
+}
+
+/** JSON; the text itself where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,157 @@
+import type { RunItemStreamEvent, RunStreamEvent } from '@openai/agents';
+import type { Usage } from '../../../shared/messages.js';
+import type { AppEvent, AppResult } from '../../apps/application.js';
+import { parseJson, reasoningIn, saidIn } from './items.js';
+
+type RunItem = RunItemStreamEvent['item'];
+
+export interface ReaderOptions {
+  /** Names of tools whose calls the turn logs itself. */
+  readonly loggedElsewhere: ReadonlySet<string>;
+  readonly usage: (counts: Usage) => void;
+}
+
+interface CallItem {
+  readonly type: string;
+  readonly id?: string;
+  readonly callId?: string;
+  readonly name?: string;
+  readonly arguments?: unknown;
+  readonly action?: unknown;
+  readonly status?: string;
+  readonly output?: unknown;
+}
+
+/** Turns the events of a streamed run into ours. */
+export class RunReader {
+  readonly #options: ReaderOptions;
+  readonly #names = new Map<string, string>();
+  /** What the model's current answer has streamed; items repeat it whole. */
+  #streamed = { text: false, reasoning: false };
+  #truncated = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  get result(): AppResult {
+    return { stopReason: this.#truncated ? 'max_tokens' : 'end' };
+  }
+
+  read(event: RunStreamEvent): readonly AppEvent[] {
+    if (event.type === 'run_item_stream_event') return this.#item(event);
+    return event.type === 'raw_model_stream_event' ? this.#raw(event.data) : [];
+  }
+
+  #raw(data: Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data']): readonly AppEvent[] {
+    switch (data.type) {
+      case 'response_started':
+        this.#streamed = { text: false, reasoning: false };
+        this.#truncated = false;
+        return [];
+      case 'output_text_delta':
+        this.#streamed.text = true;
+        return [{ type: 'content_delta', delta: data.delta }];
+      case 'response_done': {
+        const { inputTokens, outputTokens, totalTokens } = data.response.usage;
+        this.#options.usage({ inputTokens, outputTokens, totalTokens });
+        return [];
+      }
+      case 'model': {
+        this.#truncated ||= isTruncated(data.event);
+        const delta = reasoningDelta(data.event);
+        if (delta === '') return [];
+        this.#streamed.reasoning = true;
+        return [{ type: 'reasoning_delta', delta }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #item({ name, item }: RunItemStreamEvent): readonly AppEvent[] {
+    switch (name) {
+      case 'message_output_created':
+        return this.#streamed.text || item.type !== 'message_output_item'
+          ? []
+          : saidIn(item.rawItem).flatMap((block) =>
+              block.type === 'text' ? [{ type: 'content_delta' as const, delta: block.text }] : [],
+            );
+      case 'reasoning_item_created':
+        return this.#streamed.reasoning || item.type !== 'reasoning_item'
+          ? []
+          : reasoningIn(item.rawItem).map((delta) => ({ type: 'reasoning_delta' as const, delta }));
+      case 'tool_called':
+        return this.#called(item.rawItem as unknown as CallItem);
+      case 'tool_output':
+        return this.#answered(item);
+      case 'handoff_occurred':
+        return handoff(item);
+      default:
+        return [];
+    }
+  }
+
+  #called(raw: CallItem): readonly AppEvent[] {
+    const callId = idOf(raw);
+    const name = raw.name ?? raw.type;
+    this.#names.set(callId, name);
+    if (this.#options.loggedElsewhere.has(name)) return [];
+    const input = typeof raw.arguments === 'string' ? parseJson(raw.arguments) : raw.arguments;
+    const call = { type: 'tool_use' as const, callId, name, input: input ?? raw.action ?? {} };
+    // A hosted tool's call comes with what it answered.
+    return raw.type === 'hosted_tool_call'
+      ? [
+          call,
+          { type: 'tool_result', callId, name, output: raw.output ?? null, isError: raw.status === 'failed' },
+        ]
+      : [call];
+  }
+
+  #answered(item: RunItem): readonly AppEvent[] {
+    if (item.type !== 'tool_call_output_item') return [];
+    const raw = item.rawItem as unknown as CallItem;
+    const callId = idOf(raw);
+    const name = raw.name ?? this.#names.get(callId) ?? raw.type;
+    if (this.#options.loggedElsewhere.has(name)) return [];
+    return [
+      { type: 'tool_result', callId, name, output: plain(item.output), isError: raw.status === 'incomplete' },
+    ];
+  }
+}
+
+/** A hand-over is part of the answer, so that an app can see in the history who spoke last. */
+function handoff(item: RunItem): readonly AppEvent[] {
+  if (item.type !== 'handoff_output_item') return [];
+  const value = { from: item.sourceAgent.name, to: item.targetAgent.name };
+  return [{ type: 'data', id: idOf(item.rawItem as unknown as CallItem), name: 'handoff', value }];
+}
+
+function idOf({ callId, id }: CallItem): string {
+  return callId ?? id ?? '';
+}
+
+/** JSON of what a tool returned. */
+function plain(output: unknown): unknown {
+  if (typeof output === 'string') return output;
+  try {
+    return JSON.parse(JSON.stringify(output ?? null));
+  } catch {
+    return String(output);
+  }
+}
+
+/** The reasoning in an event of a provider: of the Responses API, or of chat completions, which have no agreed name for it. */
+function reasoningDelta(event: any): string {
+  const responses = ['response.reasoning_summary_text.delta', 'response.reasoning_text.delta'];
+  const chat = event?.choices?.[0]?.delta;
+  const delta = responses.includes(event?.type) ? event.delta : (chat?.reasoning_content ?? chat?.reasoning);
+  return typeof delta === 'string' ? delta : '';
+}
+
+function isTruncated(event: any): boolean {
+  return (
+    event?.choices?.[0]?.finish_reason === 'length' ||
+    event?.response?.incomplete_details?.reason === 'max_output_tokens'
+  );
+}

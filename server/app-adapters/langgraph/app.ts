@@ -1,0 +1,146 @@
+import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type App, defineApp } from '../../apps/define-app.js';
+import type { ToolSet } from '../../apps/tool.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import type { CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
+import { answerInterrupts, type ReadInterrupt } from './interrupts.js';
+import { GraphReader, STREAM_MODES } from './reader.js';
+import { openThread } from './thread.js';
+
+/** How a graph becomes an app. */
+export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
+  readonly graph: CompiledGraph;
+  readonly description?: string;
+  /** Tools of the gateway, which nodes call with `config.configurable.turn.callTool`. */
+  readonly tools?: Tools;
+  readonly onDisconnect?: OnDisconnect;
+  /** Whether runs go on after a restart of the gateway; needs a checkpointer that survives it. @default false */
+  readonly resumable?: boolean;
+  /**
+   * The thread of a graph with a checkpointer.
+   *
+   * @default one for each conversation, by `turn.session.epoch`
+   */
+  readonly threadId?: (turn: Turn) => string;
+  /** The graph's input. @default `{ messages }` */
+  readonly input?: (messages: readonly GraphMessage[], turn: Turn) => unknown;
+  /** More of the graph's config, such as `recursionLimit`, `context` or `callbacks`. */
+  readonly config?: (turn: Turn) => Readonly<Record<string, unknown>>;
+  /** Reads interrupts of a form of your own as confirmations. */
+  readonly readInterrupt?: ReadInterrupt;
+  /** Whether what a node's models and tools say is part of the answer. @default all of it */
+  readonly show?: (metadata: GraphMessageMetadata) => boolean;
+}
+
+/** Codes of LangGraph's own errors: the graph is wrong, not what it calls. */
+const GRAPH_ERRORS = new Set([
+  'GRAPH_RECURSION_LIMIT',
+  'INVALID_CONCURRENT_GRAPH_UPDATE',
+  'INVALID_GRAPH_NODE_RETURN_VALUE',
+  'MISSING_CHECKPOINTER',
+  'MULTIPLE_SUBGRAPHS',
+  'UNREACHABLE_NODE',
+]);
+
+/** An app that answers with a compiled graph of LangGraph. The graph reaches the turn as `config.configurable.turn`. */
+export function langGraphApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
+  options: LangGraphOptions<Tools>,
+): App<Tools> {
+  const { description, tools, onDisconnect, resumable } = options;
+  const app: Application<Tools> = {
+    ...(description !== undefined && { description }),
+    ...(tools !== undefined && { tools }),
+    ...(onDisconnect !== undefined && { onDisconnect }),
+    ...(resumable !== undefined && { resumable }),
+    run: (turn) => run(turn as Turn, options),
+  };
+  return defineApp(app);
+}
+
+async function* run(
+  turn: Turn,
+  options: LangGraphOptions<any>,
+): AsyncGenerator<AppEvent, AppResult | undefined> {
+  const { graph } = options;
+  const reader = new GraphReader({
+    loggedElsewhere: new Set([
+      ...Object.keys(options.tools ?? {}),
+      ...turn.clientTools.map(({ name }) => name),
+    ]),
+    show: options.show ?? (() => true),
+    usage: (counts) => turn.usage(counts),
+  });
+  const config = graphConfig(turn, options, reader);
+  const thread = await guarded(() =>
+    openThread(graph, 'thread_id' in config.configurable ? config : null, turn),
+  );
+  reader.knows(thread.known);
+  let input: unknown = thread.goesOn
+    ? null
+    : (options.input?.(thread.messages, turn) ?? { messages: thread.messages });
+  for (;;) {
+    try {
+      for await (const [, mode, payload] of await graph.stream(input, config))
+        yield* reader.read(mode, payload);
+    } catch (error) {
+      throw failure(error);
+    }
+    yield* reader.end();
+    const interrupts = reader.takeInterrupts();
+    if (interrupts.length === 0) return yield* reader.result();
+    if (interrupts.every((one) => !('value' in one))) {
+      const { next = [] } = (await guarded(() => graph.getState?.(config))) ?? {};
+      if (!(await turn.confirm({ name: 'breakpoint', input: { next } })).approved) return undefined;
+      input = null;
+      continue;
+    }
+    const callId = (name: string, called: unknown): string | undefined => reader.openCall(name, called);
+    const resume = await answerInterrupts(interrupts, { turn, read: options.readInterrupt, callId });
+    if (resume === null) return undefined;
+    input = { lg_name: 'Command', resume: resume.value };
+  }
+}
+
+function graphConfig(turn: Turn, { graph, config, threadId }: LangGraphOptions<any>, reader: GraphReader) {
+  const own = config?.(turn) ?? {};
+  const thread = threadId ?? (({ session }: Turn) => `${session.id}@${session.epoch}`);
+  return {
+    ...own,
+    streamMode: STREAM_MODES,
+    subgraphs: true,
+    signal: turn.signal,
+    // A ready-made callback manager cannot be added to; it is the host's choice then.
+    ...(Array.isArray(own.callbacks ?? []) && {
+      callbacks: [...((own.callbacks ?? []) as unknown[]), stopListener(reader)],
+    }),
+    configurable: {
+      ...(own.configurable as object | undefined),
+      turn,
+      ...(graph.checkpointer ? { thread_id: thread(turn) } : {}),
+    },
+  };
+}
+
+/** Some integrations tell why a model stopped to callbacks alone. */
+function stopListener(reader: GraphReader) {
+  return {
+    name: 'agent-session-gateway',
+    awaitHandlers: true,
+    handleLLMEnd({ generations }: { generations?: { generationInfo?: { finish_reason?: unknown } }[][] }) {
+      reader.stopped(generations?.[0]?.[0]?.generationInfo?.finish_reason);
+    },
+  };
+}
+
+async function guarded<T>(call: () => Promise<T> | T): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw failure(error);
+  }
+}
+
+function failure(error: unknown): unknown {
+  const { lc_error_code: code } = (error ?? {}) as { lc_error_code?: string };
+  return code !== undefined && GRAPH_ERRORS.has(code) ? error : upstreamFailed(error);
+}

@@ -1,0 +1,65 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { ClientTool, Turn } from '../../apps/application.js';
+import { ToolCallError } from '../../runs/tool-error.js';
+import type { GraphToolCall, GraphToolMessage } from './graph.js';
+import { toToolMessage } from './messages.js';
+import { ReadMark } from './reader.js';
+
+/** A tool in the form that `bindTools` of every chat model takes. */
+export interface GraphToolDefinition {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters: unknown;
+  };
+}
+
+/** The tools that the caller of a run brought along, for a model's `bindTools`. */
+export function toolDefinitions(tools: readonly ClientTool[]): GraphToolDefinition[] {
+  return tools.map(({ name, description, parameters = { type: 'object', properties: {} } }) => ({
+    type: 'function',
+    function: { name, ...(description !== undefined && { description }), parameters },
+  }));
+}
+
+/** The part of a node's config that is used here. */
+export interface NodeConfig {
+  readonly configurable?: Readonly<Record<string, any>>;
+  readonly writer?: (chunk: any) => void;
+}
+
+/**
+ * Calls tools of the gateway for a node: those the caller brought along, and the app's. The results are messages for the graph's
+ * state; one that failed or was denied says so to the model.
+ *
+ * @param config The node's, of a graph that `langGraphApp` runs.
+ * @throws GatewayError `INVALID_REQUEST` when the graph runs elsewhere
+ */
+export async function answerToolCalls(
+  config: NodeConfig,
+  calls: readonly GraphToolCall[],
+): Promise<GraphToolMessage[]> {
+  const turn: Turn | undefined = config.configurable?.turn;
+  if (!turn) {
+    const message = 'answerToolCalls needs the config of a node in a graph that langGraphApp runs';
+    throw new GatewayError({ code: 'INVALID_REQUEST', message });
+  }
+  await allRead(config);
+  return Promise.all(
+    calls.map(async ({ id: callId = '', name, args }) => {
+      try {
+        return toToolMessage({ callId, name, output: await turn.callTool(name, args), isError: false });
+      } catch (error) {
+        if (!(error instanceof ToolCallError)) throw error;
+        return toToolMessage({ callId, name, output: error.message, isError: true });
+      }
+    }),
+  );
+}
+
+/** Resolves when all that the graph has said so far is in the log: calls are logged at once, and come behind it. */
+function allRead({ writer }: NodeConfig): Promise<void> {
+  if (!writer) return Promise.resolve();
+  return new Promise((resolve) => writer(new ReadMark(resolve)));
+}

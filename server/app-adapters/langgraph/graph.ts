@@ -1,0 +1,102 @@
+/**
+ * The part of a compiled graph that is used here. It is described rather than imported, so that the graph may come from any 1.x of
+ * `@langchain/langgraph`.
+ */
+export interface CompiledGraph {
+  stream(input: any, options?: any): Promise<AsyncIterable<any>>;
+  getState?(config: any): Promise<GraphState>;
+  readonly checkpointer?: unknown;
+}
+
+/** The part of a thread's state that is used here. */
+export interface GraphState {
+  readonly values: any;
+  /** Nodes that run next. */
+  readonly next?: readonly string[];
+}
+
+/** A message of LangChain, as an object: what its graphs take as it is, and what their message classes look like. */
+export interface GraphMessage {
+  readonly role?: string;
+  readonly type?: string;
+  readonly id?: string | undefined;
+  readonly content?: string | readonly GraphContent[];
+  readonly name?: string | undefined;
+  readonly tool_calls?: readonly GraphToolCall[] | undefined;
+  readonly tool_call_chunks?: readonly GraphToolCallChunk[] | undefined;
+  readonly tool_call_id?: string | undefined;
+  readonly status?: string | undefined;
+  readonly usage_metadata?: GraphUsage | undefined;
+  readonly additional_kwargs?: Readonly<Record<string, unknown>> | undefined;
+  readonly response_metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A tool's result, of a type that a node of a graph may return. */
+export type GraphToolMessage = {
+  role: 'tool';
+  id?: string;
+  tool_call_id: string;
+  name: string;
+  content: string;
+  status: 'error' | 'success';
+  additional_kwargs?: Record<string, unknown>;
+};
+
+export type GraphContent = Readonly<Record<string, unknown>> & { readonly type?: string };
+
+export interface GraphToolCall {
+  readonly id?: string | undefined;
+  readonly name: string;
+  readonly args: any;
+  readonly type?: 'tool_call' | undefined;
+}
+
+export interface GraphToolCallChunk {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly args?: string | undefined;
+  readonly index?: number | undefined;
+}
+
+interface GraphUsage {
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly total_tokens?: number;
+}
+
+/** What LangGraph says of where a message came from. */
+export interface GraphMessageMetadata {
+  readonly langgraph_node?: string;
+  readonly tags?: readonly string[];
+  readonly [name: string]: unknown;
+}
+
+export type GraphRole = 'user' | 'assistant' | 'system' | 'tool';
+
+const ROLES: Readonly<Record<string, GraphRole>> = {
+  human: 'user',
+  user: 'user',
+  ai: 'assistant',
+  AIMessageChunk: 'assistant',
+  assistant: 'assistant',
+  system: 'system',
+  developer: 'system',
+  tool: 'tool',
+};
+
+/** Whose message it is; null for what is none, or of a kind that has no counterpart. */
+export function roleOf(message: unknown): GraphRole | null {
+  if (typeof message !== 'object' || message === null) return null;
+  const { role, type } = message as GraphMessage;
+  return ROLES[role ?? type ?? ''] ?? null;
+}
+
+/** The messages of a state or of an update of one, whatever it calls them. */
+export function messagesIn(update: unknown): GraphMessage[] {
+  if (typeof update !== 'object' || update === null) return [];
+  if (Array.isArray(update)) return update.flatMap((one) => (roleOf(one) ? [one] : messagesIn(one)));
+  if (roleOf(update)) return [update as GraphMessage];
+  return Object.values(update).flatMap((value) =>
+    roleOf(value) ? [value as GraphMessage] : Array.isArray(value) ? value.filter((one) => roleOf(one)) : [],
+  );
+}

@@ -1,0 +1,263 @@
+import type { Usage } from '../../../shared/messages.js';
+import type { AppEvent, AppResult } from '../../apps/application.js';
+import { fromGraphContent } from './content.js';
+import {
+  type GraphMessage,
+  type GraphMessageMetadata,
+  type GraphToolCall,
+  type GraphToolCallChunk,
+  messagesIn,
+  roleOf,
+} from './graph.js';
+import { outputOf } from './messages.js';
+
+/** An interrupt of a graph; without a value for a breakpoint. */
+export interface GraphInterrupt {
+  readonly id?: string;
+  readonly value?: unknown;
+}
+
+/** A mark in a graph's stream that tells when it is read, and so all before it. */
+export class ReadMark {
+  readonly passed: () => void;
+
+  constructor(passed: () => void) {
+    this.passed = passed;
+  }
+}
+
+export interface ReaderOptions {
+  /** Names of tools whose calls the turn logs itself. */
+  readonly loggedElsewhere: ReadonlySet<string>;
+  readonly show: (metadata: GraphMessageMetadata) => boolean;
+  readonly usage: (counts: Usage) => void;
+}
+
+interface PendingCall {
+  id: string;
+  name: string;
+  args: string;
+}
+
+/** The modes of a graph's stream that a reader takes. */
+export const STREAM_MODES = ['messages', 'updates', 'custom'] as const;
+
+const LENGTH_REASONS = new Set(['length', 'max_tokens', 'MAX_TOKENS']);
+
+/**
+ * Turns a graph's stream into events. Text comes from `messages` as models write it; calls are complete when their message is;
+ * `updates` brings what no model wrote: messages in a `Command`, and interrupts.
+ */
+export class GraphReader {
+  readonly #options: ReaderOptions;
+  readonly #whole = new Set<string>();
+  readonly #seen = new WeakSet<object>();
+  /** Pieces of calls, by message and index. */
+  readonly #pending = new Map<string, Map<number, PendingCall>>();
+  readonly #open = new Map<string, GraphToolCall>();
+  #interrupts = new Map<string, GraphInterrupt>();
+  #breakpoint = false;
+  #truncated = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Takes ids of messages that went in: a node that hands them on says nothing new. */
+  knows(ids: Iterable<string>): void {
+    for (const id of ids) this.#whole.add(id);
+  }
+
+  *read(mode: string, payload: any): Iterable<AppEvent> {
+    if (payload instanceof ReadMark) payload.passed();
+    else if (mode === 'custom') yield { type: 'custom', name: 'langgraph', payload };
+    else if (mode === 'updates') yield* this.#updates(payload ?? {});
+    else if (mode === 'messages' && Array.isArray(payload)) {
+      const [message, metadata = {}] = payload;
+      if (isPiece(message)) yield* this.#piece(message, metadata);
+      else yield* this.#message(message, metadata);
+    }
+  }
+
+  /** Why a model stopped, where its messages do not say so. */
+  stopped(reason: unknown): void {
+    if (typeof reason === 'string') this.#truncated = LENGTH_REASONS.has(reason);
+  }
+
+  /** What the stream's end completes. */
+  *end(): Iterable<AppEvent> {
+    for (const id of this.#pending.keys()) yield* this.#complete(id);
+  }
+
+  /** The interrupts since the last call; one without a value for a breakpoint. */
+  takeInterrupts(): readonly GraphInterrupt[] {
+    const all = [...this.#interrupts.values()];
+    const breakpoint = this.#breakpoint;
+    this.#interrupts = new Map();
+    this.#breakpoint = false;
+    return all.length === 0 && breakpoint ? [{}] : all;
+  }
+
+  /** The id of a call that waits for its result, by what is called. */
+  openCall(name: string, input: unknown): string | undefined {
+    const wanted = JSON.stringify(input);
+    for (const [id, call] of this.#open)
+      if (
+        call.name === name &&
+        JSON.stringify(call.args) === wanted &&
+        !this.#options.loggedElsewhere.has(name)
+      )
+        return id;
+    return undefined;
+  }
+
+  /** How the answer ended; the calls that nobody answered are for the caller of this run. */
+  *result(): Generator<AppEvent, AppResult> {
+    for (const { id = '', name, args } of this.#open.values()) {
+      if (this.#options.loggedElsewhere.has(name)) yield { type: 'tool_use', callId: id, name, input: args };
+    }
+    return { stopReason: this.#open.size > 0 ? 'tool_use' : this.#truncated ? 'max_tokens' : 'end' };
+  }
+
+  *#updates(payload: Readonly<Record<string, unknown>>): Iterable<AppEvent> {
+    for (const [node, update] of Object.entries(payload)) {
+      if (node === '__interrupt__') this.#interrupted(update as GraphInterrupt[]);
+      else for (const message of messagesIn(update)) yield* this.#message(message, { langgraph_node: node });
+    }
+  }
+
+  #interrupted(interrupts: readonly GraphInterrupt[]): void {
+    if (interrupts.length === 0) this.#breakpoint = true;
+    // One in a subgraph is told of by every graph above it.
+    for (const one of interrupts) this.#interrupts.set(one.id ?? `#${this.#interrupts.size}`, one);
+  }
+
+  /** A piece of a message that a model is writing. */
+  *#piece(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
+    const { id = '' } = message;
+    this.#whole.add(id);
+    this.#count(message);
+    const shown = this.#options.show(metadata);
+    if (shown) {
+      yield* said(message);
+      for (const chunk of message.tool_call_chunks ?? []) this.#gather(id, chunk);
+    }
+    if (this.#finish(message)) yield* this.#complete(id);
+  }
+
+  /** A message as a whole: a tool's, one that no model streamed, or once more one that came in pieces. */
+  *#message(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
+    const role = roleOf(message);
+    if (role !== 'assistant' && role !== 'tool') return;
+    if (message.id !== undefined) yield* this.#complete(message.id);
+    if (!this.#isNew(message)) return;
+    const shown = this.#options.show(metadata);
+    if (role === 'tool') return yield* this.#toolResult(message, shown);
+    this.#count(message);
+    this.#finish(message);
+    if (!shown) return;
+    yield* said(message);
+    for (const call of message.tool_calls ?? []) yield* this.#toolUse(call);
+  }
+
+  /** A whole message counts once, in whatever modes and updates it comes. */
+  #isNew(message: GraphMessage): boolean {
+    const known = this.#seen.has(message) || (message.id !== undefined && this.#whole.has(message.id));
+    this.#seen.add(message);
+    if (message.id !== undefined) this.#whole.add(message.id);
+    return !known;
+  }
+
+  #count({ usage_metadata: counts }: GraphMessage): void {
+    if (counts) this.#options.usage(countsOf(counts));
+  }
+
+  #finish(message: GraphMessage): boolean {
+    const reason = finishOf(message);
+    this.stopped(reason);
+    return reason !== undefined;
+  }
+
+  #gather(messageId: string, { index = 0, id, name, args }: GraphToolCallChunk): void {
+    const calls = this.#pending.get(messageId) ?? new Map<number, PendingCall>();
+    const call = calls.get(index) ?? { id: '', name: '', args: '' };
+    call.id ||= id ?? '';
+    call.name += name ?? '';
+    call.args += args ?? '';
+    this.#pending.set(messageId, calls.set(index, call));
+  }
+
+  *#complete(messageId: string): Iterable<AppEvent> {
+    const calls = this.#pending.get(messageId);
+    this.#pending.delete(messageId);
+    for (const { id, name, args } of calls?.values() ?? [])
+      yield* this.#toolUse({ id, name, args: parse(args) });
+  }
+
+  *#toolUse(call: GraphToolCall): Iterable<AppEvent> {
+    const { id = '', name, args } = call;
+    this.#open.set(id, call);
+    if (!this.#options.loggedElsewhere.has(name)) yield { type: 'tool_use', callId: id, name, input: args };
+  }
+
+  *#toolResult(message: GraphMessage, shown: boolean): Iterable<AppEvent> {
+    const callId = message.tool_call_id ?? '';
+    for (const [id, calls] of this.#pending) {
+      // The call is complete, whether or not its message was seen to end.
+      if ([...calls.values()].some((one) => one.id === callId)) yield* this.#complete(id);
+    }
+    const call = this.#open.get(callId);
+    this.#open.delete(callId);
+    const name = message.name ?? call?.name ?? '';
+    if (!shown || this.#options.loggedElsewhere.has(name)) return;
+    yield {
+      type: 'tool_result',
+      callId,
+      name,
+      output: outputOf(message),
+      isError: message.status === 'error',
+    };
+  }
+}
+
+function isPiece(message: GraphMessage): boolean {
+  return message.tool_call_chunks !== undefined || message.type === 'AIMessageChunk';
+}
+
+function* said(message: GraphMessage): Iterable<AppEvent> {
+  for (const block of fromGraphContent(message)) {
+    if (block.type === 'text') yield { type: 'content_delta', delta: block.text };
+    else if (block.type === 'reasoning') yield { type: 'reasoning_delta', delta: block.text };
+  }
+}
+
+function countsOf({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  total_tokens: totalTokens,
+}: NonNullable<GraphMessage['usage_metadata']>): Usage {
+  return {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(totalTokens !== undefined && { totalTokens }),
+  };
+}
+
+/** Why the model stopped, by any of the names that providers have for it. */
+function finishOf({
+  response_metadata: metadata,
+  additional_kwargs: extra,
+}: GraphMessage): string | undefined {
+  const found =
+    metadata?.finish_reason ?? metadata?.stop_reason ?? metadata?.finishReason ?? extra?.stop_reason;
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** The input of a call; the text itself where it is no JSON, which is for the tool to refuse. */
+function parse(args: string): unknown {
+  try {
+    return args === '' ? {} : JSON.parse(args);
+  } catch {
+    return args;
+  }
+}

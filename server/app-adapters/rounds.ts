@@ -1,0 +1,62 @@
+import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
+
+/** What a model is told of a call that an abort or a failure left without a result. */
+export const NO_RESULT = 'The tool did not answer';
+
+/** The results in a conversation, by the id of their call. */
+export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Map<string, ToolResultBlock> {
+  const results = new Map<string, ToolResultBlock>();
+  for (const { content } of messages)
+    for (const block of content) if (block.type === 'tool_result') results.set(block.callId, block);
+  return results;
+}
+
+/** The messages with a result for every call: models refuse a conversation in which one is missing. */
+export function closeOpenCalls(messages: readonly Message[]): Message[] {
+  const results = resultsIn(messages);
+  return messages.map((message) => {
+    if (!message.content.some((block) => isOpen(block, results))) return message;
+    const content = message.content.flatMap((block): ContentBlock[] =>
+      isOpen(block, results) ? [block, closing(block)] : [block],
+    );
+    return { ...message, content };
+  });
+}
+
+function isOpen(block: ContentBlock, results: ReadonlyMap<string, unknown>): block is ToolUseBlock {
+  return block.type === 'tool_use' && !results.has(block.callId);
+}
+
+function closing({ callId, name }: ToolUseBlock): ToolResultBlock {
+  return { type: 'tool_result', callId, name, output: NO_RESULT, isError: true };
+}
+
+/** One round of an answer: what was said, then what was called at once. */
+export interface Round {
+  readonly said: Exclude<ContentBlock, ToolUseBlock | ToolResultBlock>[];
+  readonly calls: ToolUseBlock[];
+}
+
+/** The rounds of an answer. A new one begins behind results, and with what is said behind a call. */
+export function roundsOf(content: readonly ContentBlock[]): Round[] {
+  const rounds: Round[] = [];
+  let open: Round | null = null;
+  for (const block of content) {
+    if (block.type === 'tool_result') {
+      if (open && open.calls.length > 0) open = null;
+      continue;
+    }
+    if (!open || (block.type !== 'tool_use' && open.calls.length > 0)) {
+      open = { said: [], calls: [] };
+      rounds.push(open);
+    }
+    if (block.type === 'tool_use') open.calls.push(block);
+    else open.said.push(block);
+  }
+  return rounds;
+}
+
+/** Providers take reasoning back in forms of their own only. */
+export function withoutReasoning(message: Message): Message {
+  return { ...message, content: message.content.filter(({ type }) => type !== 'reasoning') };
+}

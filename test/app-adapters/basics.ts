@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import type { Application } from '../../server/index.js';
+import { textOf } from '../../shared/messages.js';
+import { ChatEndpoint } from '../support/model-endpoint.js';
+import { follow, serve } from './served.js';
+
+/** What every adapter has to show of an app that does no more than ask a model. */
+export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Application): void {
+  it('streams text and reasoning as the model writes them, with usage and stop reason', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(makeApp(endpoint));
+    const run = client.send('main', 'Hello');
+    const asked = await endpoint.next();
+    expect(asked.body).to.deep.include({ model: 'tiny', stream: true });
+    expect(asked.body.messages).to.have.length(1);
+    const text = run.text[Symbol.asyncIterator]();
+    asked.chunk({ reasoning_content: 'A greeting. ' }).text('Hi ');
+    expect((await text.next()).value).to.equal('Hi ');
+    asked.text('there').finish();
+    const { message, stopReason, usage } = await run.result;
+    expect(message.content).to.deep.equal([
+      { type: 'reasoning', text: 'A greeting. ' },
+      { type: 'text', text: 'Hi there' },
+    ]);
+    expect(stopReason).to.equal('end');
+    expect(usage).to.deep.equal({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+  });
+
+  it('cancels the request to the model when the run is aborted', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const { client } = await serve(makeApp(endpoint));
+    const run = client.send('main', 'Hello');
+    const asked = await endpoint.next();
+    asked.text('Well, ');
+    await run.text[Symbol.asyncIterator]().next();
+    await run.abort();
+    await asked.closed;
+    const { message, stopReason } = await run.result;
+    expect(stopReason).to.equal('aborted');
+    expect(textOf(message)).to.equal('Well, ');
+  });
+
+  for (const [what, fail] of [
+    ['refuses', (asked: any) => asked.refuse(401, 'the key a-key is wrong')],
+    ['breaks off', (asked: any) => asked.text('Well').cut()],
+  ] as const) {
+    it(`ends with UPSTREAM_FAILED when the model ${what}, whose words go to the log alone`, async () => {
+      const endpoint = await ChatEndpoint.open();
+      const { client, log } = await serve(makeApp(endpoint));
+      const run = client.send('main', 'Hello');
+      const seen = follow(run);
+      fail(await endpoint.next());
+      const told = (await seen).filter(([type]) => type !== 'content_delta');
+      expect(told).to.deep.equal([
+        ['run_error', 'UPSTREAM_FAILED', "The app's upstream failed"],
+        ['message_end', 'error'],
+      ]);
+      expect(JSON.stringify(await run.result)).to.not.contain('a-key');
+      const logged = log.lines.filter(({ message }) => message.includes('the app failed'));
+      expect(logged).to.have.length(1);
+      if (what === 'refuses')
+        expect(String((logged[0]!.details as any).error)).to.contain('the key a-key is wrong');
+    });
+  }
+}

@@ -1,0 +1,206 @@
+import { AIMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { Annotation, interrupt, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
+import { textOf } from '../../../shared/messages.js';
+import { connectClient } from '../../support/client.js';
+import { crashed, newDatabase, startDurable } from '../../support/durable.js';
+import { gate } from '../../support/gate.js';
+import { post } from '../../support/gateway.js';
+import { ChatEndpoint } from '../../support/model-endpoint.js';
+import { byName } from '../../support/users.js';
+import { follow, serve } from '../served.js';
+import { agentGraph } from './graphs.js';
+
+/** Answers with the text of everything it remembers. */
+function remembering(checkpointer = new MemorySaver()) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode('tell', ({ messages }) => ({
+      messages: [new AIMessage(messages.map(({ content }) => content).join('|'))],
+    }))
+    .addEdge('__start__', 'tell')
+    .compile({ checkpointer });
+}
+
+describe('the thread of a graph with a checkpointer', () => {
+  it('is told each message once, and remembers the rest itself', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const graph = agentGraph(endpoint).compile({ checkpointer: new MemorySaver() });
+    const { client } = await serve(langGraphApp({ graph }));
+    const first = client.send('main', 'Weather?');
+    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
+    (await endpoint.next()).text('Sunny.').finish();
+    await first.result;
+    const second = client.send('main', 'Thanks');
+    const { body } = await endpoint.next();
+    expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
+      ['user', 'Weather?'],
+      ['assistant', ''],
+      ['tool', 'Sunny in Rome'],
+      ['assistant', 'Sunny.'],
+      ['user', 'Thanks'],
+    ]);
+    await second.abort();
+  });
+
+  it('is another for each user, however alike the names of their sessions', async () => {
+    const { client, url } = await serve(langGraphApp({ graph: remembering() }), { auth: byName });
+    const say = async (name: string, text: string) => {
+      const one = connectClient(url, { token: name });
+      return textOf((await one.send('main', text).result).message);
+    };
+    client.disconnect();
+    expect(await say('alice', 'secret')).to.equal('secret');
+    expect(await say('bob', 'hello')).to.equal('hello');
+    expect(await say('alice', 'more')).to.equal('secret|secret|more');
+  });
+
+  it('is another once the session was closed', async () => {
+    const { client } = await serve(langGraphApp({ graph: remembering() }));
+    await client.send('main', 'one').result;
+    await client.end('main');
+    expect(textOf((await client.send('main', 'two').result).message)).to.equal('two');
+  });
+
+  it('is told the whole history when it was lost', async () => {
+    let graph = remembering();
+    const { client } = await serve(
+      langGraphApp({
+        graph: {
+          stream: (...args) => graph.stream(...args),
+          getState: (config) => graph.getState(config),
+          checkpointer: true,
+        },
+      }),
+    );
+    await client.send('main', 'one').result;
+    graph = remembering();
+    expect(textOf((await client.send('main', 'two').result).message)).to.equal('one|one|two');
+  });
+
+  it('is told what was sent with an earlier message that it never got', async () => {
+    const { client, url } = await serve(langGraphApp({ graph: remembering() }));
+    await client.send('main', 'one').result;
+    const messages = [{ role: 'system', content: 'Be brief' }, { content: 'two' }];
+    const { body } = await post(`${url}/send`, { sessionId: 'main', messages });
+    expect(textOf(body.message)).to.equal('one|one|Be brief|two');
+  });
+
+  it('is told a message whose sender used its id before', async () => {
+    const { client } = await serve(langGraphApp({ graph: remembering() }));
+    await client.send('main', { id: 'mine', content: 'one' }).result;
+    const run = client.send('main', { id: 'mine', content: 'two' });
+    expect(textOf((await run.result).message)).to.contain('two');
+  });
+
+  it('may be the host’s choice', async () => {
+    const checkpointer = new MemorySaver();
+    const app = langGraphApp({ graph: remembering(checkpointer), threadId: ({ user }) => `of-${user!.id}` });
+    const { client } = await serve(app, { auth: byName });
+    client.disconnect();
+    const { url } = await serve(app, { auth: byName });
+    await connectClient(url, { token: 'alice' }).send('main', 'one').result;
+    await connectClient(url, { token: 'alice' }).send('other', 'two').result;
+    const state = await remembering(checkpointer).getState({ configurable: { thread_id: 'of-alice' } });
+    expect(state.values.messages.map(({ content }: any) => content)).to.deep.equal([
+      'one',
+      'one',
+      'two',
+      'one|one|two',
+    ]);
+  });
+
+  it('goes on after an abort that left a call without a result', async () => {
+    const endpoint = await ChatEndpoint.open();
+    const started = gate();
+    const slow = tool(
+      () => {
+        started.open();
+        return new Promise<string>(() => {});
+      },
+      { name: 'slow', description: 'Waits', schema: z.object({}) },
+    );
+    const graph = agentGraph(endpoint, [slow]).compile({ checkpointer: new MemorySaver() });
+    const { client } = await serve(langGraphApp({ graph }));
+    const first = client.send('main', 'Go');
+    (await endpoint.next()).text('Well. ').call('call_1', 'slow', {}).finish('tool_calls');
+    await started.passed;
+    await first.abort();
+    await first.result;
+    const second = client.send('main', 'Again');
+    const { body } = await endpoint.next();
+    expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
+      ['user', 'Go'],
+      ['assistant', 'Well. '],
+      ['tool', 'The tool did not answer'],
+      ['user', 'Again'],
+    ]);
+    await second.abort();
+  });
+
+  it('serves a graph whose state holds no messages', async () => {
+    const State = Annotation.Root({ text: Annotation<string>, answer: Annotation<AIMessage> });
+    const graph = new StateGraph(State)
+      .addNode('say', ({ text }) => ({ answer: new AIMessage(`You said ${text}`) }))
+      .addEdge('__start__', 'say')
+      .compile({ checkpointer: new MemorySaver() });
+    const app = langGraphApp({ graph, input: (_, turn) => ({ text: turn.text }) });
+    const { client } = await serve(app);
+    for (const text of ['one', 'two'])
+      expect(textOf((await client.send('main', text).result).message)).to.equal(`You said ${text}`);
+  });
+
+  it('goes on where a restart interrupted it, when the app is resumable', async () => {
+    const checkpointer = new MemorySaver();
+    let begun = 0;
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('begin', () => {
+        begun += 1;
+        return { messages: [new AIMessage('Begun. ')] };
+      })
+      .addNode('ask', () => ({
+        messages: [
+          new AIMessage(
+            `Paid: ${(interrupt({ type: 'confirmation', name: 'pay', input: 3 }) as any).approved}`,
+          ),
+        ],
+      }))
+      .addEdge('__start__', 'begin')
+      .addEdge('begin', 'ask')
+      .compile({ checkpointer });
+    const app = langGraphApp({ graph, resumable: true });
+    const path = newDatabase();
+    const before = await startDurable(path, { app });
+    const events = connectClient(before.url).events('main', { from: 'earliest' });
+    connectClient(before.url)
+      .send('main', 'Go')
+      .result.catch(() => {});
+    let callId = '';
+    for await (const event of events) {
+      if (event.type !== 'tool_confirmation_required') continue;
+      callId = event.callId;
+      break;
+    }
+    const copy = crashed(path);
+    await before.gateway.close();
+    const { url } = await startDurable(copy, { app });
+    const client = connectClient(url);
+    await client.approve('main', callId);
+    const seen = await follow(
+      (async function* () {
+        for await (const event of client.events('main', { from: 'earliest' })) {
+          yield event;
+          if (event.type === 'message_end') return;
+        }
+      })(),
+    );
+    expect(seen.filter(([type]) => type === 'content_delta' || type === 'message_end')).to.deep.equal([
+      ['content_delta', 'Begun. '],
+      ['content_delta', 'Paid: true'],
+      ['message_end', 'end'],
+    ]);
+    expect(begun).to.equal(1);
+  });
+});
