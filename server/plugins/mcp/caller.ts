@@ -20,19 +20,14 @@ export async function servedAs<T>(
   caller: McpCaller,
   serve: (request: IncomingMessage & { auth?: AuthInfo }) => Promise<T>,
 ): Promise<T> {
-  const own = Object.getOwnPropertyDescriptor(request, 'auth');
-  const auth: AuthInfo = { token: '', clientId: caller.identity.userKey, scopes: [], extra: { caller } };
-  Object.defineProperty(request, 'auth', {
-    value: auth,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
+  const carrier = request as IncomingMessage & { auth?: AuthInfo };
+  const own = carrier.auth;
+  carrier.auth = { token: '', clientId: caller.identity.userKey, scopes: [], extra: { caller } };
   try {
-    return await serve(request);
+    return await serve(carrier);
   } finally {
-    if (own) Object.defineProperty(request, 'auth', own);
-    else delete (request as { auth?: AuthInfo }).auth;
+    // Deleting it would make the request a slow object.
+    (carrier as { auth: AuthInfo | undefined }).auth = own;
   }
 }
 

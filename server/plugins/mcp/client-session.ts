@@ -81,10 +81,10 @@ export class ClientSession {
 
   #startClock(): void {
     if (this.#closed || this.#idleMs === MAX_DELAY_MS) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    this.#timer ??= setTimeout(() => {
       if (this.#inUse === 0) void this.close();
     }, this.#idleMs).unref();
+    this.#timer.refresh();
   }
 
   /** Ends the session, with its streams and calls. */
