@@ -103,6 +103,8 @@ export const e = 'not from "here"';`;
       '@cfworker/json-schema',
       'openai',
       'libsql',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
     ]) {
       const users = server.filter(({ imports }) =>
         imports.some(({ ours, target }) => !ours && packageOf(target) === name),
