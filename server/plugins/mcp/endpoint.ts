@@ -86,18 +86,20 @@ export class McpEndpoint {
   }
 }
 
-function protocolHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const named = [
-    ['protocolVersionHeader', 'mcp-protocol-version'],
-    ['mcpMethodHeader', 'mcp-method'],
-    ['mcpNameHeader', 'mcp-name'],
-  ] as const;
-  return Object.fromEntries(
-    named.flatMap(([field, name]) => {
-      const value = headers[name];
-      return typeof value === 'string' ? [[field, value]] : [];
-    }),
-  );
+/** The headers that tell the generations apart, as the SDK takes them. */
+function protocolHeaders(headers: IncomingHttpHeaders): {
+  protocolVersionHeader?: string;
+  mcpMethodHeader?: string;
+  mcpNameHeader?: string;
+} {
+  const version = headers['mcp-protocol-version'];
+  const method = headers['mcp-method'];
+  const name = headers['mcp-name'];
+  return {
+    ...(typeof version === 'string' && { protocolVersionHeader: version }),
+    ...(typeof method === 'string' && { mcpMethodHeader: method }),
+    ...(typeof name === 'string' && { mcpNameHeader: name }),
+  };
 }
 
 /** Whether a filter has to be asked: no other request shows or runs a tool. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineApp, type ToolContext, tool } from '../../../server/index.js';
+import type { McpToolFilter } from '../../../server/plugins/mcp/index.js';
 import { gate } from '../../support/gate.js';
 import { as } from '../../support/users.js';
 import { conformanceApp } from './conformance-app.js';
@@ -157,6 +158,18 @@ describe('client sessions of mcpServerPlugin', () => {
     const id = answers.find(({ status }) => status === 200)!.headers.get('mcp-session-id')!;
     await fetch(url, { method: 'DELETE', headers: { ...as('alice'), 'mcp-session-id': id } });
     await initialize(url, as('carol'));
+  });
+
+  it('take no place when their filter denies them', async () => {
+    let denials = 3;
+    const toolFilter: McpToolFilter = (tools) => {
+      denials -= 1;
+      if (denials >= 0) throw new Error('not now');
+      return tools;
+    };
+    const { url } = await startMcp({ app: conformanceApp }, { toolFilter, limits: { sessionsPerUser: 1 } });
+    for (let n = 0; n < 3; n++) expect((await postMcp(url, INITIALIZE)).status).to.equal(403);
+    await initialize(url);
   });
 
   it('resume a stream that was cut, with the result that came meanwhile', async () => {

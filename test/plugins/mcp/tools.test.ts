@@ -187,6 +187,8 @@ for (const { name, connect } of CLIENTS) {
               await new Promise(setImmediate);
               progress(5, 10);
               progress(3, 10);
+              await new Promise(setImmediate);
+              await new Promise(setImmediate);
               progress(10, 10, 'over');
               return 'done';
             },
