@@ -28,12 +28,20 @@ export interface HostEnvironment {
 /** Code of this process as the caller of an operation. */
 export function hostCaller(
   identity: Identity,
-  {
-    transport = 'host',
-    signal = new AbortController().signal,
-  }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
+  { transport = 'host', signal }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
 ): Caller {
-  return { identity, transport, clientId: newConnectionId(), traceId: newTraceId(), signal };
+  let own = signal;
+  return {
+    identity,
+    transport,
+    clientId: newConnectionId(),
+    traceId: newTraceId(),
+    // Most calls never look at it, and Node makes one slowly.
+    get signal() {
+      own ??= new AbortController().signal;
+      return own;
+    },
+  };
 }
 
 /** A session for host code, in the scope of its caller: the operations of the table, called in process. */

@@ -187,7 +187,9 @@ export function question(
 
 function toolContext(run: RunContext, callId: string): ToolContext {
   return {
-    signal: run.signal,
+    get signal() {
+      return run.signal;
+    },
     user: run.user,
     session: { id: run.session.id, app: run.session.app },
     callId,

@@ -79,7 +79,9 @@ class LoneCall implements RunContext {
   readonly #env: SessionEnvironment;
   readonly #request: CallRequest;
   readonly #callId = newCallId();
-  readonly #controller = new AbortController();
+  /** Made for the tools that look at their signal: Node makes one slowly. */
+  #controller: AbortController | null = null;
+  #stopped: string | null = null;
   readonly #timer: PausableTimer;
   #asked: 'confirmation' | 'input' | null = null;
   #ended = false;
@@ -108,6 +110,10 @@ class LoneCall implements RunContext {
     return this.#callId;
   }
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped !== null) this.#controller.abort(aborted(this.#stopped));
+    }
     return this.#controller.signal;
   }
   get user(): UserContext {
@@ -134,7 +140,8 @@ class LoneCall implements RunContext {
   stop(reason: string): void {
     if (this.#ended) return;
     this.#end({ content: [{ type: 'text', text: reason }], isError: true });
-    this.#controller.abort(new DOMException(reason, 'AbortError'));
+    this.#stopped = reason;
+    this.#controller?.abort(aborted(reason));
     this.#session.runs.questions.dropRun(this.#callId);
     if (!this.#asked) return;
     const { name, user } = this.#request;
@@ -197,6 +204,8 @@ class LoneCall implements RunContext {
     this.#env.report(error, `session ${this.#session.id}: ${what}`);
   }
 }
+
+const aborted = (reason: string): DOMException => new DOMException(reason, 'AbortError');
 
 /** Takes a question back that nobody is to answer any more. */
 function withdrawal(

@@ -104,6 +104,8 @@ export const e = 'not from "here"';`;
       'openai',
       'libsql',
       'json-schema-to-typescript',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
     ]) {
       const users = server.filter(({ imports }) =>
         imports.some(({ ours, target }) => !ours && packageOf(target) === name),

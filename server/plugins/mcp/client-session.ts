@@ -1,0 +1,94 @@
+import type { PluginRequest } from '../plugin.js';
+import { type McpCaller, servedAs } from './caller.js';
+import type { McpLimits } from './options.js';
+import { ReplayBuffer } from './replay-buffer.js';
+import type { McpSdk, McpServer } from './sdk.js';
+
+/** The longest delay of a Node timer. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+/** When a client whose stream was cut comes back. */
+const RETRY_MS = 1000;
+
+export interface ClientSessionInit {
+  readonly id: string;
+  readonly server: McpServer;
+  readonly limits: McpLimits;
+  /** Called when the client's `initialize` was accepted. */
+  onOpen(): void;
+  /** Called once, when the session has ended. */
+  onClose(): void;
+}
+
+/** One client session of the revisions that have them: a server and a transport of its own, and a clock that ends it unused. */
+export class ClientSession {
+  readonly #server: McpServer;
+  readonly #transport: InstanceType<McpSdk['node']['NodeStreamableHTTPServerTransport']>;
+  readonly #idleMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #inUse = 0;
+  #closed = false;
+
+  private constructor(sdk: McpSdk, { id, server, limits, onOpen, onClose }: ClientSessionInit) {
+    this.#server = server;
+    this.#idleMs = Math.min(limits.idleMs, MAX_DELAY_MS);
+    this.#transport = new sdk.node.NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessioninitialized: onOpen,
+      eventStore: new ReplayBuffer(limits),
+      retryInterval: RETRY_MS,
+    });
+    server.onclose = () => {
+      this.#closed = true;
+      clearTimeout(this.#timer);
+      onClose();
+    };
+  }
+
+  static async open(sdk: McpSdk, init: ClientSessionInit): Promise<ClientSession> {
+    const session = new ClientSession(sdk, init);
+    await session.#server.connect(session.#transport);
+    return session;
+  }
+
+  /** Serves a request of the session's client; resolves when its response has ended. */
+  async serve(
+    { request, response }: PluginRequest,
+    caller: Omit<McpCaller, 'during'>,
+    body?: unknown,
+  ): Promise<void> {
+    await this.#use(async () => {
+      if (response.closed) return;
+      const ended = new Promise<void>((resolve) => response.once('close', resolve));
+      // A call goes on when its stream is cut.
+      const during: McpCaller['during'] = (work) => this.#use(work);
+      await servedAs(request, { ...caller, during }, (it) =>
+        this.#transport.handleRequest(it, response, body),
+      );
+      await ended;
+    });
+  }
+
+  /** Keeps the session while work of it is under way. */
+  async #use<T>(work: () => Promise<T>): Promise<T> {
+    this.#inUse += 1;
+    try {
+      return await work();
+    } finally {
+      this.#inUse -= 1;
+      if (this.#inUse === 0) this.#startClock();
+    }
+  }
+
+  #startClock(): void {
+    if (this.#closed || this.#idleMs === MAX_DELAY_MS) return;
+    this.#timer ??= setTimeout(() => {
+      if (this.#inUse === 0) void this.close();
+    }, this.#idleMs).unref();
+    this.#timer.refresh();
+  }
+
+  /** Ends the session, with its streams and calls. */
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+}

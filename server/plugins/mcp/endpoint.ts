@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Identity } from '../../auth/types.js';
+import type { PluginContext, PluginRequest } from '../plugin.js';
+import { type McpCaller, servedAs } from './caller.js';
+import { ToolCatalogue, type ToolView } from './catalogue.js';
+import { ClientSessions } from './client-sessions.js';
+import { answerError, answerGatewayError, isRefusal, SESSION_NOT_FOUND } from './json-rpc.js';
+import type { ParsedOptions } from './options.js';
+import type { McpHttpHandler, McpSdk, NodeIncomingMessageLike, NodeMcpRequestHandler } from './sdk.js';
+import { ToolServers } from './tool-server.js';
+
+const NO_TOOLS: ToolView = { listing: [], has: () => false };
+
+/**
+ * One endpoint for both generations of MCP: the revisions with `initialize` get a client session each, 2026-07-28 is served request
+ * by request.
+ */
+export class McpEndpoint {
+  readonly #sdk: McpSdk;
+  readonly #catalogue: ToolCatalogue;
+  readonly #sessions: ClientSessions;
+  readonly #stateless: McpHttpHandler;
+  readonly #serveModern: NodeMcpRequestHandler;
+
+  constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
+    this.#sdk = sdk;
+    const report = (error: unknown, what: string): void => context.report(error, what);
+    this.#catalogue = new ToolCatalogue(context.tools(options.sessionId), options, report);
+    const servers = new ToolServers(sdk, context, options);
+    this.#sessions = new ClientSessions(sdk, servers, options.limits);
+    this.#stateless = sdk.server.createMcpHandler(() => servers.create(), { legacy: 'reject' });
+    this.#serveModern = sdk.node.toNodeHandler(this.#stateless);
+  }
+
+  /** Serves a request of an authenticated caller. @throws GatewayError what is the gateway's to answer */
+  async serve(call: PluginRequest, identity: Identity): Promise<void> {
+    try {
+      if (call.request.method === 'POST') await this.#post(call, identity, await call.body());
+      else await this.#inSession(call, identity);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      answerGatewayError(call.response, error);
+    }
+  }
+
+  async #post(call: PluginRequest, identity: Identity, body: unknown): Promise<void> {
+    const { headers } = call.request;
+    const { kind } = this.#sdk.server.classifyInboundRequest({
+      httpMethod: 'POST',
+      ...protocolHeaders(headers),
+      body,
+    });
+    if (kind !== 'legacy') return this.#serveStateless(call, identity, body);
+    if (headers['mcp-session-id'] === undefined && this.#sdk.server.isInitializeRequest(body)) {
+      return this.#sessions.open(identity, {
+        choose: () => this.#catalogue.viewFor(call.request, identity),
+        answer: (session, view) => session.serve(call, { identity, view }, body),
+      });
+    }
+    return this.#inSession(call, identity, body);
+  }
+
+  async #inSession(call: PluginRequest, identity: Identity, body?: unknown): Promise<void> {
+    const id = call.request.headers['mcp-session-id'];
+    if (typeof id !== 'string')
+      return answerError(call.response, 400, { message: 'Bad Request: Mcp-Session-Id header is required' });
+    const found = this.#sessions.find(id, identity);
+    if (!found)
+      return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
+    await found.session.serve(call, { identity, view: found.view }, body);
+  }
+
+  async #serveStateless(
+    { request, response }: PluginRequest,
+    identity: Identity,
+    body: unknown,
+  ): Promise<void> {
+    const view = asksForTools(body) ? await this.#catalogue.viewFor(request, identity) : NO_TOOLS;
+    const caller: McpCaller = { identity, view, during: (work) => work() };
+    await servedAs(request, caller, (it) => this.#serveModern(it as NodeIncomingMessageLike, response, body));
+  }
+
+  /** Ends all sessions, streams and calls. */
+  async close(): Promise<void> {
+    await Promise.all([this.#sessions.closeAll(), this.#stateless.close()]);
+  }
+}
+
+/** The headers that tell the generations apart, as the SDK takes them. */
+function protocolHeaders(headers: IncomingHttpHeaders): {
+  protocolVersionHeader?: string;
+  mcpMethodHeader?: string;
+  mcpNameHeader?: string;
+} {
+  const version = headers['mcp-protocol-version'];
+  const method = headers['mcp-method'];
+  const name = headers['mcp-name'];
+  return {
+    ...(typeof version === 'string' && { protocolVersionHeader: version }),
+    ...(typeof method === 'string' && { mcpMethodHeader: method }),
+    ...(typeof name === 'string' && { mcpNameHeader: name }),
+  };
+}
+
+/** Whether a filter has to be asked: no other request shows or runs a tool. */
+function asksForTools(body: unknown): boolean {
+  const method: unknown = (body as { method?: unknown } | null)?.method;
+  return typeof method !== 'string' || method.startsWith('tools/');
+}

@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http';
+import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
+
+const PARSE_ERROR = -32700;
+const SERVER_ERROR = -32000;
+/** What the SDK's transport says with it. */
+export const SESSION_NOT_FOUND = -32001;
+
+/** Answers a request that reaches no server of the SDK, as the SDK's transport does. */
+export function answerError(
+  response: ServerResponse,
+  status: number,
+  {
+    code = SERVER_ERROR,
+    message,
+    data,
+  }: { readonly code?: number; readonly message: string; readonly data?: unknown },
+): void {
+  if (response.headersSent) return;
+  const error = { code, message, ...(data !== undefined && { data }) };
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(body);
+}
+
+/** Answers with an error of the gateway in the form that MCP clients read. */
+export function answerGatewayError(response: ServerResponse, error: GatewayError): void {
+  const { status, code, message, retryAfterMs } = error;
+  // The rest of a body that is too large is not read.
+  if (status === 413) response.setHeader('Connection', 'close');
+  if (retryAfterMs !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
+  answerError(response, status, {
+    code: code === 'INVALID_REQUEST' ? PARSE_ERROR : SERVER_ERROR,
+    message,
+    data: { code },
+  });
+}
+
+/** Whether an error is told in the form of MCP: what is wrong with the request itself, or too much. Others are the gateway's to answer. */
+export function isRefusal(error: unknown): error is GatewayError {
+  if (!isGatewayError(error) || error.status === 401) return false;
+  return (error.status >= 400 && error.status < 500) || error.code === 'OVERLOADED';
+}

@@ -1,0 +1,68 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { GatewayPlugin, PluginContext, PluginRequest } from '../plugin.js';
+import { McpEndpoint } from './endpoint.js';
+import { type McpServerPluginOptions, type ParsedOptions, parseOptions } from './options.js';
+import { loadSdk } from './sdk.js';
+
+/**
+ * Serves an app's tools to MCP clients, over Streamable HTTP: protocol revisions 2025-06-18, 2025-11-25 and 2026-07-28. Needs the
+ * packages `@modelcontextprotocol/server` and `@modelcontextprotocol/node`.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming each wrong option
+ * @example
+ * gateway.use(mcpServerPlugin({ sessionId: 'assistant:tools', exclude: ['dropTables'] }))
+ */
+export function mcpServerPlugin(options: McpServerPluginOptions): GatewayPlugin {
+  return new McpServerPlugin(parseOptions(options));
+}
+
+class McpServerPlugin implements GatewayPlugin {
+  readonly name: string;
+  readonly #options: ParsedOptions;
+  #context: PluginContext | null = null;
+  #endpoint: Promise<McpEndpoint> | null = null;
+  #destroyed = false;
+
+  constructor(options: ParsedOptions) {
+    this.#options = options;
+    // One for each path: a gateway may serve the tools of several apps.
+    this.name = `mcp:${options.path}`;
+  }
+
+  setup(context: PluginContext): void {
+    const { path, sessionId } = this.#options;
+    // A wrong key is told to whoever writes it, not to the first client.
+    context.tools(sessionId);
+    this.#context = context;
+    context.route(path, (call) => this.#serve(call), {
+      methods: ['GET', 'POST', 'DELETE'],
+      requestHeaders: ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id'],
+      exposedHeaders: ['mcp-session-id', 'mcp-protocol-version', 'www-authenticate'],
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#ready();
+  }
+
+  /** The endpoint, made once: an embedded gateway may be asked before it was started. */
+  #ready(): Promise<McpEndpoint> {
+    this.#endpoint ??= loadSdk().then((sdk) => new McpEndpoint(sdk, this.#context!, this.#options));
+    return this.#endpoint;
+  }
+
+  async #serve(call: PluginRequest): Promise<void> {
+    const { path } = this.#options;
+    if (call.path !== path && call.path !== `${path}/`) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    const identity = await call.authenticate();
+    const endpoint = await this.#ready();
+    if (this.#destroyed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
+    await endpoint.serve(call, identity);
+  }
+
+  async destroy(): Promise<void> {
+    this.#destroyed = true;
+    const endpoint = await this.#endpoint?.catch(() => null);
+    await endpoint?.close();
+  }
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { UserContext } from '../../../shared/contract.js';
+import { GatewayError } from '../../../shared/errors.js';
+import { PROTOCOL_VERSION } from '../../../shared/version.js';
+import type { MaybePromise } from '../../maybe-promise.js';
+import type { ToolDescription } from '../plugin.js';
+
+/**
+ * Chooses the tools that a client is shown and may call, from those that `include` and `exclude` left. Only names count: what it
+ * changes in a description, or adds, has no effect. A throw, or no answer in 5 s, refuses the client.
+ */
+export type McpToolFilter = (
+  tools: readonly ToolDescription[],
+  request: IncomingMessage,
+  caller: { readonly user: UserContext },
+) => MaybePromise<readonly Pick<ToolDescription, 'name'>[]>;
+
+/** Bounds of the plugin; `Infinity` for none. */
+export interface McpLimits {
+  /** How long a client session may be unused before it ends, in milliseconds. @default 30 min */
+  readonly idleMs: number;
+  /** Open client sessions of one user. @default 200 */
+  readonly sessionsPerUser: number;
+  /** Open client sessions of all users. @default 5000 */
+  readonly sessions: number;
+  /** Messages kept of a client session, for streams that are resumed. @default 256 */
+  readonly replayMessages: number;
+  /** Size of these messages, in characters; the last one is kept whatever its size. @default 1 Mi */
+  readonly replaySize: number;
+}
+
+/** Options of `mcpServerPlugin`. */
+export interface McpServerPluginOptions {
+  /** Session key: its app has the tools, and calls run in the caller's own session of that name. */
+  readonly sessionId: string;
+  /** Path of the endpoint below the gateway's mount. @default '/mcp' */
+  readonly path?: string | undefined;
+  /** Names of the tools that are exposed; an empty list exposes nothing. @default all */
+  readonly include?: readonly string[] | undefined;
+  /** Names of tools that are not exposed. @default none */
+  readonly exclude?: readonly string[] | undefined;
+  /** Asked once per client session, and for every request of a client that has none (revision 2026-07-28). */
+  readonly toolFilter?: McpToolFilter | undefined;
+  /** What clients show of the server. @default `agent-session-gateway` and its protocol version */
+  readonly serverInfo?:
+    | { readonly name: string; readonly version: string; readonly title?: string }
+    | undefined;
+  /** Told to the client's model: how the tools are meant to be used. */
+  readonly instructions?: string | undefined;
+  readonly limits?: Partial<McpLimits> | undefined;
+}
+
+/** The options with their defaults. */
+export interface ParsedOptions {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[];
+  readonly toolFilter: McpToolFilter | undefined;
+  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly instructions: string | undefined;
+  readonly limits: McpLimits;
+}
+
+const DEFAULT_LIMITS: McpLimits = {
+  idleMs: 30 * 60_000,
+  sessionsPerUser: 200,
+  sessions: 5000,
+  replayMessages: 256,
+  replaySize: 1024 * 1024,
+};
+
+// Zod's own number type refuses Infinity, which is how a limit is switched off.
+const amount = z
+  .custom<number>((value) => typeof value === 'number' && value > 0, 'must be a number above 0')
+  .optional();
+const names = z.array(z.string()).optional();
+
+const schema = z.strictObject({
+  sessionId: z.string().min(1),
+  path: z
+    .string()
+    .regex(/^(?:\/[A-Za-z0-9_.-]+)+$/, 'must be a path such as /mcp')
+    .optional(),
+  include: names,
+  exclude: names,
+  toolFilter: z.custom((value) => typeof value === 'function', 'must be a function').optional(),
+  serverInfo: z
+    .strictObject({ name: z.string().min(1), version: z.string().min(1), title: z.string().optional() })
+    .optional(),
+  instructions: z.string().optional(),
+  limits: z
+    .strictObject({
+      idleMs: amount,
+      sessionsPerUser: amount,
+      sessions: amount,
+      replayMessages: amount,
+      replaySize: amount,
+    })
+    .optional(),
+});
+
+/** @throws GatewayError `INVALID_REQUEST` naming each wrong field */
+export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
+  const outcome = schema.safeParse(options);
+  if (!outcome.success) {
+    const details = outcome.error.issues.map(({ path, message }) => ({
+      path: path.map(String).join('.'),
+      message,
+    }));
+    const told = details.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: `mcpServerPlugin: ${told}`, details });
+  }
+  const { sessionId, path = '/mcp', include, exclude = [], toolFilter, instructions } = options;
+  const given = Object.entries(options.limits ?? {}).filter(([, value]) => value !== undefined);
+  return {
+    sessionId,
+    path,
+    include,
+    exclude,
+    toolFilter,
+    serverInfo: options.serverInfo ?? { name: 'agent-session-gateway', version: String(PROTOCOL_VERSION) },
+    instructions,
+    limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(given) },
+  };
+}

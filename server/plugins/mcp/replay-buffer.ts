@@ -1,0 +1,63 @@
+import type { McpLimits } from './options.js';
+import type { EventStore, JSONRPCMessage } from './sdk.js';
+
+interface Kept {
+  readonly streamId: string;
+  readonly message: JSONRPCMessage;
+  readonly size: number;
+}
+
+/** The last messages of one client session, for streams that its client resumes. What is cut cannot be resumed from: the client is told. */
+export class ReplayBuffer implements EventStore {
+  readonly #limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>;
+  readonly #kept = new Map<string, Kept>();
+  #size = 0;
+  #last = 0;
+
+  constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>) {
+    this.#limits = limits;
+  }
+
+  async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
+    this.#last += 1;
+    const id = String(this.#last);
+    const size = roughSize(message);
+    this.#kept.set(id, { streamId, message, size });
+    this.#size += size;
+    this.#cut();
+    return id;
+  }
+
+  #cut(): void {
+    const { replayMessages, replaySize } = this.#limits;
+    for (const [id, { size }] of this.#kept) {
+      const fits = this.#kept.size <= replayMessages && this.#size <= replaySize;
+      if (fits || this.#kept.size === 1) return;
+      this.#kept.delete(id);
+      this.#size -= size;
+    }
+  }
+
+  async getStreamIdForEventId(id: string): Promise<string | undefined> {
+    return this.#kept.get(id)?.streamId;
+  }
+
+  async replayEventsAfter(
+    lastId: string,
+    { send }: Parameters<EventStore['replayEventsAfter']>[1],
+  ): Promise<string> {
+    const streamId = this.#kept.get(lastId)?.streamId ?? '';
+    for (const [id, kept] of this.#kept)
+      if (kept.streamId === streamId && Number(id) > Number(lastId)) await send(id, kept.message);
+    return streamId;
+  }
+}
+
+/** About the length of a message's JSON, without writing it. */
+function roughSize(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 16;
+  for (const field of Object.values(value)) size += roughSize(field);
+  return size;
+}

@@ -1,0 +1,44 @@
+import type * as Node from '@modelcontextprotocol/node';
+import type * as Sdk from '@modelcontextprotocol/server';
+import { GatewayError } from '../../../shared/errors.js';
+
+export type { NodeIncomingMessageLike, NodeMcpRequestHandler } from '@modelcontextprotocol/node';
+export type {
+  AuthInfo,
+  CallToolResult,
+  ContentBlock as McpContent,
+  EventStore,
+  JSONRPCMessage,
+  McpHttpHandler,
+  Server as McpServer,
+  ServerContext,
+  Tool as McpTool,
+} from '@modelcontextprotocol/server';
+
+/** The official TypeScript SDK, version 2. */
+export interface McpSdk {
+  readonly server: typeof Sdk;
+  readonly node: typeof Node;
+}
+
+/**
+ * Loads the SDK, an optional peer.
+ *
+ * @throws GatewayError `INTERNAL` naming the packages to install
+ */
+export async function loadSdk(): Promise<McpSdk> {
+  try {
+    const [server, node] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('@modelcontextprotocol/node'),
+    ]);
+    return { server, node };
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message:
+        'mcpServerPlugin needs two packages: npm install @modelcontextprotocol/server @modelcontextprotocol/node',
+      cause,
+    });
+  }
+}

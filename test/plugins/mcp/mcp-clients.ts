@@ -1,0 +1,129 @@
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as TransportV2,
+} from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { GatewayConfig } from '../../../server/index.js';
+import { type McpServerPluginOptions, mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+import { closeLater } from '../../support/resources.js';
+import { as, byName } from '../../support/users.js';
+
+/** A gateway with the plugin, on a free port; `url` is the endpoint's. */
+export async function startMcp(
+  config: GatewayConfig<any, any, any>,
+  options: Partial<McpServerPluginOptions> = {},
+): Promise<TestGateway & { readonly base: string }> {
+  const started = await startGateway({ auth: byName, ...config });
+  started.gateway.use(mcpServerPlugin({ sessionId: 'main', ...options }));
+  return { ...started, base: started.url, url: `${started.url}${options.path ?? '/mcp'}` };
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (progress: object) => void;
+}
+
+/** What the tests do with every client alike. */
+export interface McpClient {
+  tools(): Promise<any[]>;
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<any>;
+  readonly sessionId: string | undefined;
+  terminate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ClientKind {
+  readonly name: string;
+  readonly sessions: boolean;
+  connect(url: string, headers?: Record<string, string>): Promise<McpClient>;
+}
+
+const INFO = { name: 'test', version: '1' };
+
+const v1: ClientKind = {
+  name: 'the client of SDK v1',
+  sessions: true,
+  async connect(url, headers = as('alice')) {
+    const client = new ClientV1(INFO);
+    const transport = new TransportV1(new URL(url), { requestInit: { headers } });
+    closeLater(client, (it) => it.close());
+    await client.connect(transport as never);
+    return {
+      tools: async () => (await client.listTools()).tools,
+      call: (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options),
+      get sessionId() {
+        return transport.sessionId;
+      },
+      terminate: () => transport.terminateSession(),
+      close: () => client.close(),
+    };
+  },
+};
+
+const v2 = (name: string, sessions: boolean): ClientKind => ({
+  name,
+  sessions,
+  async connect(url, headers = as('alice')) {
+    const client = new ClientV2(INFO, sessions ? {} : { versionNegotiation: { mode: 'auto' } });
+    const transport = new TransportV2(new URL(url), { requestInit: { headers } });
+    closeLater(client, (it) => it.close());
+    await client.connect(transport);
+    return {
+      tools: async () => (await client.listTools()).tools,
+      call: (name, args = {}, options) => client.callTool({ name, arguments: args }, options),
+      get sessionId() {
+        return transport.sessionId;
+      },
+      terminate: () => transport.terminateSession(),
+      close: () => client.close(),
+    };
+  },
+});
+
+export const withSessions = v2('the client of SDK v2', true);
+export const withoutSessions = v2('the client of SDK v2 that negotiates 2026-07-28', false);
+
+export const CLIENTS: readonly ClientKind[] = [v1, withSessions, withoutSessions];
+
+export const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO },
+};
+
+/** POSTs a message as MCP clients do. */
+export function postMcp(
+  url: string,
+  message: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      ...as('alice'),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+  });
+}
+
+/** Opens a client session by hand and returns its id. */
+export async function initialize(url: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await postMcp(url, INITIALIZE, headers);
+  await response.text();
+  const id = response.headers.get('mcp-session-id');
+  if (response.status !== 200 || id === null) throw new Error(`no session: ${response.status}`);
+  return id;
+}
+
+/** The JSON-RPC messages of an answer, whichever form it has. */
+export async function messagesOf(response: Response): Promise<any[]> {
+  const text = await response.text();
+  if (!response.headers.get('content-type')?.includes('text/event-stream')) return [JSON.parse(text)];
+  return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data!));
+}

@@ -1,0 +1,284 @@
+import { expect } from 'chai';
+import { defineApp, type ToolContext, tool } from '../../../server/index.js';
+import type { McpToolFilter } from '../../../server/plugins/mcp/index.js';
+import { gate } from '../../support/gate.js';
+import { as } from '../../support/users.js';
+import { conformanceApp } from './conformance-app.js';
+import {
+  CLIENTS,
+  INITIALIZE,
+  initialize,
+  messagesOf,
+  postMcp,
+  startMcp,
+  withSessions,
+} from './mcp-clients.js';
+
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+const call = (name: string, id: string | number = 3) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+});
+
+/** A tool that says when it began, and answers when the test lets it. */
+function heldTool() {
+  const began = gate();
+  const held = gate<string>();
+  const aborted = gate();
+  const app = defineApp({
+    run: () => 'unused',
+    tools: {
+      held: tool({
+        handler: (_input, { signal }: ToolContext) => {
+          signal.addEventListener('abort', () => aborted.open());
+          began.open();
+          return held.passed;
+        },
+      }),
+      quick: tool({ handler: () => 'quick' }),
+    },
+  });
+  return { app, began, held, aborted };
+}
+
+describe('client sessions of mcpServerPlugin', () => {
+  it('are each found by their own user alone', async () => {
+    const { url } = await startMcp({ app: conformanceApp });
+    const id = await initialize(url);
+    const session = { 'mcp-session-id': id };
+    expect((await postMcp(url, LIST, session)).status).to.equal(200);
+    for (const foreign of [as('bob'), as('acme/alice')]) {
+      for (const method of ['GET', 'DELETE']) {
+        const headers = { ...foreign, ...session, accept: 'text/event-stream' };
+        expect((await fetch(url, { method, headers })).status, method).to.equal(404);
+      }
+      const answer = await postMcp(url, LIST, { ...session, ...foreign });
+      expect(answer.status).to.equal(404);
+      expect(await answer.json()).to.deep.equal({
+        jsonrpc: '2.0',
+        error: { code: -32001, message: 'Session not found' },
+        id: null,
+      });
+    }
+    const unknown = await postMcp(url, LIST, { 'mcp-session-id': 'nobody' });
+    expect(unknown.status).to.equal(404);
+    expect((await unknown.json()).error.code).to.equal(-32001);
+    expect((await postMcp(url, LIST, session)).status).to.equal(200);
+  });
+
+  it('are needed by clients of these revisions', async () => {
+    const { url } = await startMcp({ app: conformanceApp });
+    const answer = await postMcp(url, LIST);
+    expect(answer.status).to.equal(400);
+    expect((await answer.json()).error.message).to.include('Mcp-Session-Id');
+  });
+
+  it('negotiate every revision that has them', async () => {
+    const { url } = await startMcp({ app: conformanceApp });
+    for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+      const params = { ...INITIALIZE.params, protocolVersion };
+      const [{ result }] = await messagesOf(await postMcp(url, { ...INITIALIZE, params }));
+      expect(result.protocolVersion).to.equal(protocolVersion);
+      expect(result.capabilities).to.deep.equal({ tools: {} });
+    }
+  });
+
+  it('end with DELETE, and then with the calls they had', async () => {
+    const { app, began, aborted } = heldTool();
+    const { url } = await startMcp({ app });
+    const id = await initialize(url);
+    const session = { 'mcp-session-id': id };
+    const pending = await postMcp(url, call('held'), session);
+    await began.passed;
+    expect((await fetch(url, { method: 'DELETE', headers: { ...as('alice'), ...session } })).status).to.equal(
+      200,
+    );
+    await aborted.passed;
+    await pending.text();
+    expect((await postMcp(url, LIST, session)).status).to.equal(404);
+  });
+
+  it('end for a real client that terminates, which then opens another', async () => {
+    const { url } = await startMcp({ app: conformanceApp });
+    const client = await withSessions.connect(url);
+    const id = client.sessionId!;
+    await client.terminate();
+    expect((await postMcp(url, LIST, { 'mcp-session-id': id })).status).to.equal(404);
+    expect((await withSessions.connect(url)).sessionId).not.to.equal(id);
+  });
+
+  it('expire when nothing of them is in use, and only then', async () => {
+    const { app, began, held } = heldTool();
+    const { url } = await startMcp({ app }, { limits: { idleMs: 40, sessionsPerUser: 1 } });
+    const session = { 'mcp-session-id': await initialize(url) };
+    const controller = new AbortController();
+    const stream = await fetch(url, {
+      headers: { ...as('alice'), ...session, accept: 'text/event-stream' },
+      signal: controller.signal,
+    });
+    expect(stream.status).to.equal(200);
+    // Well past the limit, by the same kind of timer.
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect((await postMcp(url, call('quick'), session)).status).to.equal(200);
+    const pending = await postMcp(url, call('held'), session);
+    await began.passed;
+    controller.abort();
+    await pending.body!.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect((await postMcp(url, call('quick'), session)).status, 'a call still runs').to.equal(200);
+    held.open('done');
+    // Its place is free again as soon as it has expired.
+    let opened: Response;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      opened = await postMcp(url, INITIALIZE);
+      await opened.text();
+    } while (opened.status === 429);
+    expect(opened.status).to.equal(200);
+    expect((await postMcp(url, LIST, session)).status).to.equal(404);
+  });
+
+  it('are bounded, by user and in all', async () => {
+    const { url } = await startMcp({ app: conformanceApp }, { limits: { sessionsPerUser: 2, sessions: 3 } });
+    // Refused handshakes leave their place.
+    for (let n = 0; n < 5; n++)
+      expect((await postMcp(url, INITIALIZE, { accept: 'text/html' })).status).to.equal(406);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => postMcp(url, INITIALIZE)));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 429, 429]);
+    const refused = answers.find(({ status }) => status === 429)!;
+    expect(refused.headers.get('retry-after')).to.equal('10');
+    expect((await refused.json()).error).to.deep.include({
+      code: -32000,
+      message: 'You have too many open MCP sessions',
+    });
+    await initialize(url, as('bob'));
+    expect((await postMcp(url, INITIALIZE, as('carol'))).status).to.equal(503);
+    const id = answers.find(({ status }) => status === 200)!.headers.get('mcp-session-id')!;
+    await fetch(url, { method: 'DELETE', headers: { ...as('alice'), 'mcp-session-id': id } });
+    await initialize(url, as('carol'));
+  });
+
+  it('take no place when their filter denies them', async () => {
+    let denials = 3;
+    const toolFilter: McpToolFilter = (tools) => {
+      denials -= 1;
+      if (denials >= 0) throw new Error('not now');
+      return tools;
+    };
+    const { url } = await startMcp({ app: conformanceApp }, { toolFilter, limits: { sessionsPerUser: 1 } });
+    for (let n = 0; n < 3; n++) expect((await postMcp(url, INITIALIZE)).status).to.equal(403);
+    await initialize(url);
+  });
+
+  it('resume a stream that was cut, with the result that came meanwhile', async () => {
+    const { app, began, held } = heldTool();
+    const { url } = await startMcp({ app });
+    const session = { 'mcp-session-id': await initialize(url), 'mcp-protocol-version': '2025-11-25' };
+    const cut = await postMcp(url, call('held'), session);
+    const reader = cut.body!.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    const lastId = /^id: (.+)$/m.exec(first)![1]!;
+    expect(first).to.include('retry: 1000');
+    await began.passed;
+    await reader.cancel();
+    held.open('kept for you');
+    const headers = { ...as('alice'), ...session, accept: 'text/event-stream', 'last-event-id': lastId };
+    let resumed = await fetch(url, { headers });
+    // The server may not have noticed the cut yet.
+    while (resumed.status === 409) resumed = await fetch(url, { headers });
+    const [message] = await messagesOf(resumed);
+    expect(message.result.content).to.deep.equal([{ type: 'text', text: 'kept for you' }]);
+  });
+
+  it('keep a bounded number of messages, and say when one is too old to resume from', async () => {
+    const { app } = heldTool();
+    const { url } = await startMcp({ app }, { limits: { replayMessages: 2 } });
+    const session = { 'mcp-session-id': await initialize(url), 'mcp-protocol-version': '2025-11-25' };
+    const text = await (await postMcp(url, call('quick'), session)).text();
+    const ids = [...text.matchAll(/^id: (.+)$/gm)].map(([, id]) => id!);
+    const resume = (id: string) =>
+      fetch(url, {
+        headers: { ...as('alice'), ...session, accept: 'text/event-stream', 'last-event-id': id },
+      });
+    expect((await messagesOf(await resume(ids[0]!)))[0].result.content[0].text).to.equal('quick');
+    await (await postMcp(url, call('quick', 4), session)).text();
+    expect((await resume(ids[0]!)).status).to.equal(400);
+  });
+
+  it('are closed with the gateway, with their streams and calls', async () => {
+    const { app, began, aborted } = heldTool();
+    const { gateway, url } = await startMcp({ app });
+    const session = { 'mcp-session-id': await initialize(url) };
+    const listening = await fetch(url, {
+      headers: { ...as('alice'), ...session, accept: 'text/event-stream' },
+    });
+    const pending = await postMcp(url, call('held'), session);
+    await began.passed;
+    await gateway.close();
+    await aborted.passed;
+    await Promise.all([listening.text(), pending.text()]);
+  });
+
+  for (const { name, connect } of CLIENTS) {
+    it(`give 100 concurrent clients with equal ids their own answers: ${name}`, async function () {
+      this.timeout(60_000);
+      const all = gate();
+      let waiting = 0;
+      const app = defineApp({
+        run: () => 'unused',
+        tools: {
+          // Nobody is answered before everybody has asked.
+          meet: tool({
+            handler: async ({ n }: any, { user }: ToolContext) => {
+              waiting += 1;
+              if (waiting === 100) all.open();
+              await all.passed;
+              return { n, user: user!.id };
+            },
+          }),
+        },
+      });
+      const { url } = await startMcp({ app });
+      const clients = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => connect(url, as(`user${n % 7}`))),
+      );
+      const answers = await Promise.all(clients.map((client, n) => client.call('meet', { n })));
+      expect(answers.map(({ structuredContent }) => structuredContent)).to.deep.equal(
+        clients.map((_, n) => ({ n, user: `user${n % 7}` })),
+      );
+      await Promise.all(clients.map((client) => client.close()));
+    });
+  }
+});
+
+describe('a client of mcpServerPlugin without a session', () => {
+  it('cancels its call by going away', async () => {
+    const { app, began, aborted } = heldTool();
+    const { url } = await startMcp({ app });
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const controller = new AbortController();
+    const request = fetch(url, {
+      method: 'POST',
+      signal: controller.signal,
+      headers: {
+        ...as('alice'),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'held',
+      },
+      body: JSON.stringify({ ...call('held'), params: { name: 'held', arguments: {}, _meta: meta } }),
+    }).catch((error: unknown) => error);
+    await began.passed;
+    controller.abort();
+    await aborted.passed;
+    expect(await request).to.be.instanceOf(Error);
+  });
+});
