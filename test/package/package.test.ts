@@ -52,6 +52,7 @@ const NAMES: Record<string, readonly string[]> = {
     'reduce',
   ],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
+  [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],
 };
 
 const CONSUMER = `
