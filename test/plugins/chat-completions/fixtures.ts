@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
+import { defineApp, type GatewayConfig, type Turn } from '../../../server/index.js';
 import {
   type ChatCompletionsOptions,
   chatCompletionsPlugin,
 } from '../../../server/plugins/chat-completions/index.js';
-import { defineApp, type GatewayConfig, type Turn } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 import { byName } from '../../support/users.js';
@@ -14,7 +14,10 @@ export interface ChatGateway extends TestGateway {
   /** The vendor's own client, for a user of `byName`. */
   client(user?: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
   /** Posts a completion request as it is. */
-  ask(body: unknown, options?: { user?: string; headers?: Record<string, string>; signal?: AbortSignal }): Promise<Response>;
+  ask(
+    body: unknown,
+    options?: { user?: string; headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Response>;
 }
 
 /** A gateway with the plugin; users are told apart by their keys. */

@@ -109,7 +109,9 @@ describe('chat completions with the openai client', () => {
     const headers = { authorization: 'Bearer alice' };
     expectShape('models', await (await fetch(`${baseURL}/models`, { headers })).json());
     expectShape('model', await client().models.retrieve('vendor/large 1'));
-    const { choices, model } = await client().chat.completions.create(says('Hi', { model: 'vendor/large 1' }));
+    const { choices, model } = await client().chat.completions.create(
+      says('Hi', { model: 'vendor/large 1' }),
+    );
     expect([choices[0]!.message.content, model]).to.deep.equal(['One two', 'vendor/large 1']);
     const missing = await failure(client().models.retrieve('three'));
     expect(missing).to.be.instanceOf(OpenAI.NotFoundError);
@@ -120,8 +122,12 @@ describe('chat completions with the openai client', () => {
 
   it('live below the prefix that was asked for', async () => {
     const { client, url } = await startChat({ app: recalling }, { pathPrefix: '/openai/api' });
-    expect((await client().chat.completions.create(says('Hi'))).choices[0]!.message.content).to.equal('user:Hi');
-    expect((await fetch(`${url}/v1/models`, { headers: { authorization: 'Bearer alice' } })).status).to.equal(404);
+    expect((await client().chat.completions.create(says('Hi'))).choices[0]!.message.content).to.equal(
+      'user:Hi',
+    );
+    expect((await fetch(`${url}/v1/models`, { headers: { authorization: 'Bearer alice' } })).status).to.equal(
+      404,
+    );
   });
 
   it('refuse options that can’t work', async () => {
