@@ -15,6 +15,7 @@ export class Answer {
   readonly #prompt: readonly MessageInput[];
   readonly #withUsage: boolean;
   readonly #calls: ChatToolCall[] = [];
+  readonly #words = { text: new WordCounter(), reasoning: new WordCounter() };
   #text = '';
   #reasoning = '';
 
@@ -29,10 +30,16 @@ export class Answer {
     this.#withUsage = withUsage;
   }
 
+  /** Adds a part to the whole answer. */
   add(part: AnswerPart): void {
+    this.#count(part);
     if (part.type === 'text') this.#text += part.delta;
     else if (part.type === 'reasoning') this.#reasoning += part.delta;
-    else this.#calls.push(part.call);
+  }
+
+  #count(part: AnswerPart): void {
+    if (part.type === 'call') this.#calls.push(part.call);
+    else this.#words[part.type].add(part.delta);
   }
 
   /** The chunk that a stream begins with. */
@@ -40,9 +47,9 @@ export class Answer {
     return this.#chunk({ role: 'assistant', content: '', refusal: null }, null);
   }
 
-  /** Adds a part and writes its chunk. */
+  /** The chunk of a part, which is not kept. */
   chunk(part: AnswerPart): unknown {
-    this.add(part);
+    this.#count(part);
     if (part.type === 'text') return this.#chunk({ content: part.delta }, null);
     // Not the vendor's own field, but what others who stream reasoning use, and their clients read.
     if (part.type === 'reasoning') return this.#chunk({ reasoning_content: part.delta }, null);
@@ -90,8 +97,11 @@ export class Answer {
     const usage = toChatUsage(reported);
     if (usage) return usage;
     const prompt_tokens = this.#prompt.reduce((sum, { content }) => sum + wordsIn(content), 0);
-    const said = [this.#text, this.#reasoning, ...this.#calls.map((call) => call.function.arguments)];
-    const completion_tokens = said.reduce((sum, text) => sum + countWords(text), 0);
+    const { text, reasoning } = this.#words;
+    const completion_tokens = this.#calls.reduce(
+      (sum, call) => sum + countWords(call.function.arguments),
+      text.count + reasoning.count,
+    );
     const total_tokens = prompt_tokens + completion_tokens;
     return { prompt_tokens, completion_tokens, total_tokens, estimated: true };
   }
@@ -104,6 +114,19 @@ function wordsIn(content: MessageInput['content']): number {
     if (block.type === 'tool_use') return sum + countWords(JSON.stringify(block.input) ?? '');
     return block.type === 'tool_result' ? sum + countWords(String(block.output)) : sum;
   }, 0);
+}
+
+/** Counts the words of a text that comes in pieces. */
+class WordCounter {
+  count = 0;
+  #inWord = false;
+
+  add(text: string): void {
+    if (text === '') return;
+    const goesOn = this.#inWord && /^\S/.test(text);
+    this.count += countWords(text) - (goesOn ? 1 : 0);
+    this.#inWord = /\S$/.test(text);
+  }
 }
 
 function countWords(text: string): number {

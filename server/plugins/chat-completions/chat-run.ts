@@ -78,8 +78,8 @@ export class ChatRun {
   async answer(session: PluginSession, results: ReadonlyMap<string, unknown>): Promise<void> {
     this.#session = session;
     for (const callId of [...this.#waitingFor]) {
-      this.#waitingFor.delete(callId);
       await this.#respond(callId, { output: results.get(callId) });
+      this.#waitingFor.delete(callId);
     }
   }
 
@@ -173,6 +173,15 @@ export class ChatRun {
   async #decline(callId: string, answer: Parameters<PluginSession['respond']>[1]): Promise<null> {
     if (this.ephemeral) await this.#respond(callId, answer);
     return null;
+  }
+
+  /** Resolves when the session's events tell the end of the run, or no more of it. @throws GatewayError */
+  async ended(): Promise<void> {
+    if (this.#ended) return;
+    for await (const event of this.#session.events({ cursor: this.#cursor })) {
+      if (event.type === 'gap' || event.type === 'auth_expired') return;
+      if (event.type === 'message_end' && event.runId === this.runId) return;
+    }
   }
 
   /** Ends the run if it has not ended, and drops the session if that is not kept. Never rejects. */

@@ -122,8 +122,15 @@ export class Completions {
       this.#waiting.add(identity, run);
       throw error;
     }
+    try {
+      await run.answer(session ?? this.#context.session(run.sessionId, identity), results);
+    } catch (error) {
+      // A session that was closed meanwhile has nothing that could go on.
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
+      this.#waiting.add(identity, run);
+      throw error;
+    }
     begun();
-    await run.answer(session ?? this.#context.session(run.sessionId, identity), results);
     return run;
   }
 
@@ -134,9 +141,9 @@ export class Completions {
     const found = await findWaitingRun(session, results, toolNames(ask.request));
     if (!found) return null;
     checkComplete(found.waitingFor, results);
-    begun();
     const run = this.#chatRun(ask, { ...found, session });
     await run.answer(session, results);
+    begun();
     return run;
   }
 
@@ -148,6 +155,8 @@ export class Completions {
       const session = this.#context.session(place.key, identity);
       const left = this.#waiting.take(identity, (run) => run.sessionId === session.id);
       await left?.close('its caller went on without the results of its tools');
+      // What it had said has to be in the session before that is compared with the caller's list.
+      await left?.ended();
       return this.#start(ask, await newInConversation(request.messages, session));
     });
   }

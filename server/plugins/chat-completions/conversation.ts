@@ -87,21 +87,18 @@ function callsIn(list: readonly MessageInput[]): ReadonlySet<string> {
 class KnownAnswers {
   readonly #calls = new Set<string>();
   readonly #texts = new Set<string>();
+  /** Of an answer that was broken off its caller may have seen only the beginning. */
+  readonly #newest: ReadonlySet<string>;
 
   constructor(messages: readonly Message[], callsOfCaller: ReadonlySet<string>) {
-    for (const { role, content } of messages) if (role === 'assistant') this.#add(content, callsOfCaller);
-  }
-
-  #add(content: readonly ContentBlock[], callsOfCaller: ReadonlySet<string>): void {
-    // To its caller a run that called tools of theirs is several messages; each begins behind the results of the one before.
-    let texts = [''];
-    for (const block of content) {
-      if (block.type === 'tool_use') this.#calls.add(block.callId);
-      else if (block.type === 'tool_result' && callsOfCaller.has(block.callId)) texts.push('');
-      else if (block.type === 'text') texts = texts.map((text) => text + block.text);
+    let newest: ReadonlySet<string> = new Set();
+    for (const { role, content } of messages) {
+      if (role !== 'assistant') continue;
+      newest = textsOf(content, callsOfCaller);
+      for (const text of newest) this.#texts.add(text);
+      for (const block of content) if (block.type === 'tool_use') this.#calls.add(block.callId);
     }
-    for (const text of texts) this.#texts.add(normal(text));
-    this.#texts.delete('');
+    this.#newest = newest;
   }
 
   has({ content }: MessageInput): boolean {
@@ -110,8 +107,20 @@ class KnownAnswers {
       if (block.type === 'tool_use' && this.#calls.has(block.callId)) return true;
       if (block.type === 'text') text += block.text;
     }
-    return this.#texts.has(normal(text));
+    const seen = normal(text);
+    if (seen === '') return false;
+    return this.#texts.has(seen) || [...this.#newest].some((whole) => whole.startsWith(seen));
   }
+}
+
+/** What an answer is to its caller: where the run called tools of theirs it is several messages, each behind the results before. */
+function textsOf(content: readonly ContentBlock[], callsOfCaller: ReadonlySet<string>): ReadonlySet<string> {
+  let texts = [''];
+  for (const block of content) {
+    if (block.type === 'tool_result' && callsOfCaller.has(block.callId)) texts.push('');
+    else if (block.type === 'text') texts = texts.map((text) => text + block.text);
+  }
+  return new Set(texts.map(normal));
 }
 
 /** Clients trim and re-wrap what they keep. */

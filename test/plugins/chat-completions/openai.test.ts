@@ -91,6 +91,21 @@ describe('chat completions with the openai client', () => {
     expect(usage).to.deep.equal({ prompt_tokens: 3, completion_tokens: 3, total_tokens: 6, estimated: true });
   });
 
+  it('count the same words however they are cut into pieces', async () => {
+    const app = runs(async function* () {
+      for (const piece of ['exam', 'ple', ' of', ' ', 'wor', 'ds. ', 'End']) yield piece;
+    });
+    const { client } = await startChat({ app });
+    const whole = await client().chat.completions.create(says('Go'));
+    expect(whole.usage!.completion_tokens).to.equal(4);
+    const stream = client().chat.completions.stream({
+      ...says('Go'),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    expect((await stream.finalChatCompletion()).usage!.completion_tokens).to.equal(4);
+  });
+
   it('end as `length` where the app was cut', async () => {
     const { client } = await startChat({
       app: runs(async () => ({ text: 'Cut', stopReason: 'max_tokens' as const })),

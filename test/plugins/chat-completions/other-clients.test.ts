@@ -55,7 +55,7 @@ describe('chat completions with the AI SDK', () => {
       seen.push(...message.content);
     });
     const { baseURL } = await startChat({ app });
-    const image = new URL('https://pictures.test/a.png');
+    const image = 'data:image/png;base64,iVBORw0KGgo=';
     const content = [
       { type: 'text' as const, text: 'a' },
       { type: 'text' as const, text: 'b' },
@@ -65,7 +65,7 @@ describe('chat completions with the AI SDK', () => {
     expect(seen).to.deep.equal([
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
-      { type: 'image', mediaType: 'image/*', url: image.href },
+      { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
     ]);
   });
 
@@ -73,7 +73,9 @@ describe('chat completions with the AI SDK', () => {
     it(`run a loop of tools, ${streaming ? 'streaming' : 'at once'}`, async () => {
       const { baseURL, gateway } = await startChat({ app: weather });
       let started = 0;
-      gateway.on('run:started', () => void (started += 1));
+      gateway.on('run:started', () => {
+        started += 1;
+      });
       const options = {
         model: model(baseURL),
         prompt: 'Weather?',
@@ -110,7 +112,7 @@ describe('chat completions with the AI SDK', () => {
     const { baseURL } = await startChat({ app: talking });
     const error = await failure(generateText({ model: model(baseURL, 'bad'), prompt: 'Hi', maxRetries: 0 }));
     expect(error).to.include({ statusCode: 401, isRetryable: false });
-    expect(error.message).to.match(/Authentication|token/i);
+    expect(error.message).to.equal('The credentials are not valid');
   });
 });
 

@@ -57,6 +57,28 @@ describe('sessions of chat completions', () => {
     expect(await said(chat, 'kept', edited)).to.match(/\|user:b2\|assistant:invented\|user:c$/);
   });
 
+  it('are recognized in the beginning of an answer that was broken off', async () => {
+    const began = gate();
+    const app = runs(async function* (turn) {
+      if (turn.text === 'b') return void (yield turn.history.map(textOf).join());
+      yield 'Once upon a time';
+      began.open();
+      await new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
+    });
+    const chat = await startChat({ app });
+    const ended = gate();
+    chat.gateway.on('run:ended', () => ended.open());
+    const leaving = new AbortController();
+    const headers = { 'x-session-id': 'kept' };
+    chat.ask(says('a', { stream: true }), { headers, signal: leaving.signal }).catch(() => {});
+    await began.passed;
+    leaving.abort();
+    await ended.passed;
+    expect(await said(chat, 'kept', [user('a'), assistant('Once upon'), user('b')])).to.equal(
+      'a,Once upon a time',
+    );
+  });
+
   it('are not told twice what the caller repeats to ask again', async () => {
     let fails = true;
     const app = runs(async function* (turn) {

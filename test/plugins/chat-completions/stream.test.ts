@@ -110,16 +110,11 @@ describe('the stream of a completion', () => {
     first.abort();
   });
 
-  it('holds next to nothing for a reader that has stopped, and is cut when it does not go on', async () => {
+  it('is cut when its reader has stopped and does not go on, and its run aborted', async () => {
     const aborted = gate();
-    let said = 0;
     const app = runs(async function* (turn) {
       turn.signal.addEventListener('abort', () => aborted.open());
-      while (!turn.signal.aborted && said < 3000) {
-        said += 1;
-        yield 'x'.repeat(16 * 1024);
-        await new Promise(setImmediate);
-      }
+      for (let said = 0; said < 1000; said++) yield 'x'.repeat(16 * 1024);
       await new Promise(() => {});
     });
     const { url } = await startChat({ app, limits: { slowClientMs: 100 } });
@@ -133,7 +128,6 @@ describe('the stream of a completion', () => {
     await once(socket, 'readable');
     socket.pause();
     await aborted.passed;
-    expect(said).to.be.above(0);
   });
 
   it('passes hosts that compress and parse bodies before us', async () => {

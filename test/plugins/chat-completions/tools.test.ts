@@ -228,7 +228,7 @@ describe('tools of a completion’s caller', () => {
     const { error } = expectShape('error', await refused.json());
     expect(error).to.include({ param: 'messages' });
     expect(error.message).to.contain(b).and.not.contain(a);
-    const messages = conversation(message, result(a, 1 + ''), result(b, '2'));
+    const messages = conversation(message, result(a, '1'), result(b, '2'));
     const last = (await (await ask({ ...body, messages })).json()) as any;
     expect(last.choices[0].message.content).to.equal('Paris: 1, Rome: 2');
   });
@@ -304,16 +304,20 @@ describe('tools of a completion’s caller', () => {
   it('of a kept session are given up when its caller goes on without them', async () => {
     let aborted = 0;
     const app = runs(async function* (turn) {
-      turn.signal.addEventListener('abort', () => void (aborted += 1));
+      turn.signal.addEventListener('abort', () => {
+        aborted += 1;
+      });
       if (turn.text === 'Weather?') yield String(await call(turn, 'weather', {}));
-      else yield `said ${turn.text}`;
+      else yield `said ${turn.text} after ${turn.history.length}`;
     });
     const { ask } = await startChat({ app });
     const headers = { 'x-session-id': 'kept' };
     const body = { model: 'default', tools: tools('weather') };
-    await (await ask({ ...body, messages: conversation() }, { headers })).json();
-    const { choices } = (await (await ask(says('Never mind'), { headers })).json()) as any;
-    expect(choices[0].message.content).to.equal('said Never mind');
+    const first = (await (await ask({ ...body, messages: conversation() }, { headers })).json()) as any;
+    const messages = conversation({ role: 'user', content: 'Never mind' });
+    messages.splice(1, 0, first.choices[0].message);
+    const second = (await (await ask({ ...body, messages }, { headers })).json()) as any;
+    expect(second.choices[0].message.content).to.equal('said Never mind after 2');
     expect(aborted).to.equal(1);
   });
 });
