@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import { defineApp } from '../../../server/index.js';
 import { chatCompletionsPlugin } from '../../../server/plugins/chat-completions/index.js';
+import { failure } from '../../support/client.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { byName } from '../../support/users.js';
 import { says, tools } from './fixtures.js';
@@ -44,6 +45,11 @@ describe('a completion whose gateway was restarted before the tool message came'
       }));
       const second = await start(crashed(path), resumable);
       const messages = [...body.messages, message, ...results];
+      if (resumable) {
+        const part = { ...body, messages: messages.slice(0, -1) };
+        const refused = await failure(second.chat.completions.create(part, options));
+        expect(refused).to.include({ status: 400, param: 'messages' });
+      }
       const { choices } = await second.chat.completions.create({ ...body, messages }, options);
       expect(choices[0]!.message.content).to.equal(expected);
       expect(choices[0]!.finish_reason).to.equal('stop');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
-import { connectClient } from '../../support/client.js';
+import { connectClient, takeUntil } from '../../support/client.js';
 import { gate } from '../../support/gate.js';
 import { get } from '../../support/gateway.js';
 import { as } from '../../support/users.js';
@@ -104,7 +104,26 @@ describe('sessions of chat completions', () => {
   });
 
   it('are seeded once by two first requests at the same time', async () => {
-    const chat = await startChat({ app: recalling });
+    const both = gate();
+    let arrived = 0;
+    const chat = await startChat({
+      app: recalling,
+      auth: {
+        type: 'custom',
+        cookies: false,
+        validate: async () => {
+          arrived += 1;
+          if (arrived === 2) both.open();
+          return { valid: true, user: { id: 'alice' } };
+        },
+      },
+      // Slow enough for both to look before either is accepted.
+      sessionAccess: async (_user, _session, operation) => {
+        await both.passed;
+        if (operation === 'send') for (let n = 0; n < 100; n++) await new Promise(setImmediate);
+        return true;
+      },
+    });
     const start = [user('a'), assistant('b'), user('c')];
     const answers = await Promise.all([said(chat, 'kept', start), said(chat, 'kept', start)]);
     const [short, long] = answers.sort((a, b) => a.length - b.length);
@@ -206,7 +225,10 @@ describe('sessions of chat completions', () => {
     const chat = await startChat({ app });
     const first = said(chat, 'kept', [user('first')]);
     await began.passed;
+    const events = connectClient(chat.url, { token: 'alice' }).events('kept')[Symbol.asyncIterator]();
+    const accepted = takeUntil(events, (event) => event.type === 'message_accepted' && event.position === 1);
     const second = said(chat, 'kept', [user('second')]);
+    await accepted;
     held.open();
     expect(await Promise.all([first, second])).to.deep.equal(['first', 'second']);
   });

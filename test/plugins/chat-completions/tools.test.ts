@@ -254,6 +254,27 @@ describe('tools of a completion’s caller', () => {
     expect(last[0].message.content).to.equal('got true');
   });
 
+  it('answer only in their session and to their model', async () => {
+    const app = runs(async function* (turn) {
+      yield turn.message.role === 'tool' ? 'anew' : `got ${await call(turn, 'weather', {})}`;
+    });
+    const { ask } = await startChat({ apps: { one: app, two: app }, defaultApp: 'one' });
+    const body = { tools: tools('weather') };
+    const first = await ask({ ...body, model: 'one', messages: conversation() });
+    const { message } = ((await first.json()) as any).choices[0];
+    const messages = conversation(message, result(message.tool_calls[0].id, 'it'));
+    const answers = [];
+    for (const [model, headers] of [
+      ['two', {}],
+      ['one', { 'x-session-id': 'other' }],
+      ['one', {}],
+    ] as const) {
+      const { choices } = (await (await ask({ ...body, model, messages }, { headers })).json()) as any;
+      answers.push(choices[0].message.content);
+    }
+    expect(answers).to.deep.equal(['anew', 'anew', 'got it']);
+  });
+
   it('are not waited for longer than asked: the run is aborted and its session dropped', async () => {
     const aborted = gate();
     const app = runs(async function* (turn) {
