@@ -175,12 +175,20 @@ export class ChatRun {
     return null;
   }
 
-  /** Resolves when the session's events tell the end of the run, or no more of it. @throws GatewayError */
+  /** Resolves when the session's history holds what the run answers. @throws GatewayError */
+  started(): Promise<void> {
+    return this.#reaches(['message_start', 'message_end']);
+  }
+
+  /** Resolves when the session's history holds what the run said. @throws GatewayError */
   async ended(): Promise<void> {
-    if (this.#ended) return;
+    if (!this.#ended) await this.#reaches(['message_end']);
+  }
+
+  async #reaches(types: readonly string[]): Promise<void> {
     for await (const event of this.#session.events({ cursor: this.#cursor })) {
       if (event.type === 'gap' || event.type === 'auth_expired') return;
-      if (event.type === 'message_end' && event.runId === this.runId) return;
+      if ('runId' in event && event.runId === this.runId && types.includes(event.type)) return;
     }
   }
 

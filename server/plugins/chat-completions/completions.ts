@@ -98,9 +98,8 @@ export class Completions {
       const waiting = (await this.#waitingRun(ask, results)) ?? (await this.#forgottenRun(ask, results));
       if (waiting) return waiting;
     }
-    return ask.place.ephemeral
-      ? this.#start(ask, wholeConversation(ask.request.messages))
-      : this.#continue(ask);
+    if (!ask.place.ephemeral) return this.#continue(ask);
+    return (await this.#start(ask, wholeConversation(ask.request.messages))).run;
   }
 
   async #waitingRun(
@@ -157,19 +156,28 @@ export class Completions {
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
-      return this.#start(ask, await newInConversation(request.messages, session));
+      const outgoing = await newInConversation(request.messages, session);
+      const { run, position } = await this.#start(ask, outgoing);
+      // Behind another run it is not the first request, and could wait for long.
+      // What is wrong with the session, reading the run will tell.
+      if (position === 0 && outgoing?.preceding.length) await run.started().catch(() => {});
+      return run;
     });
   }
 
-  async #start(ask: Ask, outgoing: Outgoing | null): Promise<ChatRun> {
+  async #start(
+    ask: Ask,
+    outgoing: Outgoing | null,
+  ): Promise<{ readonly run: ChatRun; readonly position: number }> {
     const { request, identity, place, begun } = ask;
     if (!outgoing) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     const session = this.#context.session(place.key, identity);
     const { input, preceding } = outgoing;
     const { clientTools, parameters } = request;
-    const { runId, cursor } = await session.send(input, { preceding, clientTools, parameters }).accepted;
+    const sent = session.send(input, { preceding, clientTools, parameters });
+    const { runId, cursor, position } = await sent.accepted;
     begun();
-    return this.#chatRun(ask, { session, runId, cursor });
+    return { run: this.#chatRun(ask, { session, runId, cursor }), position };
   }
 
   #chatRun(
