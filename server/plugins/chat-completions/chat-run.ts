@@ -3,6 +3,7 @@ import type { EventOf, GatewayEvent, StopReason } from '../../../shared/events.j
 import type { Usage } from '../../../shared/messages.js';
 import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
+import type { MaybePromise } from '../../maybe-promise.js';
 import type { PluginSession } from '../plugin.js';
 import { Lookahead } from './lookahead.js';
 
@@ -94,54 +95,54 @@ export class ChatRun {
   }
 
   /**
-   * Reads the run up to the end of one answer.
+   * Reads the run up to the end of one answer, no faster than its parts are taken.
    *
    * @throws GatewayError why there is no whole answer: `ABORTED` also when the signal ended it
    */
-  async *read(signal: AbortSignal): AsyncGenerator<AnswerPart, AnswerEnd, undefined> {
+  async read(signal: AbortSignal, tell: (part: AnswerPart) => MaybePromise<void>): Promise<AnswerEnd> {
     const left = new AbortController();
     const events = this.#session.events({
       cursor: this.#cursor,
       signal: AbortSignal.any([signal, left.signal]),
     });
     const ahead = new Lookahead(events[Symbol.asyncIterator]());
+    let error: GatewayError | null = null;
     try {
-      return yield* this.#parts(ahead, signal);
+      for (;;) {
+        const next = await (this.#waitingFor.size > 0 ? ahead.inThisTurn() : ahead.next());
+        // What comes later belongs to the next answer.
+        if (!next) return { finishReason: 'tool_calls', usage: undefined, waiting: true };
+        if (next.done) throw signal.aborted ? new GatewayError({ code: 'ABORTED' }) : cutOff();
+        const event = next.value;
+        if (event.type === 'gap' || event.type === 'auth_expired') throw cutOff(event);
+        if (event.cursor !== undefined) this.#cursor = event.cursor;
+        if (!('runId' in event) || event.runId !== this.runId) continue;
+        if (event.type === 'message_end') return await this.#end(event, error, tell);
+        if (event.type === 'run_error')
+          error = new GatewayError({ code: event.code, message: event.message });
+        const part = this.#take(event);
+        const taken = part ? tell(part) : this.#decline(event);
+        if (taken) await taken;
+      }
     } finally {
       left.abort();
       ahead.leave();
     }
   }
 
-  async *#parts(
-    ahead: Lookahead<GatewayEvent>,
-    signal: AbortSignal,
-  ): AsyncGenerator<AnswerPart, AnswerEnd, undefined> {
-    let error: GatewayError | null = null;
-    for (;;) {
-      const next = await (this.#waitingFor.size > 0 ? ahead.inThisTurn() : ahead.next());
-      // What comes later belongs to the next answer.
-      if (!next) return { finishReason: 'tool_calls', usage: undefined, waiting: true };
-      if (next.done) throw signal.aborted ? new GatewayError({ code: 'ABORTED' }) : cutOff();
-      const event = next.value;
-      if (event.type === 'gap' || event.type === 'auth_expired') throw cutOff(event);
-      if (event.cursor !== undefined) this.#cursor = event.cursor;
-      if (!('runId' in event) || event.runId !== this.runId) continue;
-      if (event.type === 'message_end') {
-        this.#ended = true;
-        const finishReason = finish(event.stopReason, error);
-        const calls = [...this.#called.values()];
-        for (const call of calls) yield { type: 'call', call: toToolCall(call) };
-        const { usage } = event;
-        return { finishReason: calls.length > 0 ? 'tool_calls' : finishReason, usage, waiting: false };
-      }
-      if (event.type === 'run_error') error = new GatewayError({ code: event.code, message: event.message });
-      const part = await this.#take(event);
-      if (part) yield part;
-    }
+  async #end(
+    { stopReason, usage }: EventOf<'message_end'>,
+    error: GatewayError | null,
+    tell: (part: AnswerPart) => MaybePromise<void>,
+  ): Promise<AnswerEnd> {
+    this.#ended = true;
+    const finishReason = finish(stopReason, error);
+    const calls = [...this.#called.values()];
+    for (const call of calls) await tell({ type: 'call', call: toToolCall(call) });
+    return { finishReason: calls.length > 0 ? 'tool_calls' : finishReason, usage, waiting: false };
   }
 
-  async #take(event: GatewayEvent): Promise<AnswerPart | null> {
+  #take(event: GatewayEvent): AnswerPart | null {
     switch (event.type) {
       case 'content_delta':
         return { type: 'text', delta: event.delta };
@@ -152,13 +153,11 @@ export class ChatRun {
         return null;
       case 'input_required': {
         const call = this.#called.get(event.callId);
-        if (!call) return this.#decline(event.callId, { approved: false, reason: UNATTENDED });
+        if (!call) return null;
         this.#called.delete(event.callId);
         this.#waitingFor.add(event.callId);
         return { type: 'call', call: toToolCall(call) };
       }
-      case 'tool_confirmation_required':
-        return this.#decline(event.callId, { approved: false, reason: UNATTENDED });
       case 'input_result':
       case 'tool_result':
         this.#called.delete(event.callId);
@@ -170,9 +169,10 @@ export class ChatRun {
   }
 
   /** In a session of its caller's own a question waits for whoever follows it; in one that ends with the run nobody does. */
-  async #decline(callId: string, answer: Parameters<PluginSession['respond']>[1]): Promise<null> {
-    if (this.ephemeral) await this.#respond(callId, answer);
-    return null;
+  #decline(event: GatewayEvent): Promise<void> | null {
+    if (!this.ephemeral) return null;
+    if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return null;
+    return this.#respond(event.callId, { approved: false, reason: UNATTENDED });
   }
 
   /** Resolves when the session's history holds what the run answers. @throws GatewayError */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { MaybePromise } from '../../maybe-promise.js';
 import type { PluginContext } from '../plugin.js';
 
 const HEADERS = {
@@ -36,12 +37,12 @@ export class ChunkStream {
     response.once('close', () => clearInterval(this.#heartbeat));
   }
 
-  /** Writes a chunk; resolves when more can be taken, or the reader has gone. */
-  async write(chunk: unknown): Promise<void> {
+  /** Writes a chunk. Where it returns a promise, that resolves when more can be taken, or the reader has gone. */
+  write(chunk: unknown): MaybePromise<void> {
     this.#heartbeat.refresh();
     this.#add(`data: ${JSON.stringify(chunk)}\n\n`);
     if (this.#text.length >= BATCH) this.#flush();
-    if (this.#blocked) await this.#blocked;
+    if (this.#blocked) return this.#blocked;
   }
 
   #add(text: string): void {

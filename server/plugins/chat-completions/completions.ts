@@ -194,22 +194,18 @@ export class Completions {
   }
 
   async #whole(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
-    const parts = run.read(gone);
-    let next = await parts.next();
-    for (; !next.done; next = await parts.next()) answer.add(next.value);
-    await this.#putAway(run, next.value, identity);
-    sendChatJson(response, 200, answer.completion(next.value));
+    const end = await run.read(gone, (part) => answer.add(part));
+    await this.#putAway(run, end, identity);
+    sendChatJson(response, 200, answer.completion(end));
   }
 
   async #stream(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
     const stream = new ChunkStream(response, this.#context.limits);
     try {
       await stream.write(answer.firstChunk());
-      const parts = run.read(gone);
-      let next = await parts.next();
-      for (; !next.done; next = await parts.next()) await stream.write(answer.chunk(next.value));
-      await this.#putAway(run, next.value, identity);
-      for (const chunk of answer.lastChunks(next.value)) await stream.write(chunk);
+      const end = await run.read(gone, (part) => stream.write(answer.chunk(part)));
+      await this.#putAway(run, end, identity);
+      for (const chunk of answer.lastChunks(end)) await stream.write(chunk);
       stream.end('[DONE]');
     } catch (error) {
       if (!gone.aborted) stream.end(JSON.stringify(toChatError(this.#shown(error))));

@@ -16,10 +16,10 @@ export class Lookahead<T> {
     return this.#ahead;
   }
 
-  async next(): Promise<IteratorResult<T>> {
-    const result = await this.#peek();
+  next(): Promise<IteratorResult<T>> {
+    const ahead = this.#ahead ?? this.#items.next();
     this.#ahead = null;
-    return result;
+    return ahead;
   }
 
   /** The next item if it comes before the event loop has turned; null otherwise. */
