@@ -12,6 +12,8 @@ const HEADERS = {
 
 /** Characters that are held for one turn of the event loop at most, so that what it brings leaves in one piece. */
 const BATCH = 16 * 1024;
+/** Bytes that a reader may be behind before its run is read no further. */
+const MOST_HELD = 128 * 1024;
 const LONGEST_TIMER = 0x7fffffff;
 
 /** A stream of chunks as server-sent events. Whoever writes waits for the reader, so next to nothing is held. */
@@ -58,7 +60,7 @@ export class ChunkStream {
     const text = this.#text;
     this.#text = '';
     if (text === '' || response.closed || response.writableEnded) return;
-    if (!response.write(text)) this.#blocked ??= this.#drained();
+    if (!response.write(text) && response.writableLength >= MOST_HELD) this.#blocked ??= this.#drained();
     // Compressing middleware has this to pass on what it holds.
     (response as { flush?: () => void }).flush?.();
   }

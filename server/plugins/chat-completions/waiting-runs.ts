@@ -26,14 +26,13 @@ export class WaitingRuns {
 
   add(identity: Identity, run: ChatRun): void {
     const owner = ownerOf(identity);
-    const entries = this.#byOwner.get(owner) ?? new Set();
-    this.#byOwner.set(owner, entries);
     const { toolWaitMs, perUser } = this.#limits;
-    const [oldest] = entries;
-    if (oldest && entries.size >= perUser) this.#abandon(owner, oldest);
+    const waiting = this.#byOwner.get(owner);
+    const [oldest] = waiting ?? [];
+    if (oldest && waiting!.size >= perUser) this.#abandon(owner, oldest);
     const timer = setTimeout(() => this.#abandon(owner, entry), toolWaitMs).unref();
     const entry = { run, timer };
-    // An emptied set leaves the map.
+    const entries = this.#byOwner.get(owner) ?? new Set();
     this.#byOwner.set(owner, entries.add(entry));
   }
 
