@@ -106,7 +106,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     report,
   });
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
-  const plugins = new PluginHost({ gatewayId: id, apps, lifecycle, host, report });
+  const plugins = new PluginHost({ gatewayId: id, apps, lifecycle, host, limits, report });
   const door = {
     operations,
     authenticator,

@@ -270,6 +270,7 @@ export class Gateway<
     state.draining = true;
     await this.#started?.catch(() => {});
     connections.drain();
+    plugins.drain();
     await this.#recovered;
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,

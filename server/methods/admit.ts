@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
+import { settleWithin } from '../deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { accept, check, type Outcome } from '../schema/validate.js';
-import { settleWithin } from './deadline.js';
 import type { MethodEntry } from './flatten.js';
 
 /** How long a guard may take before its silence denies the call. */

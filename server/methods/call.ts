@@ -1,10 +1,10 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
+import { settleWithin } from '../deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { admit } from './admit.js';
 import { CallContext } from './call-context.js';
 import { runInContext } from './context.js';
-import { settleWithin } from './deadline.js';
 import type { MethodEntry } from './flatten.js';
 import { validResult } from './result.js';
 import { MethodStream } from './stream.js';

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
+import { startDeadline } from '../deadline.js';
 import { admit } from './admit.js';
 import { CallContext } from './call-context.js';
 import { runInContext } from './context.js';
-import { startDeadline } from './deadline.js';
 import type { MethodEntry } from './flatten.js';
 import { validResult } from './result.js';
 

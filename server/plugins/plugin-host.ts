@@ -19,6 +19,7 @@ export interface PluginEnvironment {
   readonly apps: AppRegistry;
   readonly lifecycle: Lifecycle;
   readonly host: HostEnvironment;
+  readonly limits: PluginContext['limits'];
   report(error: unknown, what: string): void;
 }
 
@@ -45,9 +46,10 @@ export class PluginHost {
   }
 
   #context(transport: string): PluginContext {
-    const { gatewayId, apps, lifecycle, host, report } = this.#env;
+    const { gatewayId, apps, lifecycle, host, limits, report } = this.#env;
     return {
       gatewayId,
+      limits,
       route: (path, handle, options = {}) => this.#route(path, { handle, options }),
       apps: () => apps.summaries(),
       tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
@@ -82,6 +84,16 @@ export class PluginHost {
 
   async start(): Promise<void> {
     for (const plugin of this.#plugins) await plugin.start?.();
+  }
+
+  drain(): void {
+    for (const plugin of this.#plugins) {
+      try {
+        plugin.drain?.();
+      } catch (error) {
+        this.#env.report(error, `the plugin ${plugin.name} could not be drained`);
+      }
+    }
   }
 
   async destroy(): Promise<void> {

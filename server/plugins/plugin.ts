@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../../shared/gateway-error.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { Identity } from '../auth/types.js';
+import type { Limits } from '../config/limits.js';
 import type { SessionHandle } from '../host/session-handle.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -28,6 +30,11 @@ export interface RouteOptions {
   readonly requestHeaders?: readonly string[];
   /** Response headers that browsers of listed origins may read, besides the gateway's own. */
   readonly exposedHeaders?: readonly string[];
+  /**
+   * Answers with an error that the gateway met before the handler, or that the handler threw; its text may be shown. The response may
+   * have begun. @default the gateway's own form
+   */
+  readonly fail?: (error: GatewayError, response: ServerResponse) => void;
 }
 
 /** A tool as other protocols list it. */
@@ -64,6 +71,8 @@ export interface PluginSession extends SessionHandle {
 /** All that a plugin sees of its gateway. */
 export interface PluginContext {
   readonly gatewayId: string;
+  /** The gateway's limits that concern open responses, in milliseconds. */
+  readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /** The apps, as the operation `apps` lists them. */
@@ -89,6 +98,8 @@ export interface GatewayPlugin {
   setup(context: PluginContext): void;
   /** Called when the gateway has started. */
   start?(): MaybePromise<void>;
+  /** Called when the gateway begins to close, before runs are given time to finish. */
+  drain?(): void;
   /** Called when the gateway closes. */
   destroy?(): MaybePromise<void>;
 }

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { createGateway, GatewayError, type GatewayPlugin } from '../../server/index.js';
-import { echo } from '../support/apps.js';
-import { post, startGateway, TestLogger } from '../support/gateway.js';
+import {
+  createGateway,
+  GatewayError,
+  type GatewayPlugin,
+  type PluginRequest,
+  type RouteOptions,
+} from '../../server/index.js';
+import { echo, heldApp } from '../support/apps.js';
+import { get, post, startGateway, TestLogger } from '../support/gateway.js';
 import { as, byName } from '../support/users.js';
 
 const plugin = (name: string, parts: Partial<GatewayPlugin> = {}): GatewayPlugin => ({
@@ -44,6 +50,10 @@ describe('gateway.use(plugin)', () => {
       gateway.use(
         plugin(name, {
           start: () => void calls.push(`start ${name}`),
+          drain: () => {
+            calls.push(`drain ${name}`);
+            if (name === 'first') throw new Error('cannot');
+          },
           destroy: () => {
             calls.push(`destroy ${name}`);
             if (name === 'second') throw new Error('cannot');
@@ -55,6 +65,7 @@ describe('gateway.use(plugin)', () => {
     await gateway.close();
     expect(calls).to.deep.equal([
       ...['start first', 'start second', 'start third'],
+      ...['drain first', 'drain second', 'drain third'],
       ...['destroy third', 'destroy second', 'destroy first'],
     ]);
   });
@@ -68,6 +79,54 @@ describe('gateway.use(plugin)', () => {
       GatewayError,
       /taken/,
     );
+  });
+
+  it('tells it to drain before runs are given time to finish', async () => {
+    const held = heldApp();
+    const { gateway, url } = await startGateway({ app: held.app, limits: { drainMs: 10_000 } });
+    gateway.use(plugin('letting go', { setup: () => {}, drain: () => held.held.open() }));
+    const run = post(`${url}/send`, { sessionId: 'main', message: 'x' });
+    await held.began.passed;
+    await gateway.close();
+    expect((await run).body.stopReason).to.equal('end');
+  });
+
+  it('has it shape the errors of its routes, also those that came before it, and tells it the limits', async () => {
+    let heartbeatMs: number | undefined;
+    const { gateway, url } = await startGateway({ app: echo, limits: { heartbeatMs: 1234 } });
+    gateway.use(
+      plugin('shaping', {
+        setup: ({ route, limits }) => {
+          ({ heartbeatMs } = limits);
+          const fail: RouteOptions['fail'] = ({ code, message }, response) => {
+            response.writeHead(418).end(JSON.stringify({ code, message }));
+          };
+          const handle = async (call: PluginRequest) => {
+            await call.body();
+            throw new Error('secret text');
+          };
+          route('/shaped', handle, { fail, methods: ['POST'] });
+        },
+      }),
+    );
+    const codes = [];
+    for (const request of [
+      get(`${url}/shaped`),
+      post(`${url}/shaped`, {}, { origin: 'https://evil.test' }),
+      post(`${url}/shaped`, {}, { 'content-type': 'text/plain' }),
+      post(`${url}/shaped`, {}),
+    ]) {
+      const { status, body } = await request;
+      codes.push([status, body.code]);
+      expect(JSON.stringify(body)).not.to.include('secret text');
+    }
+    expect(codes).to.deep.equal([
+      [418, 'METHOD_NOT_ALLOWED'],
+      [418, 'ORIGIN_DENIED'],
+      [418, 'UNSUPPORTED_MEDIA_TYPE'],
+      [418, 'INTERNAL'],
+    ]);
+    expect(heartbeatMs).to.equal(1234);
   });
 
   it('answers for a plugin that throws', async () => {

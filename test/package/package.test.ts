@@ -67,6 +67,7 @@ const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
   [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
   [`${NAME}/plugins/mcp`]: ['mcpServerPlugin'],
+  [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],
 };
 
 /** Entries that are of no use without an optional peer and import it at once. */

@@ -161,6 +161,18 @@ export const e = 'not from "here"';`;
     ).to.deep.equal([]);
   });
 
+  it('of a plugin reach the gateway through its context alone', () => {
+    const inside =
+      /^server\/(auth|delivery|host|limits|methods|operations|runs|sessions|stores|transports)\/|^server\/(gateway|assembly|doors|index|plugins\/plugin-[a-z]+)\.ts$/;
+    expect(
+      offences(
+        server,
+        ({ target, typeOnly }, { path }) =>
+          /^server\/plugins\/[^/]+\//.test(path) && !typeOnly && inside.test(target),
+      ),
+    ).to.deep.equal([]);
+  });
+
   it('of documents know of transports what their routes are', () => {
     const documents = server.filter(({ path }) => path.startsWith('server/documents/'));
     const inner =

@@ -38,7 +38,7 @@ export class HttpHandler {
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
       this.#plugin(request, response, { target, plugin, options }).catch((error: unknown) =>
-        this.#fail(response, error),
+        this.#fail(response, error, plugin.options.fail),
       );
       return true;
     }
@@ -178,10 +178,12 @@ export class HttpHandler {
     });
   }
 
-  #fail(response: ServerResponse, error: unknown): void {
+  #fail(response: ServerResponse, error: unknown, answer?: PluginRoute['options']['fail']): void {
     const shown = publicError(error, this.#env.report);
     // The rest of a body that is too large is not read.
-    sendError(response, shown, shown.status === 413 ? { Connection: 'close' } : {});
+    if (shown.status === 413 && !response.headersSent) response.setHeader('Connection', 'close');
+    if (answer) answer(shown, response);
+    else sendError(response, shown);
   }
 }
 

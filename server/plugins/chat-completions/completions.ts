@@ -1,0 +1,238 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginContext, PluginRequest } from '../plugin.js';
+import { Answer } from './answer.js';
+import { type AnswerEnd, ChatRun } from './chat-run.js';
+import { ChunkStream } from './chunk-stream.js';
+import { newInConversation, type Outgoing, wholeConversation } from './conversation.js';
+import { fieldError, forbidRetry, sendChatJson, toChatError } from './errors.js';
+import type { Models } from './models.js';
+import { type ChatRequest, readChatRequest } from './request.js';
+import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
+import { SESSION_HEADER, type SessionPlace, sessionPlace } from './session-name.js';
+import { Turns } from './turns.js';
+import { type WaitingLimits, WaitingRuns } from './waiting-runs.js';
+
+/** What reading the ends of their answers may take callers when the gateway closes. */
+const LAST_WORDS_MS = 1000;
+
+/** Who asks what where. */
+interface Ask {
+  readonly request: ChatRequest;
+  readonly identity: Identity;
+  readonly place: SessionPlace;
+  readonly app: string;
+  /** Has the client send the request only once. */
+  begun(): void;
+}
+
+/** Answers completion requests with runs of the gateway's apps. */
+export class Completions {
+  readonly #context: PluginContext;
+  readonly #models: Models;
+  readonly #waiting: WaitingRuns;
+  readonly #turns = new Turns();
+  readonly #serving = new Map<Promise<void>, ServerResponse>();
+
+  constructor(context: PluginContext, models: Models, limits: WaitingLimits) {
+    this.#context = context;
+    this.#models = models;
+    this.#waiting = new WaitingRuns(limits);
+  }
+
+  /** Ends what waits for callers who could not come back. */
+  drain(): void {
+    this.#waiting.drain();
+  }
+
+  /** Resolves when every answer has ended and what it used was put away. */
+  async settled(): Promise<void> {
+    this.#waiting.drain();
+    const cut = setTimeout(() => {
+      for (const response of this.#serving.values()) response.destroy();
+    }, LAST_WORDS_MS);
+    await Promise.allSettled(this.#serving.keys());
+    clearTimeout(cut);
+    await this.#waiting.settled();
+  }
+
+  /** Answers one request. @throws GatewayError before the answer has begun */
+  async serve(call: PluginRequest): Promise<void> {
+    const served = this.#serve(call);
+    this.#serving.set(served, call.response);
+    try {
+      await served;
+    } finally {
+      this.#serving.delete(served);
+    }
+  }
+
+  async #serve({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const identity = await call.authenticate();
+    const request = readChatRequest(await call.body());
+    const app = this.#models.appOf(request.model);
+    const apps = this.#context.apps().map(({ name }) => name);
+    const place = sessionPlace({ headers }, app, apps);
+    response.setHeader(SESSION_HEADER, place.shown);
+    const run = await this.#runFor({ request, identity, place, app, begun: () => forbidRetry(response) });
+    if (place.ephemeral)
+      response.setHeader(SESSION_HEADER, run.sessionId.slice(run.sessionId.indexOf(':') + 1));
+    const answer = new Answer(request.model, request.messages, { withUsage: request.includeUsage });
+    const sending = { run, answer, identity, gone: gone.signal };
+    try {
+      if (request.stream) await this.#stream(response, sending);
+      else await this.#whole(response, sending);
+    } catch (error) {
+      await run.close('its answer has failed');
+      if (!gone.signal.aborted) throw error;
+    }
+  }
+
+  /** The run that answers: the one that waits for the results the conversation ends with, or a new one. */
+  async #runFor(ask: Ask): Promise<ChatRun> {
+    const results = lastResults(ask.request.messages);
+    if (results.size > 0) {
+      const waiting = (await this.#waitingRun(ask, results)) ?? (await this.#forgottenRun(ask, results));
+      if (waiting) return waiting;
+    }
+    if (!ask.place.ephemeral) return this.#continue(ask);
+    return (await this.#start(ask, wholeConversation(ask.request.messages))).run;
+  }
+
+  async #waitingRun(
+    { identity, place, app, begun }: Ask,
+    results: ReadonlyMap<string, unknown>,
+  ): Promise<ChatRun | null> {
+    const session = place.ephemeral ? null : this.#context.session(place.key, identity);
+    const run = this.#waiting.take(
+      identity,
+      (other) =>
+        other.app === app &&
+        (!session || other.sessionId === session.id) &&
+        [...other.waitingFor].some((callId) => results.has(callId)),
+    );
+    if (!run) return null;
+    try {
+      checkComplete(run.waitingFor, results);
+    } catch (error) {
+      this.#waiting.add(identity, run);
+      throw error;
+    }
+    try {
+      await run.answer(session ?? this.#context.session(run.sessionId, identity), results);
+    } catch (error) {
+      // A session that was closed meanwhile has nothing that could go on.
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
+      this.#waiting.add(identity, run);
+      throw error;
+    }
+    begun();
+    return run;
+  }
+
+  async #forgottenRun(ask: Ask, results: ReadonlyMap<string, unknown>): Promise<ChatRun | null> {
+    const { place, identity, begun } = ask;
+    if (place.ephemeral) return null;
+    const session = this.#context.session(place.key, identity);
+    const found = await findWaitingRun(session, results, toolNames(ask.request));
+    if (!found) return null;
+    checkComplete(found.waitingFor, results);
+    const run = this.#chatRun(ask, { ...found, session });
+    await run.answer(session, results);
+    begun();
+    return run;
+  }
+
+  /** Adds to a session of the caller's own what it does not know yet. */
+  #continue(ask: Ask): Promise<ChatRun> {
+    const { identity, place, request } = ask;
+    // Two first requests at once would each bring the whole conversation.
+    return this.#turns.take(`${identity.scope}\n${place.key}`, async () => {
+      const session = this.#context.session(place.key, identity);
+      const left = this.#waiting.take(identity, (run) => run.sessionId === session.id);
+      await left?.close('its caller went on without the results of its tools');
+      // What it had said has to be in the session before that is compared with the caller's list.
+      await left?.ended();
+      const outgoing = await newInConversation(request.messages, session);
+      const { run, position } = await this.#start(ask, outgoing);
+      // Behind another run it is not the first request, and could wait for long.
+      // What is wrong with the session, reading the run will tell.
+      if (position === 0 && outgoing?.preceding.length) await run.started().catch(() => {});
+      return run;
+    });
+  }
+
+  async #start(
+    ask: Ask,
+    outgoing: Outgoing | null,
+  ): Promise<{ readonly run: ChatRun; readonly position: number }> {
+    const { request, identity, place, begun } = ask;
+    if (!outgoing) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
+    const session = this.#context.session(place.key, identity);
+    const { input, preceding } = outgoing;
+    const { clientTools, parameters } = request;
+    const sent = session.send(input, { preceding, clientTools, parameters });
+    const { runId, cursor, position } = await sent.accepted;
+    begun();
+    return { run: this.#chatRun(ask, { session, runId, cursor }), position };
+  }
+
+  #chatRun(
+    { request, place, app }: Ask,
+    run: Pick<ConstructorParameters<typeof ChatRun>[0], 'session' | 'runId' | 'cursor' | 'waitingFor'>,
+  ): ChatRun {
+    return new ChatRun({
+      ...run,
+      app,
+      ephemeral: place.ephemeral,
+      clientTools: toolNames(request),
+      report: this.#context.report,
+    });
+  }
+
+  async #whole(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
+    const end = await run.read(gone, (part) => answer.add(part));
+    await this.#putAway(run, end, identity);
+    sendChatJson(response, 200, answer.completion(end));
+  }
+
+  async #stream(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
+    const stream = new ChunkStream(response, this.#context.limits);
+    try {
+      await stream.write(answer.firstChunk());
+      const end = await run.read(gone, (part) => stream.write(answer.chunk(part)));
+      await this.#putAway(run, end, identity);
+      for (const chunk of answer.lastChunks(end)) await stream.write(chunk);
+      stream.end('[DONE]');
+    } catch (error) {
+      if (!gone.aborted) stream.end(JSON.stringify(toChatError(this.#shown(error))));
+      await run.close('its answer has failed');
+    }
+  }
+
+  #shown(error: unknown): GatewayError {
+    if (isGatewayError(error)) return error;
+    this.#context.report(error, 'a completion failed');
+    return new GatewayError({ code: 'INTERNAL' });
+  }
+
+  /** Before the last bytes: whoever has the answer may come back at once. */
+  async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
+    if (waiting) this.#waiting.add(identity, run);
+    else await run.close('done');
+  }
+}
+
+function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {
+  return new Set(clientTools.map(({ name }) => name));
+}
+
+interface Sending {
+  readonly run: ChatRun;
+  readonly answer: Answer;
+  readonly identity: Identity;
+  readonly gone: AbortSignal;
+}

@@ -1,0 +1,129 @@
+import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
+import type { PluginSession } from '../plugin.js';
+
+/** Messages a send may hold; what is older is left out, but for what the system says first. */
+const MAX_MESSAGES = 1000;
+const PAGE = 100;
+/** How far back in a session an answer is looked for. */
+const MAX_PAGES = 10;
+
+/** A conversation ready to be sent: what to answer, and what comes before it. */
+export interface Outgoing {
+  readonly input: MessageInput;
+  readonly preceding: readonly MessageInput[];
+}
+
+/** A whole conversation, for a session that has none. Null when it says nothing. */
+export function wholeConversation(list: readonly MessageInput[]): Outgoing | null {
+  const input = list.at(-1);
+  if (!input) return null;
+  const before = list.slice(0, -1).filter(({ content }) => content.length > 0);
+  // An empty message can be answered, but a message of no blocks is none.
+  const answered = input.content.length > 0 ? input : { ...input, content: '' };
+  return { input: answered, preceding: bounded(before) };
+}
+
+function bounded(messages: readonly MessageInput[]): readonly MessageInput[] {
+  const room = MAX_MESSAGES - 1;
+  if (messages.length <= room) return messages;
+  const firstOther = messages.findIndex(({ role }) => role !== 'system');
+  const system = messages.slice(0, Math.min(Math.max(firstOther, 0), room));
+  return [...system, ...messages.slice(messages.length - room + system.length)];
+}
+
+/**
+ * What of a caller's conversation a session does not have yet: all behind the last answer that it knows. The session is the
+ * truth: what the caller has changed or left out before that stays in it as it was. Where it knows none of the caller's answers, all
+ * is new but what it evidently has. Null when nothing is.
+ */
+export async function newInConversation(
+  list: readonly MessageInput[],
+  session: Pick<PluginSession, 'history'>,
+): Promise<Outgoing | null> {
+  const open: Message[] = [];
+  const system: Message[] = [];
+  const calls = callsIn(list);
+  let answered = false;
+  let before: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { messages, cursor } = await session.history({
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    });
+    const known = new KnownAnswers(messages, calls);
+    const at = list.findLastIndex((message) => message.role === 'assistant' && known.has(message));
+    for (const message of [...messages].reverse()) {
+      answered ||= message.role === 'assistant';
+      if (!answered) open.push(message);
+      if (message.role === 'system') system.push(message);
+    }
+    if (at >= 0) return wholeConversation(without(list.slice(at + 1), open));
+    if (cursor === null) break;
+    before = cursor;
+  }
+  return wholeConversation(without(list, [...open, ...system]));
+}
+
+/** Leaves out what the session has already, but never the message that is to be answered. */
+function without(list: readonly MessageInput[], had: readonly Message[]): MessageInput[] {
+  const texts = new Set(had.map(fingerprint));
+  return list.filter((message, at) => at === list.length - 1 || !texts.has(fingerprint(message)));
+}
+
+function fingerprint({ role = 'user', content }: Pick<MessageInput, 'role' | 'content'>): string {
+  return JSON.stringify([role, content]);
+}
+
+/** The ids of the calls that a caller knows of. */
+function callsIn(list: readonly MessageInput[]): ReadonlySet<string> {
+  const calls = new Set<string>();
+  for (const { content } of list)
+    if (typeof content !== 'string')
+      for (const block of content) if (block.type === 'tool_use') calls.add(block.callId);
+  return calls;
+}
+
+/** Recognizes answers of a session in a caller's copy of the conversation. */
+class KnownAnswers {
+  readonly #calls = new Set<string>();
+  readonly #texts = new Set<string>();
+  /** Of an answer that was broken off its caller may have seen only the beginning. */
+  readonly #newest: ReadonlySet<string>;
+
+  constructor(messages: readonly Message[], callsOfCaller: ReadonlySet<string>) {
+    let newest: ReadonlySet<string> = new Set();
+    for (const { role, content } of messages) {
+      if (role !== 'assistant') continue;
+      newest = textsOf(content, callsOfCaller);
+      for (const text of newest) this.#texts.add(text);
+      for (const block of content) if (block.type === 'tool_use') this.#calls.add(block.callId);
+    }
+    this.#newest = newest;
+  }
+
+  has({ content }: MessageInput): boolean {
+    let text = '';
+    for (const block of content as readonly ContentBlock[]) {
+      if (block.type === 'tool_use' && this.#calls.has(block.callId)) return true;
+      if (block.type === 'text') text += block.text;
+    }
+    const seen = normal(text);
+    if (seen === '') return false;
+    return this.#texts.has(seen) || [...this.#newest].some((whole) => whole.startsWith(seen));
+  }
+}
+
+/** What an answer is to its caller: where the run called tools of theirs it is several messages, each behind the results before. */
+function textsOf(content: readonly ContentBlock[], callsOfCaller: ReadonlySet<string>): ReadonlySet<string> {
+  let texts = [''];
+  for (const block of content) {
+    if (block.type === 'tool_result' && callsOfCaller.has(block.callId)) texts.push('');
+    else if (block.type === 'text') texts = texts.map((text) => text + block.text);
+  }
+  return new Set(texts.map(normal));
+}
+
+/** Clients trim and re-wrap what they keep. */
+function normal(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}

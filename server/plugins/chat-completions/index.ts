@@ -1,0 +1,1 @@
+export { type ChatCompletionsOptions, chatCompletionsPlugin } from './plugin.js';

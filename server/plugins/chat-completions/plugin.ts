@@ -1,0 +1,107 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { GatewayPlugin, PluginContext, PluginRequest, RouteOptions } from '../plugin.js';
+import { Completions } from './completions.js';
+import { fieldError, sendChatError, sendChatJson } from './errors.js';
+import { Models } from './models.js';
+import { SESSION_HEADER } from './session-name.js';
+
+/** Options of `chatCompletionsPlugin`. */
+export interface ChatCompletionsOptions {
+  /** What the paths begin with, below the gateway's mount. @default '/v1' */
+  readonly pathPrefix?: string;
+  /** Names of models and the apps behind them; the apps' own names are models besides. */
+  readonly modelMapping?: Readonly<Record<string, string>>;
+  /** How long a run waits for the results of its caller's tools, in milliseconds. @default 10 minutes */
+  readonly toolWaitMs?: number;
+}
+
+/** Runs that may wait for the tools of one user. */
+const WAITING_PER_USER = 100;
+const TOOL_WAIT_MS = 10 * 60_000;
+
+/** Headers that the vendor's own client sends from a browser. */
+const CLIENT_HEADERS = [
+  SESSION_HEADER,
+  'OpenAI-Organization',
+  'OpenAI-Project',
+  ...[
+    'Arch',
+    'Async',
+    'Helper-Method',
+    'Lang',
+    'OS',
+    'Package-Version',
+    'Poll-Helper',
+    'Custom-Poll-Interval',
+  ],
+  ...['Raw-Response', 'Read-Timeout', 'Retry-Count', 'Runtime', 'Runtime-Version', 'Timeout'],
+].map((name, at) => (at < 3 ? name : `X-Stainless-${name}`));
+
+const ROUTE = {
+  requestHeaders: CLIENT_HEADERS,
+  exposedHeaders: [SESSION_HEADER, 'x-request-id'],
+  fail: sendChatError,
+} satisfies RouteOptions;
+
+/**
+ * Serves the gateway's apps as models of OpenAI's chat-completions API, for its clients as they are.
+ *
+ * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` for a mapping to an app that there is not
+ */
+export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): GatewayPlugin {
+  const { pathPrefix = '/v1', modelMapping, toolWaitMs = TOOL_WAIT_MS } = options;
+  if (typeof pathPrefix !== 'string' || !/^(?:\/[A-Za-z0-9_.-]+)*$/.test(pathPrefix))
+    throw fieldError('pathPrefix', "must be like '/v1', or empty");
+  if (!(toolWaitMs > 0 && toolWaitMs <= 0x7fffffff))
+    throw fieldError('toolWaitMs', 'must be milliseconds, 24 days at most');
+  let completions: Completions | undefined;
+  return {
+    name: 'chat-completions',
+    setup(context) {
+      const models = new Models(context, modelMapping);
+      completions = new Completions(context, models, { toolWaitMs, perUser: WAITING_PER_USER });
+      addRoutes(context, { pathPrefix, models, completions });
+    },
+    drain: () => completions?.drain(),
+    destroy: () => completions?.settled(),
+  };
+}
+
+function addRoutes(
+  context: PluginContext,
+  {
+    pathPrefix,
+    models,
+    completions,
+  }: { readonly pathPrefix: string; readonly models: Models; readonly completions: Completions },
+): void {
+  const modelsPath = `${pathPrefix}/models`;
+  context.route(modelsPath, (call) => sendModels(call, models, modelsPath), {
+    ...ROUTE,
+    methods: ['GET', 'HEAD'],
+  });
+  const completionsPath = `${pathPrefix}/chat/completions`;
+  context.route(
+    completionsPath,
+    (call) => {
+      if (call.path !== completionsPath) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+      return completions.serve(call);
+    },
+    { ...ROUTE, methods: ['POST'] },
+  );
+}
+
+async function sendModels(call: PluginRequest, models: Models, path: string): Promise<void> {
+  await call.authenticate();
+  const rest = call.path.slice(path.length + 1);
+  const body = rest === '' ? { object: 'list', data: models.list() } : models.get(decode(rest));
+  sendChatJson(call.response, 200, body);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,111 @@
+import type { core } from 'zod';
+import { GatewayError } from '../../../shared/errors.js';
+import type { MessageInput } from '../../../shared/messages.js';
+import type { ClientTool } from '../../apps/application.js';
+import type { ChatMessage, ChatTool } from '../../chat-format/chat-types.js';
+import { fromChatMessages, fromChatTools } from '../../chat-format/from-chat.js';
+import { type FieldProblem, fieldError } from './errors.js';
+import { chatRequestSchema } from './request-schema.js';
+
+/** A completion request that was checked. */
+export interface ChatRequest {
+  readonly model: string;
+  /** The conversation, with the results of one step of a tool loop in one message. */
+  readonly messages: readonly MessageInput[];
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** What the app may call; empty with `tool_choice: 'none'`. */
+  readonly clientTools: readonly ClientTool[];
+  /** All other fields, by their names on the wire. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** Fields that are not parameters of the model. */
+const OWN_FIELDS = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools']);
+
+/** Reads the body of a completion request. @throws GatewayError `INVALID_REQUEST` naming the field */
+export function readChatRequest(body: unknown): ChatRequest {
+  const parsed = chatRequestSchema.safeParse(body);
+  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, body);
+  const { model, messages, stream, stream_options, n, tools, tool_choice, ...rest } = parsed.data;
+  if ((n ?? 1) > 1) throw fieldError('n', 'only one choice is made', 'unsupported_value');
+  const offered = fromChatTools((tools ?? []).map(withoutNulls) as ChatTool[]);
+  if (typeof tool_choice === 'object' && tool_choice?.type === 'function') {
+    const { name } = tool_choice.function as { readonly name: string };
+    if (!offered.some((tool) => tool.name === name)) {
+      throw fieldError(
+        'tool_choice',
+        `there is no function ${JSON.stringify(name)} in tools`,
+        'invalid_value',
+      );
+    }
+  }
+  const parameters = Object.entries({ ...rest, tool_choice }).filter(
+    ([name, value]) => !OWN_FIELDS.has(name) && value !== null && value !== undefined,
+  );
+  return {
+    model,
+    messages: joinResults(fromChatMessages(messages as ChatMessage[])),
+    stream: stream === true,
+    includeUsage: stream_options?.include_usage === true,
+    clientTools: tool_choice === 'none' ? [] : offered,
+    parameters: Object.fromEntries(parameters),
+  };
+}
+
+function withoutNulls({ type, function: { name, description, parameters } }: Offered): ChatTool {
+  return {
+    type,
+    function: {
+      name,
+      ...(description != null && { description }),
+      ...(parameters != null && { parameters }),
+    },
+  };
+}
+
+type Offered = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
+
+/** The results of parallel calls are one message, so that an app that is to go on with them has them all in `turn.message`. */
+function joinResults(messages: readonly MessageInput[]): MessageInput[] {
+  const joined: MessageInput[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === 'tool' && last?.role === 'tool')
+      joined[joined.length - 1] = { ...last, content: [...last.content, ...message.content] as never };
+    else joined.push(message);
+  }
+  return joined;
+}
+
+function problemOf(issue: core.$ZodIssue, body: unknown): GatewayError {
+  const { path, message, code } = deepest(issue);
+  if (path.length === 0) {
+    return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object' });
+  }
+  const problem: FieldProblem = { path: formatPath(path), message, code: vendorCode(code, path, body) };
+  return fieldError(problem.path, problem.message, problem.code);
+}
+
+/** Of the branches of a union, the one that came furthest says best what is wrong. */
+function deepest(issue: core.$ZodIssue): core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const [best] = issue.errors
+    .flatMap(([first]) => (first ? [deepest(first)] : []))
+    .sort((a, b) => b.path.length - a.path.length);
+  return best && best.path.length > 0 ? { ...best, path: [...issue.path, ...best.path] } : issue;
+}
+
+function vendorCode(code: string, path: readonly PropertyKey[], body: unknown): string {
+  let value = body;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  if (value === undefined) return 'missing_required_parameter';
+  return code === 'invalid_type' || code === 'invalid_union' ? 'invalid_type' : 'invalid_value';
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}
