@@ -1,5 +1,9 @@
 import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
+<<<<<<< HEAD
+=======
+import { OPERATIONS, type OperationName } from '../../shared/operations.js';
+>>>>>>> hosts
 import type { HttpOptions, Source } from '../options.js';
 
 /** One HTTP request, below the base URL. */
@@ -29,11 +33,12 @@ export async function request(options: HttpOptions, ask: HttpRequest, refresh = 
     if (body) headers.set('content-type', 'application/json');
     for (const [name, value] of Object.entries(ask.headers ?? {})) headers.set(name, value);
     response = await fetch(baseUrl.replace(/\/+$/, '') + path, {
-      method: body ? 'POST' : 'GET',
+      // Without one, fetch itself asks with GET.
+      method: (body && 'POST')!,
       headers,
       signal,
       credentials: credentials!,
-      body: body ?? null,
+      body: body!,
     });
   } catch (cause) {
     throw asNetworkError(cause);
@@ -53,16 +58,20 @@ export async function requestOperation(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
+<<<<<<< HEAD
   const route = CALLS[operation];
   const { http } = route;
   const path = ((isExtraRoute(route) && options.extraRoutes) || '') + route.path;
+=======
+  const { http, path } = OPERATIONS[operation];
+>>>>>>> hosts
   const body = JSON.stringify(params);
   const response = await request(
     options,
     http === 'POST'
       ? { path, body, signal, headers: { prefer: 'respond-async' } }
-      : // JSON has dropped what is undefined; a query would write it out.
-        { path: `${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
+      : // The routes of questions are the extra ones. JSON has dropped what is undefined; a query would write it out.
+        { path: `${options.extraRoutes ?? ''}${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
   );
   if (response.status === 204) return undefined;
   if (!isType(response, 'application/json')) {

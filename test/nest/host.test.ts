@@ -42,6 +42,7 @@ class LoginGuard implements CanActivate {
     const request = context.switchToHttp().getRequest();
     const name = request.headers['x-user'];
     if (name) request.user = { id: name };
+    context.switchToHttp().getResponse().header('x-guard', 'passed');
     return name !== 'stranger';
   }
 }
@@ -75,7 +76,7 @@ for (const platform of PLATFORMS) {
         { sessionId: 'main', message: 'hi' },
         { 'x-user': 'carol' },
       );
-      expect(sent.status).to.equal(200);
+      expect([sent.status, sent.headers.get('x-guard')]).to.deep.equal([200, 'passed']);
       expect(textOf((await sent.json()).message)).to.equal('echo: hi');
       const status = await fetch(`${url}/api/v1/_gateway/status`, { headers: { 'x-user': 'carol' } });
       expect((await status.json()).user).to.deep.equal({ id: 'carol' });
