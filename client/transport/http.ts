@@ -1,9 +1,5 @@
 import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-<<<<<<< HEAD
-=======
-import { OPERATIONS, type OperationName } from '../../shared/operations.js';
->>>>>>> hosts
 import type { HttpOptions, Source } from '../options.js';
 
 /** One HTTP request, below the base URL. */
@@ -58,20 +54,16 @@ export async function requestOperation(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-<<<<<<< HEAD
   const route = CALLS[operation];
   const { http } = route;
   const path = ((isExtraRoute(route) && options.extraRoutes) || '') + route.path;
-=======
-  const { http, path } = OPERATIONS[operation];
->>>>>>> hosts
   const body = JSON.stringify(params);
   const response = await request(
     options,
     http === 'POST'
       ? { path, body, signal, headers: { prefer: 'respond-async' } }
-      : // The routes of questions are the extra ones. JSON has dropped what is undefined; a query would write it out.
-        { path: `${options.extraRoutes ?? ''}${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
+      : // JSON has dropped what is undefined; a query would write it out.
+        { path: `${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
   );
   if (response.status === 204) return undefined;
   if (!isType(response, 'application/json')) {
