@@ -58,11 +58,6 @@ export class ToolCatalogue {
     this.#all = { listing: [...listing.values()], has: (name) => listing.has(name) };
   }
 
-  /** Whether every client sees the same. */
-  get isFixed(): boolean {
-    return this.#filter === undefined;
-  }
-
   /** What a caller is shown. @throws GuardError when the filter fails or does not answer in time */
   async viewFor(request: IncomingMessage, { user }: Identity): Promise<ToolView> {
     const filter = this.#filter;

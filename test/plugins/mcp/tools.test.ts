@@ -33,6 +33,32 @@ for (const { name, connect } of CLIENTS) {
       expect(bare.inputSchema).to.deep.equal({ type: 'object' });
     });
 
+    it('lists every schema as one of an object, and leaves out and logs what cannot be one', async () => {
+      const app = defineApp({
+        run,
+        tools: {
+          either: tool({
+            schema: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+            handler: () => 'either',
+          }),
+          word: tool({ schema: z.string(), handler: () => 'word' }),
+          odd: tool({ schema: z.object({ at: z.date() }), handler: () => 'odd' }),
+        },
+      });
+      const { url, log } = await startMcp({ app });
+      const client = await connect(url);
+      const tools = await client.tools();
+      expect(tools.map((it) => it.name)).to.deep.equal(['either', 'odd']);
+      expect(tools[0].inputSchema.type).to.equal('object');
+      expect(tools[0].inputSchema.anyOf).to.have.length(2);
+      expect(tools[1].inputSchema).to.deep.equal({ type: 'object' });
+      const logged = log.lines.map(({ message }) => message);
+      expect(logged.join('\n'))
+        .to.match(/the tool word is left out/)
+        .and.match(/odd is listed without its schema/);
+      expect((await client.call('either', { b: 'x' })).content[0].text).to.equal('either');
+    });
+
     it('passes on content of every kind', async () => {
       const data = Buffer.from('bytes').toString('base64');
       const app = defineApp({
