@@ -1,5 +1,11 @@
 import type { StopReason } from '../../shared/events.js';
-import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
+import {
+  type ContentBlock,
+  type Message,
+  type ToolUseBlock,
+  textOf,
+  type Usage,
+} from '../../shared/messages.js';
 import type { ClientTool } from '../apps/application.js';
 import type {
   ChatFinishReason,
@@ -9,18 +15,14 @@ import type {
   ChatToolCall,
   ChatUsage,
 } from './chat-types.js';
-
-/** Of a call whose run ended before the tool answered: each call needs a result, or the conversation is refused as malformed. */
-const NO_RESULT = 'The tool did not answer';
+import { NO_RESULT, type Results, resultsIn, roundsOf } from './rounds.js';
 
 /**
  * Writes a conversation as chat-completions messages. One answer of ours may hold several steps of a tool loop: each step becomes
  * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out.
  */
 export function toChatMessages(messages: readonly Pick<Message, 'role' | 'content'>[]): ChatMessage[] {
-  const results = new Map<string, ToolResultBlock>();
-  for (const { content } of messages)
-    for (const block of content) if (block.type === 'tool_result') results.set(block.callId, block);
+  const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): ChatMessage[] => {
     if (role === 'assistant') return stepsOf(content, results);
     // Its results stand behind the calls.
@@ -32,45 +34,24 @@ export function toChatMessages(messages: readonly Pick<Message, 'role' | 'conten
   });
 }
 
-function stepsOf(
-  content: readonly ContentBlock[],
-  results: ReadonlyMap<string, ToolResultBlock>,
-): ChatMessage[] {
-  const written: ChatMessage[] = [];
-  let text = '';
-  let calls: ToolUseBlock[] = [];
-  const flush = (): void => {
-    if (text !== '' || calls.length > 0) {
-      written.push({
-        role: 'assistant',
-        content: text === '' ? null : text,
-        ...(calls.length > 0 && { tool_calls: calls.map(toToolCall) }),
-      });
-    }
-    for (const { callId } of calls) {
-      const result = results.get(callId);
-      written.push({
-        role: 'tool',
-        tool_call_id: callId,
-        content: result ? resultText(result.output) : NO_RESULT,
-      });
-    }
-    text = '';
-    calls = [];
-  };
-  let answered = false;
-  for (const block of content) {
-    if (block.type === 'tool_result') answered = true;
-    else if (block.type === 'tool_use' || block.type === 'text') {
-      // What follows a result, and text behind a call, is the next step.
-      if (answered || (calls.length > 0 && block.type === 'text')) flush();
-      answered = false;
-      if (block.type === 'text') text += block.text;
-      else calls.push(block);
-    }
-  }
-  flush();
-  return written;
+function stepsOf(content: readonly ContentBlock[], results: Results): ChatMessage[] {
+  return roundsOf(content).flatMap(({ said, calls }): ChatMessage[] => {
+    const text = textOf({ content: said });
+    if (text === '' && calls.length === 0) return [];
+    const tool_calls = calls.length > 0 && { tool_calls: calls.map(toToolCall) };
+    return [
+      { role: 'assistant', content: text === '' ? null : text, ...tool_calls },
+      ...calls.map((call): ChatMessage => {
+        const result = results.get(call);
+        return {
+          role: 'tool',
+          tool_call_id: call.callId,
+          // A conversation in which a call has no result is refused as malformed.
+          content: result ? resultText(result.output) : NO_RESULT,
+        };
+      }),
+    ];
+  });
 }
 
 /** A call as a completion carries it. */

@@ -114,6 +114,19 @@ describe('chat messages', () => {
     );
   });
 
+  it('give each call its own result, also where a model uses its ids again', () => {
+    const call = (n: number) => ({ type: 'tool_use' as const, callId: 'call_0', name: 'look', input: { n } });
+    const result = (n: number) =>
+      ({ type: 'tool_result', callId: 'call_0', name: 'look', output: `r${n}`, isError: false }) as const;
+    const written = toChatMessages([
+      { role: 'assistant', content: [call(1), result(1), call(2)] },
+      { role: 'tool', content: [result(2)] },
+      { role: 'assistant', content: [call(3), call(4), result(3), result(4)] },
+    ]);
+    const results = written.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
+    expect(results).to.deep.equal(['r1', 'r2', 'r3', 'r4']);
+  });
+
   it('name what they cannot carry', () => {
     const file = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] as ChatMessage[];
     expect(() => fromChatMessages(file)).to.throw(/messages\[0\]\.content\[0\]\.file\.file_data/);

@@ -2,7 +2,7 @@ import type { Agent, AgentInputItem, Runner, RunToolApprovalItem, StreamedRunRes
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
-import { closeOpenCalls, withoutReasoning } from '../rounds.js';
+import { closeOpenCalls, withoutReasoning } from '../../chat-format/rounds.js';
 import { forCaller } from './caller.js';
 import { parseJson, toAgentItems } from './items.js';
 import { RunReader } from './reader.js';

@@ -1,6 +1,6 @@
 import type { AgentInputItem } from '@openai/agents';
 import type { ContentBlock, Message, Role, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
-import { type Round, resultsIn, roundsOf } from '../rounds.js';
+import { type Results, type Round, resultsIn, roundsOf } from '../../chat-format/rounds.js';
 import { fromUserContent, toUserContent } from './user-content.js';
 
 type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
@@ -26,7 +26,7 @@ export function toAgentItems(messages: readonly Message[]): AgentInputItem[] {
   });
 }
 
-function toRound({ said, calls }: Round, results: ReadonlyMap<string, ToolResultBlock>): AgentInputItem[] {
+function toRound({ said, calls }: Round, results: Results): AgentInputItem[] {
   const items: AgentInputItem[] = [];
   let texts: string[] = [];
   const flush = (): void => {
@@ -42,8 +42,8 @@ function toRound({ said, calls }: Round, results: ReadonlyMap<string, ToolResult
   }
   flush();
   items.push(...calls.map(toCall));
-  for (const { callId } of calls) {
-    const result = results.get(callId);
+  for (const call of calls) {
+    const result = results.get(call);
     if (result) items.push(toResult(result));
   }
   return items;

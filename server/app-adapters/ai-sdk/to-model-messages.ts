@@ -6,13 +6,8 @@ import type {
   ToolModelMessage,
   UserModelMessage,
 } from 'ai';
-import {
-  type ContentBlock,
-  type Message,
-  type ToolResultBlock,
-  type ToolUseBlock,
-  textOf,
-} from '../../../shared/messages.js';
+import { type ContentBlock, type Message, textOf } from '../../../shared/messages.js';
+import { NO_RESULT, type Results, resultsIn } from '../../chat-format/rounds.js';
 import { toModelOutput } from './tool-output.js';
 
 /** What of messages a model is shown. */
@@ -23,7 +18,6 @@ export interface ToModelMessagesOptions {
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
-type Results = ReadonlyMap<ToolUseBlock, ToolResultBlock>;
 
 /**
  * Writes messages of a session as messages of the AI SDK. An answer with tool calls becomes as many assistant and tool messages as it
@@ -34,7 +28,7 @@ export function toModelMessages(
   messages: readonly Pick<Message, 'role' | 'content'>[],
   { reasoning = true }: ToModelMessagesOptions = {},
 ): ModelMessage[] {
-  const results = matchResults(messages);
+  const results = resultsIn(messages);
   return messages.flatMap((message): ModelMessage[] => {
     switch (message.role) {
       case 'system': {
@@ -52,20 +46,6 @@ export function toModelMessages(
         return [];
     }
   });
-}
-
-/** The result of each call: the next one with its id that no later call has, because some models use their ids again. */
-function matchResults(messages: readonly Pick<Message, 'content'>[]): Results {
-  const later = new Map<string, ToolResultBlock[]>();
-  const results = new Map<ToolUseBlock, ToolResultBlock>();
-  const blocks = messages.flatMap(({ content }) => content);
-  for (const block of blocks.reverse()) {
-    if (block.type === 'tool_result') later.set(block.callId, [...(later.get(block.callId) ?? []), block]);
-    if (block.type !== 'tool_use') continue;
-    const result = later.get(block.callId)?.shift();
-    if (result) results.set(block, result);
-  }
-  return results;
 }
 
 function toSteps(content: readonly ContentBlock[], results: Results, reasoning: boolean): ModelMessage[] {
@@ -88,7 +68,7 @@ function toSteps(content: readonly ContentBlock[], results: Results, reasoning: 
     parts.push(part);
     if (block.type === 'tool_use') {
       const { callId: toolCallId, name: toolName } = block;
-      const output = toModelOutput(results.get(block) ?? NO_RESULT);
+      const output = toModelOutput(results.get(block) ?? UNANSWERED);
       answers.push({ type: 'tool-result', toolCallId, toolName, output });
     }
   }
@@ -96,7 +76,7 @@ function toSteps(content: readonly ContentBlock[], results: Results, reasoning: 
   return steps;
 }
 
-const NO_RESULT = { output: 'The tool did not answer', isError: true };
+const UNANSWERED = { output: NO_RESULT, isError: true };
 
 function toAssistantPart(block: ContentBlock, reasoning: boolean): AssistantPart | null {
   switch (block.type) {

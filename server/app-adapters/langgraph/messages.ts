@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
-import { resultsIn, roundsOf } from '../rounds.js';
+import { type Results, resultsIn, roundsOf } from '../../chat-format/rounds.js';
 import { fromGraphContent, toGraphContent } from './content.js';
 import { type GraphContent, type GraphMessage, type GraphToolMessage, roleOf } from './graph.js';
 
@@ -32,7 +32,7 @@ function simplest(content: GraphContent[]): string | GraphContent[] {
 }
 
 /** The messages of one answer, in turn: what it said and called, then the results. */
-function toParts({ id, content }: Message, results: ReadonlyMap<string, ToolResultBlock>): GraphMessage[] {
+function toParts({ id, content }: Message, results: Results): GraphMessage[] {
   const parts: GraphMessage[] = [];
   const nextId = (): string => (parts.length === 0 ? id : `${id}/${parts.length}`);
   for (const round of roundsOf(content)) {
@@ -46,8 +46,8 @@ function toParts({ id, content }: Message, results: ReadonlyMap<string, ToolResu
     if (said.length === 0 && calls.length === 0) continue;
     const called = calls.length > 0 && { tool_calls: calls };
     parts.push({ role: 'assistant', id: nextId(), content: simplest(said), ...called });
-    for (const { callId } of round.calls) {
-      const result = results.get(callId);
+    for (const call of round.calls) {
+      const result = results.get(call);
       if (result) parts.push(toToolMessage(result, nextId()));
     }
   }

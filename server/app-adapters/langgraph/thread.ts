@@ -1,6 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
-import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../rounds.js';
+import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../../chat-format/rounds.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 

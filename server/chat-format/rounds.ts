@@ -3,11 +3,20 @@ import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock } from '../..
 /** What a model is told of a call that an abort or a failure left without a result. */
 export const NO_RESULT = 'The tool did not answer';
 
-/** The results in a conversation, by the id of their call. */
-export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Map<string, ToolResultBlock> {
-  const results = new Map<string, ToolResultBlock>();
-  for (const { content } of messages)
-    for (const block of content) if (block.type === 'tool_result') results.set(block.callId, block);
+/** The result of each call that has one. */
+export type Results = ReadonlyMap<ToolUseBlock, ToolResultBlock>;
+
+/** The results in a conversation: of each call the next one with its id that no later call has, because some models use their ids again. */
+export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Results {
+  const later = new Map<string, ToolResultBlock[]>();
+  const results = new Map<ToolUseBlock, ToolResultBlock>();
+  const blocks = messages.flatMap(({ content }) => content);
+  for (const block of blocks.reverse()) {
+    if (block.type === 'tool_result') later.set(block.callId, [...(later.get(block.callId) ?? []), block]);
+    if (block.type !== 'tool_use') continue;
+    const result = later.get(block.callId)?.shift();
+    if (result) results.set(block, result);
+  }
   return results;
 }
 
@@ -23,8 +32,8 @@ export function closeOpenCalls(messages: readonly Message[]): Message[] {
   });
 }
 
-function isOpen(block: ContentBlock, results: ReadonlyMap<string, unknown>): block is ToolUseBlock {
-  return block.type === 'tool_use' && !results.has(block.callId);
+function isOpen(block: ContentBlock, results: Results): block is ToolUseBlock {
+  return block.type === 'tool_use' && !results.has(block);
 }
 
 function closing({ callId, name }: ToolUseBlock): ToolResultBlock {
