@@ -288,7 +288,6 @@ export class Gateway<
 /** The inferred tree, or none where no methods were given. */
 export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record<never, never>> : Methods;
 
-// No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
 /**
  * Reaches a gateway of this process, for `createClient({ transport })` in host code and tests: the same operations, limits and
  * events as over a network, without one.
@@ -310,6 +309,7 @@ export function createInProcessTransport(
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
 }
 
+// No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
 /**
  * Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  *

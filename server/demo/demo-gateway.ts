@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Application, createGateway, type LimitsInput, type Store } from '../index.js';
+import { chatCompletionsPlugin } from '../plugins/chat-completions/index.js';
 import { type DemoTokens, demoAuth } from './access.js';
 import { createTaskMethods } from './tasks.js';
 
@@ -15,7 +16,7 @@ export interface DemoOptions {
 
 /** The gateway that `npm start` runs. Its type is what a typed client of the demo imports. */
 export function createDemoGateway({ app, tokens, host, port, limits, store }: DemoOptions) {
-  return createGateway({
+  const gateway = createGateway({
     apps: { demo: app },
     defaultApp: 'demo',
     host,
@@ -26,6 +27,7 @@ export function createDemoGateway({ app, tokens, host, port, limits, store }: De
     methods: createTaskMethods(),
     channels: { announcements: z.object({ text: z.string() }) },
   });
+  return gateway.use(chatCompletionsPlugin());
 }
 
 export type DemoGateway = ReturnType<typeof createDemoGateway>;

@@ -14,6 +14,7 @@ export function welcome(url: string, { admin, guest }: DemoTokens, database: str
   URL          ${url}
   token        ${admin}   (user demo, role admin)
   guest token  ${guest}   (user guest, no roles)
+  for OpenAI clients: base URL ${url}/v1, model demo, the token as API key
 
 Try, in another terminal:
 

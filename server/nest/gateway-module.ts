@@ -25,7 +25,14 @@ import { GATEWAY, GATEWAY_APP, GATEWAY_OPTIONS, getAppToken } from './tokens.js'
 
 type AnyGateway = Gateway<any, any, any>;
 
-/** A gateway in a Nest application. It is global: one an application. */
+/**
+ * A gateway in a Nest application. It is global: one an application.
+ *
+ * @example
+ * ```ts
+ * const imports = [GatewayModule.forRoot({ app, auth: { type: 'token', token: process.env.GATEWAY_TOKEN! } })];
+ * ```
+ */
 @Module({})
 export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Inject(GATEWAY)

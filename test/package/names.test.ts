@@ -27,6 +27,13 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
   './client/node': ['createUnixSocketClientTransport'],
   './stores/sqlite': ['sqliteStore'],
+  './plugins/mcp': ['mcpServerPlugin'],
+  './plugins/chat-completions': ['chatCompletionsPlugin'],
+  './apps/openai': ['openaiApp'],
+  './apps/ai-sdk': ['aiSdkApp'],
+  './apps/langgraph': ['langGraphApp'],
+  './apps/agents': ['agentsApp'],
+  './nest': ['GatewayModule'],
 };
 
 /** Names that examples use without declaring them, so that they can be short. */
@@ -36,6 +43,11 @@ declare const gateway: import('${PACKAGE}').Gateway<any, any, any>;
 declare const client: import('${PACKAGE}/client').Client;
 declare const auth: { token(): string };
 declare const db: any;
+declare const model: any;
+declare const weather: any;
+declare const lookup: any;
+declare const graph: any;
+declare const agent: any;
 `;
 
 describe('public names', function () {

@@ -28,7 +28,14 @@ export interface AgentsOptions<Tools extends ToolSet = ToolSet> {
   readonly input?: (items: readonly AgentInputItem[], turn: Turn) => readonly AgentInputItem[];
 }
 
-/** An app that answers with an agent of the OpenAI Agents SDK. */
+/**
+ * An app that answers with an agent of the OpenAI Agents SDK. Needs the package `@openai/agents`.
+ *
+ * @example
+ * ```ts
+ * const gateway = createGateway({ app: agentsApp({ agent }) });
+ * ```
+ */
 export function agentsApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   options: AgentsOptions<Tools>,
 ): App<Tools> {

@@ -36,6 +36,7 @@ export type AiSdkRun = (
   tools: AiToolSet,
 ) => AiSdkStream | PromiseLike<AiSdkStream>;
 
+/** What an app of the AI SDK is besides its source. */
 export interface AiSdkAppOptions {
   readonly description?: string;
   /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's: with `confirm`, `runsOn`, progress and user. */
@@ -54,7 +55,9 @@ const MAX_STEPS = 20;
  * An app that answers with the AI SDK: `streamText` options, an agent, or a function that returns a stream. Needs the package `ai`.
  *
  * @example
- * createGateway({ app: aiSdkApp({ model, system: 'Be brief.', tools: { weather } }) })
+ * ```ts
+ * const gateway = createGateway({ app: aiSdkApp({ model, system: 'Be brief.', tools: { weather } }) });
+ * ```
  */
 export function aiSdkApp(
   source: StreamTextSettings | AiSdkAgent | AiSdkRun,

@@ -42,7 +42,14 @@ const GRAPH_ERRORS = new Set([
   'UNREACHABLE_NODE',
 ]);
 
-/** An app that answers with a compiled graph of LangGraph. The graph reaches the turn as `config.configurable.turn`. */
+/**
+ * An app that answers with a compiled graph of LangGraph. The graph reaches the turn as `config.configurable.turn`.
+ *
+ * @example
+ * ```ts
+ * const gateway = createGateway({ app: langGraphApp({ graph }) });
+ * ```
+ */
 export function langGraphApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   options: LangGraphOptions<Tools>,
 ): App<Tools> {

@@ -44,6 +44,7 @@ export type GraphToolMessage = {
 
 export type GraphContent = Readonly<Record<string, unknown>> & { readonly type?: string };
 
+/** A tool call of a message. */
 export interface GraphToolCall {
   readonly id?: string | undefined;
   readonly name: string;

@@ -24,6 +24,7 @@ export type OpenAIEndpoint =
       readonly apiKey?: string;
     };
 
+/** What an app of a chat-completions endpoint is made of. */
 export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint & {
   readonly model: string;
   readonly description?: string;
@@ -50,7 +51,10 @@ export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint &
  * An app that answers with any endpoint that speaks OpenAI's chat completions. Needs the package `openai`.
  *
  * @example
- * createGateway({ app: openaiApp({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', tools: { lookup } }) })
+ * ```ts
+ * const app = openaiApp({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', tools: { lookup } });
+ * const gateway = createGateway({ app });
+ * ```
  */
 export function openaiApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   options: OpenAIAppOptions<Tools>,

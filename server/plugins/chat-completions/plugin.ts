@@ -47,6 +47,11 @@ const ROUTE = {
  * Serves the gateway's apps as models of OpenAI's chat-completions API, for its clients as they are.
  *
  * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` for a mapping to an app that there is not
+ *
+ * @example
+ * ```ts
+ * gateway.use(chatCompletionsPlugin({ modelMapping: { 'gpt-4o': 'assistant' } }));
+ * ```
  */
 export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): GatewayPlugin {
   const { pathPrefix = '/v1', modelMapping, toolWaitMs = TOOL_WAIT_MS } = options;

@@ -10,7 +10,9 @@ import { loadSdk } from './sdk.js';
  *
  * @throws GatewayError `INVALID_REQUEST` naming each wrong option
  * @example
- * gateway.use(mcpServerPlugin({ sessionId: 'assistant:tools', exclude: ['dropTables'] }))
+ * ```ts
+ * gateway.use(mcpServerPlugin({ sessionId: 'assistant:tools', exclude: ['dropTables'] }));
+ * ```
  */
 export function mcpServerPlugin(options: McpServerPluginOptions): GatewayPlugin {
   return new McpServerPlugin(parseOptions(options));
