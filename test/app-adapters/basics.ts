@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Application } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
-import { ChatEndpoint } from '../support/model-endpoint.js';
+import { ChatEndpoint } from '../support/chat-endpoint.js';
 import { follow, serve } from './served.js';
 
 /** What every adapter has to show of an app that does no more than ask a model. */
 export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Application): void {
   it('streams text and reasoning as the model writes them, with usage and stop reason', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(makeApp(endpoint));
     const run = client.send('main', 'Hello');
     const asked = await endpoint.next();
@@ -27,7 +27,7 @@ export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Applic
   });
 
   it('cancels the request to the model when the run is aborted', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(makeApp(endpoint));
     const run = client.send('main', 'Hello');
     const asked = await endpoint.next();
@@ -41,11 +41,11 @@ export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Applic
   });
 
   for (const [what, fail] of [
-    ['refuses', (asked: any) => asked.refuse(401, 'the key a-key is wrong')],
+    ['refuses', (asked: any) => asked.fail(401, 'the key a-key is wrong')],
     ['breaks off', (asked: any) => asked.text('Well').cut()],
   ] as const) {
     it(`ends with UPSTREAM_FAILED when the model ${what}, whose words go to the log alone`, async () => {
-      const endpoint = await ChatEndpoint.open();
+      const endpoint = await ChatEndpoint.start();
       const { client, log } = await serve(makeApp(endpoint));
       const run = client.send('main', 'Hello');
       const seen = follow(run);

@@ -1,7 +1,7 @@
 import { Agent, OpenAIChatCompletionsModel, Runner, tool } from '@openai/agents';
 import { OpenAI } from 'openai';
 import { z } from 'zod';
-import type { ChatEndpoint } from '../../support/model-endpoint.js';
+import type { ChatEndpoint } from '../../support/chat-endpoint.js';
 
 /** Nothing of a test leaves the machine. */
 export const runner = new Runner({ tracingDisabled: true });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
 import type { Turn } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
 import { behavesLikeAnAdapter } from '../basics.js';
 import { follow, serve } from '../served.js';
 import { agent, chatModel, erase, openai, runner, weather } from './agents.js';
@@ -13,7 +13,7 @@ describe('agentsApp', () => {
   behavesLikeAnAdapter((endpoint) => agentsApp({ agent: agent(endpoint), runner }));
 
   it('shows tool calls and their results, and hands them on with the history', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
     const first = client.send('main', 'Weather?');
     const seen = follow(first);
@@ -53,7 +53,7 @@ describe('agentsApp', () => {
   });
 
   it('shows a hand-over, and who spoke last to the choice of the next agent', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const expert = new Agent({ name: 'Expert', model: chatModel(endpoint), instructions: 'I am the expert' });
     const triage = agent(endpoint, { name: 'Triage', handoffs: [expert] });
     const choose = ({ history }: Turn) => {
@@ -77,7 +77,7 @@ describe('agentsApp', () => {
   });
 
   it('goes on after an abort that left a call without a result', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
     const first = client.send('main', 'Erase');
     const asked = gate();
@@ -94,7 +94,7 @@ describe('agentsApp', () => {
   });
 
   it('ends as a failure of the app where the agent is at fault: too many turns', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner, maxTurns: 1 }));
     const run = client.send('main', 'Weather?');
     (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
@@ -102,7 +102,7 @@ describe('agentsApp', () => {
   });
 
   it('ends with GUARD_DENIED where a guardrail refuses', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const guarded = agent(endpoint, {
       inputGuardrails: [
         {
@@ -118,7 +118,7 @@ describe('agentsApp', () => {
   });
 
   it('ends with max_tokens when the model ran out of them', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
     const run = client.send('main', 'Hello');
     (await endpoint.next()).text('Well').finish('length');
@@ -131,7 +131,7 @@ describe('agentsApp', () => {
   });
 
   it('uses the SDK’s own runner where it is given none', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), description: 'Helps' }));
     const run = client.send('main', 'Hello');
     (await endpoint.next()).text('Hi').finish();
@@ -139,7 +139,7 @@ describe('agentsApp', () => {
   });
 
   it('streams from the Responses API: reasoning summaries, text, tool calls, and how it ended', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const model = new OpenAIResponsesModel(openai(endpoint), 'tiny');
     const { client } = await serve(
       agentsApp({ agent: new Agent({ name: 'Helper', model, tools: [weather, erase] }), runner }),

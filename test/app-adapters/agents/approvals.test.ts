@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { follow, serve } from '../served.js';
 import { agent, runner } from './agents.js';
 
 describe('an agent’s tool that needs approval', () => {
   describe('is asked about', () => {
     const decide = async (answer: object) => {
-      const endpoint = await ChatEndpoint.open();
+      const endpoint = await ChatEndpoint.start();
       const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
       const run = client.send('main', 'Erase');
       const seen = follow(run, (event) => {
@@ -53,7 +53,7 @@ describe('an agent’s tool that needs approval', () => {
   });
 
   it('asks about several calls together', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
     const run = client.send('main', 'Erase');
     const open: string[] = [];

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
 import { type Turn, tool } from '../../../server/index.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { follow, serve } from '../served.js';
 import { agent, runner } from './agents.js';
 
 describe('tools that are not the agent’s own', () => {
   it('offers the model the tools and parameters of the caller, whose client answers', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client, gateway } = await serve(
       agentsApp({ agent: agent(endpoint, { tools: [], modelSettings: { topP: 0.5 } }), runner }),
     );
@@ -53,7 +53,7 @@ describe('tools that are not the agent’s own', () => {
   });
 
   it('offers the app’s own tools, with their confirmation; a denial is for the model', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const tools = {
       pay: tool({
         description: 'Pays',
@@ -86,7 +86,7 @@ describe('tools that are not the agent’s own', () => {
   });
 
   it('gives tools the turn, or a context of the host’s', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const note = sdkTool({
       name: 'note',
       description: 'Notes',

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import type { Turn } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
 import { behavesLikeAnAdapter } from '../basics.js';
 import { follow, serve } from '../served.js';
 import { agentGraph, chatModel, weather } from './graphs.js';
@@ -16,7 +16,7 @@ describe('langGraphApp', () => {
   behavesLikeAnAdapter((endpoint) => langGraphApp({ graph: agentGraph(endpoint).compile() }));
 
   it('hands the whole history to a graph without a checkpointer, tool calls included and reasoning not', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(langGraphApp({ graph: agentGraph(endpoint).compile() }));
     const first = client.send('main', 'Weather in Rome?');
     (await endpoint.next())
@@ -45,7 +45,7 @@ describe('langGraphApp', () => {
   });
 
   it('shows the tool calls of the graph and their results, each once and in order', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client } = await serve(langGraphApp({ graph: agentGraph(endpoint).compile() }));
     const run = client.send('main', 'Weather?');
     const seen = follow(run);
@@ -68,7 +68,7 @@ describe('langGraphApp', () => {
   });
 
   it('shows a tool that failed as an error', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const broken = tool(
       () => {
         throw new RangeError('out of range');
@@ -86,7 +86,7 @@ describe('langGraphApp', () => {
   });
 
   it('ends with max_tokens when the model ran out of them, invoked or streamed', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const model = chatModel(endpoint);
     const streaming = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }, config) => {
@@ -108,7 +108,7 @@ describe('langGraphApp', () => {
   });
 
   it('ends with tool_use when the graph leaves a call to others', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const model = chatModel(endpoint).bindTools([weather]);
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }, config) => ({
@@ -126,7 +126,7 @@ describe('langGraphApp', () => {
   });
 
   it('goes on after an abort that left a call without a result', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const started = gate();
     const slow = tool(
       (_, config) => {
@@ -209,7 +209,7 @@ describe('langGraphApp', () => {
   });
 
   it('shows a call before its result where a node keeps the message of its model to itself', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }, config) => {
         await chatModel(endpoint).bindTools([weather]).invoke(messages, config);
@@ -240,7 +240,7 @@ describe('langGraphApp', () => {
   });
 
   it('keeps the calls of models that write at the same time apart', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const model = chatModel(endpoint).bindTools([weather]);
     const say = async ({ messages }: typeof MessagesAnnotation.State, config: LangGraphRunnableConfig) => ({
       messages: [await model.invoke(messages, config)],
@@ -271,7 +271,7 @@ describe('langGraphApp', () => {
   });
 
   it('gives nodes the turn: its parameters, its user and what it can do', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const model = chatModel(endpoint);
     const turns: Turn[] = [];
     const graph = new StateGraph(MessagesAnnotation)

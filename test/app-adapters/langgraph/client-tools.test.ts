@@ -7,8 +7,8 @@ import {
   toolDefinitions,
 } from '../../../server/app-adapters/langgraph/index.js';
 import { type Turn, tool } from '../../../server/index.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { failure } from '../../support/client.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
 import { follow, serve } from '../served.js';
 import { callsOf, chatModel } from './graphs.js';
 
@@ -39,7 +39,7 @@ function clientGraph(endpoint: ChatEndpoint) {
 
 describe('tools that are not the graph’s own', () => {
   it('those of the caller reach the model and are answered by the client, each logged once', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const { client, gateway } = await serve(langGraphApp({ graph: clientGraph(endpoint) }));
     const session = gateway.session('main', { user: { id: 'token' } });
     const run = session.send('Pick one', { clientTools: [PICK], parameters: { temperature: 0.25 } });
@@ -93,7 +93,7 @@ describe('tools that are not the graph’s own', () => {
   });
 
   it('those of the app are called with its schema and its confirmation; a denial is for the model', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const tools = {
       erase: tool({ schema: z.object({ path: z.string() }), confirm: true, handler: () => 'erased' }),
     };
@@ -122,7 +122,7 @@ describe('tools that are not the graph’s own', () => {
   });
 
   it('a call that the graph leaves to its caller is in the answer', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }, config) => ({
         messages: [await chatModel(endpoint).invoke(messages, config)],

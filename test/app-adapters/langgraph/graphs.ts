@@ -4,7 +4,7 @@ import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
-import type { ChatEndpoint } from '../../support/model-endpoint.js';
+import type { ChatEndpoint } from '../../support/chat-endpoint.js';
 
 export function chatModel(endpoint: ChatEndpoint, parameters: { temperature?: number } = {}): ChatOpenAI {
   return new ChatOpenAI({

@@ -7,7 +7,7 @@ import type { ClientSession } from '../../../client/index.js';
 import { type LangGraphOptions, langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import { textOf } from '../../../shared/messages.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { follow, serve } from '../served.js';
 import { agentGraph, weather } from './graphs.js';
 
@@ -51,7 +51,7 @@ const reply =
 
 describe('interrupts of a graph', () => {
   it('a tool that interrupts is confirmed as the call that the model made', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const erase = tool(
       ({ path }) => {
         const value = { type: 'confirmation', name: 'erase', input: { path }, message: `Erase ${path}?` };
@@ -217,7 +217,7 @@ describe('interrupts of a graph', () => {
 
   for (const approved of [true, false]) {
     it(`a breakpoint that is ${approved ? 'approved goes on' : 'denied ends the run'}`, async () => {
-      const endpoint = await ChatEndpoint.open();
+      const endpoint = await ChatEndpoint.start();
       const graph = agentGraph(endpoint, [weather]).compile({
         checkpointer: new MemorySaver(),
         interruptBefore: ['tools'],

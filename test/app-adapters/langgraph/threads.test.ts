@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { textOf } from '../../../shared/messages.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { connectClient } from '../../support/client.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
-import { ChatEndpoint } from '../../support/model-endpoint.js';
 import { byName } from '../../support/users.js';
 import { follow, serve } from '../served.js';
 import { agentGraph } from './graphs.js';
@@ -26,7 +26,7 @@ function remembering(checkpointer = new MemorySaver()) {
 
 describe('the thread of a graph with a checkpointer', () => {
   it('is told each message once, and remembers the rest itself', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const graph = agentGraph(endpoint).compile({ checkpointer: new MemorySaver() });
     const { client } = await serve(langGraphApp({ graph }));
     const first = client.send('main', 'Weather?');
@@ -113,7 +113,7 @@ describe('the thread of a graph with a checkpointer', () => {
   });
 
   it('goes on after an abort that left a call without a result', async () => {
-    const endpoint = await ChatEndpoint.open();
+    const endpoint = await ChatEndpoint.start();
     const started = gate();
     const slow = tool(
       () => {
