@@ -242,6 +242,7 @@ describe('a session of a plugin', () => {
     expect(withdrawn).to.include({ callId: data.callId, approved: false, reason: 'withdrawn' });
     const late = { sessionId: 'main', callId: data.callId, approved: true };
     expect((await post(`${url}/tool-response`, late, as('alice'))).status).to.equal(409);
+    expect((await get(`${url}/status?sessionId=main`, as('alice'))).body.status).to.equal('idle');
     const cancelled = await alice.callTool('slow', {}, { signal: abort.signal });
     expect(cancelled.isError).to.equal(true);
   });
@@ -300,7 +301,9 @@ describe('a session of a plugin', () => {
       { role: 'user', content: 'one' },
       { role: 'assistant', content: 'two' },
     ] as const;
-    const { message } = await alice.send('three', { preceding }).result;
+    const run = alice.send('three', { preceding });
+    const { cursor } = await run.accepted;
+    const { message } = await run.result;
     expect(message.content).to.deep.equal([{ type: 'text', text: 'heard three' }]);
     const { messages } = await alice.history();
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user', 'assistant']);
@@ -309,6 +312,9 @@ describe('a session of a plugin', () => {
     expect(closed).to.have.length(1);
     expect((await get(`${url}/history?sessionId=temporary`, as('alice'))).status).to.equal(404);
     expect((await alice.history()).messages).to.deep.equal([]);
+    const headers = { ...as('alice'), 'last-event-id': cursor };
+    const stream = await openStream(`${url}/events?sessionId=temporary`, { headers });
+    await stream.until(({ event }) => event === 'gap');
   });
 });
 
