@@ -50,6 +50,16 @@ describe('gateway.fetch', () => {
     expect([head.status, head.body, head.headers.get('content-length')]).to.deep.equal([200, null, '11']);
   });
 
+  it('takes nothing from a second argument that is not its own: frameworks hand their handlers a context', async () => {
+    const { fetch } = fetchGateway();
+    const context = { params: Promise.resolve({ path: ['send'] }) } as object;
+    expect((await fetch(getting('/sessions?limit=1'), context)).status).to.equal(200);
+    const headers = { accept: 'application/json' };
+    const sent = await fetch(posting('/send', { sessionId: 'main', message: 'hi' }, { headers }), context);
+    expect([sent.status, textOf((await sent.json()).message)]).to.deep.equal([200, 'echo: hi']);
+    expect((await fetch(posting('/sessions', {}), context)).status).to.equal(405);
+  });
+
   it('answers what is wrong in the gateway’s form', async () => {
     const gateway = fetchGateway();
     const missing = await gateway.fetch(getting('/nothing'));

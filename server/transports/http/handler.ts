@@ -43,7 +43,9 @@ export class HttpHandler {
       return true;
     }
     if (!route) return false;
-    this.#serve(request, response, { target, route, options }).catch((error: unknown) =>
+    // Not the whole of it: `params` in what a host hands over here are its framework's own.
+    const { user, body } = options;
+    this.#serve(request, response, { target, route, options: { user, body } }).catch((error: unknown) =>
       this.#fail(response, error),
     );
     return true;
