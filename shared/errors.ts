@@ -28,6 +28,7 @@ export const ERROR_TABLE = {
   METHOD_NOT_ALLOWED: { status: 405, message: 'HTTP method not allowed on this route' },
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
+  MESSAGE_EXISTS: { status: 409, message: 'The session has a message with this id already' },
   ALREADY_ANSWERED: { status: 409, message: 'This call was already answered' },
   CURSOR_GONE: { status: 410, message: 'The cursor is outside what is retained' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The payload is too large' },
@@ -41,8 +42,10 @@ export const ERROR_TABLE = {
   STORE_FAILED: { status: 500, message: 'The store cannot be opened' },
   UPSTREAM_FAILED: { status: 502, message: "The app's upstream failed", retryable: true },
   SHUTTING_DOWN: { status: 503, message: 'The gateway is shutting down', retryable: true },
+  AUTH_UNAVAILABLE: { status: 503, message: 'The credentials cannot be checked now', retryable: true },
   OVERLOADED: { status: 503, message: 'The gateway cannot take this now', retryable: true },
   TIMEOUT: { status: 504, message: 'The call took too long' },
+  QUOTA_EXCEEDED: { status: 507, message: 'There is no room left for this' },
   NETWORK: { status: 0, message: 'The gateway cannot be reached', retryable: true },
   ABORTED: { status: 0, message: 'The call was aborted by its caller' },
 } as const satisfies Record<string, ErrorDefaults>;

@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   readonly maxAgeMs?: number;
   /** Whether ids are vectors of several sessions' cursors instead of one session's. */
   readonly vector?: boolean;
+  /** Called with each session that is followed. */
+  readonly onFollow?: ((sessionId: string) => void) | undefined;
   /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
   readonly client: boolean;
 }
@@ -109,6 +111,7 @@ export class EventConnection implements Outlet {
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
+    this.options.onFollow?.(session.id);
     let info: SubscriptionInfo;
     try {
       const opened = subscription.open(target);

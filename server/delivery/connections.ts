@@ -1,10 +1,21 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { OpenThing } from '../auth/presence.js';
+import type { Identity } from '../auth/types.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { type ConnectionOptions, EventConnection } from './connection.js';
 
-/** Limits of a gateway's connections. */
-export interface ConnectionLimits {
-  readonly connectionsPerUser: number;
+/** What bounds a gateway's connections. */
+export interface ConnectionBounds {
   readonly heartbeatMs: number;
+  /** Open connections a caller may have. */
+  allowed(identity: Identity): number;
+}
+
+/** Whom connections are open for, so that a caller who is withdrawn loses them. */
+export interface ConnectionPresence {
+  add(thing: OpenThing): () => void;
+  /** The caller of a connection was asked about again. @throws GatewayError to end it */
+  renew(connection: EventConnection, identity: Identity): MaybePromise<void>;
 }
 
 /** What connections tell the gateway's listeners. */
@@ -15,15 +26,21 @@ export interface ConnectionNotice {
 
 /** Every open connection of a gateway, and the one timer that serves them all. */
 export class Connections {
-  readonly #limits: ConnectionLimits;
+  readonly #bounds: ConnectionBounds;
+  readonly #presence: ConnectionPresence;
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
   readonly #perUser = new Map<string, number>();
   readonly #announced = new WeakSet<EventConnection>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: ConnectionLimits, notify: (notice: ConnectionNotice) => void) {
-    this.#limits = limits;
+  constructor(
+    bounds: ConnectionBounds,
+    presence: ConnectionPresence,
+    notify: (notice: ConnectionNotice) => void,
+  ) {
+    this.#bounds = bounds;
+    this.#presence = presence;
     this.#notify = notify;
   }
 
@@ -36,17 +53,27 @@ export class Connections {
     const { userKey } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
-      const { connectionsPerUser } = this.#limits;
-      if (count >= connectionsPerUser) {
+      const allowed = this.#bounds.allowed(options.identity);
+      if (count >= allowed) {
         throw new GatewayError({
           code: 'TOO_MANY_CONNECTIONS',
-          message: `A user can have ${connectionsPerUser} open connections`,
+          message: `A user can have ${allowed} open connections`,
           retryAfterMs: 5000,
         });
       }
       this.#perUser.set(userKey, count + 1);
     }
-    const connection = new EventConnection(options, (closed) => this.#remove(closed, userKey));
+    const connection: EventConnection = new EventConnection(options, (closed) => {
+      leave();
+      this.#remove(closed, userKey);
+    });
+    const leave = this.#presence.add({
+      get identity() {
+        return connection.identity;
+      },
+      renew: (identity) => this.#presence.renew(connection, identity),
+      end: () => connection.end('expired'),
+    });
     this.#open.set(options.id, connection);
     this.#timer ??= this.#start();
     return connection;
@@ -87,7 +114,7 @@ export class Connections {
   }
 
   #start(): NodeJS.Timeout {
-    const everyMs = Math.min(1000, Math.max(5, this.#limits.heartbeatMs / 2));
+    const everyMs = Math.min(1000, Math.max(5, this.#bounds.heartbeatMs / 2));
     const timer = setInterval(() => {
       const now = performance.now();
       for (const connection of this.#open.values()) connection.tick(now);

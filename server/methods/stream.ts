@@ -39,6 +39,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
   #closed = false;
   #failure: { readonly error: unknown } | undefined;
   #cancelDeadline: (() => void) | undefined;
+  #onClosed: (() => void) | undefined;
 
   constructor(entry: MethodEntry, params: unknown, context: MethodContext) {
     this.#entry = entry;
@@ -84,6 +85,17 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
       await this.#cleanUp();
     }
     return DONE;
+  }
+
+  /** Ends it with an error that is not the handler's. */
+  end(error: unknown): void {
+    this.#stop(error);
+  }
+
+  /** Calls back once it has ended, however. */
+  onceClosed(listener: () => void): void {
+    if (this.#closed) listener();
+    else this.#onClosed = listener;
   }
 
   async throw(error: unknown): Promise<IteratorResult<unknown, void>> {
@@ -182,6 +194,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
   #close(failure?: { readonly error: unknown }): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#onClosed?.();
     this.#cancelDeadline?.();
     this.#caller.removeEventListener('abort', this.#onCallerGone);
     this.#call.release();

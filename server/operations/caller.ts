@@ -8,6 +8,8 @@ export interface Caller {
   readonly clientId: string;
   readonly connectionId?: string;
   readonly traceId: string;
+  /** Host code or a plugin, which speaks for its caller: it may write messages as it finds them. */
+  readonly trusted?: boolean;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
 }

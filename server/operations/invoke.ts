@@ -1,11 +1,14 @@
-import { GatewayError } from '../../shared/errors.js';
+import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import { unauthenticated } from '../auth/refusal.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { holdsAnyRole } from '../methods/admit.js';
 import { callMethod, streamMethod } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { MethodStream } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
+import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 
@@ -14,9 +17,14 @@ export type Invocation =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: MethodStream };
 
+/** What methods are called with. */
+export interface InvokeEnvironment extends OperationEnvironment {
+  readonly access: Access;
+}
+
 /** Finds a method and calls it. @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with. */
 export function invokeMethod(
-  env: OperationEnvironment,
+  env: InvokeEnvironment,
   params: ParamsOf<'invoke'>,
   caller: Caller,
   session: Session | null,
@@ -29,8 +37,39 @@ export function invokeMethod(
     });
   const context = new InvokeContext(env, caller, entry, session);
   return entry.stream
-    ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
+    ? {
+        kind: 'stream',
+        stream: attended(env, entry, streamMethod(entry, params.params, context), { caller, session }),
+      }
     : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
+}
+
+/** Ends a stream whose caller is withdrawn, or does not hold its role any more. */
+function attended(
+  env: InvokeEnvironment,
+  { definition: { roles }, path }: MethodEntry,
+  stream: MethodStream,
+  { caller, session }: { readonly caller: Caller; readonly session: Session | null },
+): MethodStream {
+  let { identity } = caller;
+  const leave = env.presence.add({
+    get identity() {
+      return identity;
+    },
+    async renew(renewed) {
+      if (roles && !holdsAnyRole(renewed.user, roles)) {
+        throw new GuardError({
+          guardType: 'role',
+          message: `Calling ${path} takes a role that you do not hold`,
+        });
+      }
+      if (session) await env.access.session(session.id, 'invoke', renewed);
+      identity = renewed;
+    },
+    end: () => stream.end(unauthenticated('withdrawn', 'The credentials are not valid any more')),
+  });
+  stream.onceClosed(leave);
+  return stream;
 }
 
 class InvokeContext implements MethodContext {

@@ -10,12 +10,13 @@ export interface SessionEnvironment {
   readonly holder: string;
   readonly retention: Retention;
   readonly queueLength: number;
-  readonly sessionsPerUser: number;
   readonly runMs: number;
   readonly waitMs: number;
   readonly answerSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
+  /** Open sessions a scope may have. */
+  sessionsIn(scope: string): number;
   app(name: string): Application;
   /** Canonical form of a key. */
   format(app: string, name: string): string;

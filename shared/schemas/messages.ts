@@ -47,6 +47,7 @@ export const messageShape = {
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
+  senderId: z.string().exactOptional(),
   metadata: metadata.exactOptional(),
 };
 

@@ -9,13 +9,15 @@ const JSON_HEADERS = [
   'no-store',
   'X-Content-Type-Options',
   'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
   'Content-Length',
 ];
 
 /** Answers with JSON; without a body for `undefined`. */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   if (value === undefined) {
-    response.writeHead(204, { 'Cache-Control': 'no-store' });
+    response.writeHead(204, { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     response.end();
     return;
   }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
 
@@ -12,6 +12,8 @@ export interface ListenOptions {
 
 /** What is done with what comes. */
 export interface ServerHandlers {
+  /** Whether a connection is served; one that is not is cut. */
+  admit(socket: Socket): boolean;
   request(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
@@ -36,6 +38,9 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     },
     handlers.request,
   );
+  server.on('connection', (socket) => {
+    if (!handlers.admit(socket)) socket.destroy();
+  });
   server.on('upgrade', handlers.upgrade);
   const busy = new Set<ServerResponse>();
   server.on('request', (_request, response) => {
