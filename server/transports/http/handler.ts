@@ -22,6 +22,9 @@ import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 
+/** How long a plugin's answer may go on once its caller was withdrawn. */
+const CUT_AFTER_MS = 1000;
+
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
   readonly #env: HttpEnvironment;
@@ -198,7 +201,8 @@ export class HttpHandler {
       renew: (renewed) => {
         present = renewed;
       },
-      end: () => response.destroy(),
+      // What a plugin follows of its caller's sessions has ended too, so it may end its answer in its own form.
+      end: () => void setTimeout(() => response.destroy(), CUT_AFTER_MS).unref(),
     });
     if (response.closed) leave();
     else response.once('close', leave);
