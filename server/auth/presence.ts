@@ -9,8 +9,8 @@ export interface OpenThing {
   readonly identity: Identity;
   /** The caller was asked about again. What it may not have any more, it is to lose. @throws GatewayError to end it */
   renew?(identity: Identity): MaybePromise<void>;
-  /** Ends it: its caller was withdrawn. */
-  end(): void;
+  /** Ends it: its caller was withdrawn, for this reason where there is one. */
+  end(why?: unknown): void;
 }
 
 /** Whose things to end: a user, or everybody with an id, whatever the tenant. */
@@ -105,7 +105,7 @@ export class Presence {
       if (!this.#entries.has(thing)) return;
       if (isWithdrawal(error)) {
         this.#options.onWithdrawn(thing.identity, error);
-        this.#end(thing);
+        this.#end(thing, error);
       } else this.#options.report(error, 'a caller could not be asked about again');
     } finally {
       this.#asking -= 1;
@@ -114,10 +114,10 @@ export class Presence {
     }
   }
 
-  #end(thing: OpenThing): void {
+  #end(thing: OpenThing, why?: unknown): void {
     this.#entries.delete(thing);
     try {
-      thing.end();
+      thing.end(why);
     } catch (error) {
       this.#options.report(error, 'what a withdrawn caller had open could not be ended');
     }

@@ -162,7 +162,7 @@ export class EventConnection implements Outlet {
     if (this.#closed) return;
     const { sink } = this.options;
     if (reason === 'expired' && this.writable)
-      this.send('auth_expired', { message: 'The token has expired' });
+      this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
     this.gone();
     sink.end(reason);
   }

@@ -66,7 +66,7 @@ function attended(
       if (session) await env.access.session(session.id, 'invoke', renewed);
       identity = renewed;
     },
-    end: () => stream.end(unauthenticated('withdrawn', 'The credentials are not valid any more')),
+    end: (why) => stream.end(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
   });
   stream.onceClosed(leave);
   return stream;
