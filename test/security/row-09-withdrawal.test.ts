@@ -43,15 +43,11 @@ const app = defineApp({
     if (turn.text === 'go on') await new Promise(() => {});
   },
 });
-const methods = {
-  watch: method({
-    roles: ['watcher'],
-    handler: async function* () {
-      yield 1;
-      await new Promise(() => {});
-    },
-  }),
+const forEver = async function* () {
+  yield 1;
+  await new Promise(() => {});
 };
+const methods = { watch: method({ roles: ['watcher'], handler: forEver }) };
 
 async function start(directory: Directory, config: GatewayConfig<any, any, any> = {}) {
   const { auth, sessionAccess } = directory;
@@ -158,7 +154,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
     const { url, gateway } = await startGateway({
       app,
       auth,
-      methods: { watch: method({ handler: methods.watch.handler }) },
+      methods: { watch: method({ handler: forEver }) },
     });
     gateway.use(mcpServerPlugin({ sessionId: 'main' }));
     const token = jwt.sign({ sub: 'alice', exp: Math.floor(Date.now() / 1000) + 2 }, SECRET);
