@@ -7,6 +7,8 @@ import { Session } from './session.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
 const IDLE_MS = 60_000;
+/** Sessions swept before others get their turn. */
+const SWEEP_SLICE = 50;
 
 /** The sessions that are live in this process. */
 export class SessionDirectory {
@@ -14,8 +16,8 @@ export class SessionDirectory {
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
 
-  constructor(env: SessionEnvironment) {
-    this.#env = env;
+  constructor(env: Omit<SessionEnvironment, 'unused'>) {
+    this.#env = { ...env, unused: (ref) => this.#forget(this.get(ref)) };
     this.sender = new MessageSender(env.store);
   }
 
@@ -79,11 +81,12 @@ export class SessionDirectory {
   /** Gives up what has not been used for a while, and lets retention by age take effect. */
   async sweep(): Promise<void> {
     const before = performance.now() - IDLE_MS;
-    for (const session of [...this.#live.values()]) {
-      await session.log?.expire();
-      if (!session.idle || session.usedAt > before) continue;
+    for (const [i, session] of [...this.#live.values()].entries()) {
+      if (i % SWEEP_SLICE === SWEEP_SLICE - 1) await new Promise(setImmediate);
       try {
-        await session.release();
+        await session.log?.expire();
+        if (!session.idle || session.usedAt > before) continue;
+        await session.retire();
         this.#forget(session);
       } catch (error) {
         this.#env.report(error, `giving up session ${session.id}`);
