@@ -136,7 +136,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
 function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
-): Omit<SessionEnvironment, 'unused'> {
+): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
   const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
   return {

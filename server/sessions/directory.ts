@@ -15,18 +15,34 @@ export class SessionDirectory {
   readonly sender: MessageSender;
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
+  /**
+   * Sessions that were given up and are still in somebody's hands: a method that runs for long may come back to its session. There
+   * must be one object a session, or two would write its log in turn.
+   */
+  readonly #dormant = new Map<string, WeakRef<Session>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
+  });
 
-  constructor(env: Omit<SessionEnvironment, 'unused'>) {
-    this.#env = { ...env, unused: (ref) => this.#forget(this.get(ref)) };
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused'>) {
+    this.#env = {
+      ...env,
+      opened: (ref) => this.get(ref),
+      unused: (ref) => {
+        const session = this.peek(ref);
+        if (session) this.#forget(session);
+      },
+    };
     this.sender = new MessageSender(env.store);
   }
 
   /** The session at a place, whether or not it has begun. */
   get(ref: SessionRef): Session {
-    const key = `${ref.scope}\n${ref.app}:${ref.name}`;
+    const key = keyOf(ref);
     let session = this.#live.get(key);
     if (!session) {
-      session = new Session(ref, this.#env);
+      session = this.#dormant.get(key)?.deref() ?? new Session(ref, this.#env);
+      this.#dormant.delete(key);
       this.#live.set(key, session);
     }
     return session;
@@ -52,7 +68,7 @@ export class SessionDirectory {
 
   /** The session at a place, if it is live. */
   peek(ref: SessionRef): Session | null {
-    return this.#live.get(`${ref.scope}\n${ref.app}:${ref.name}`) ?? null;
+    return this.#live.get(keyOf(ref)) ?? null;
   }
 
   /** The live sessions. */
@@ -62,8 +78,10 @@ export class SessionDirectory {
 
   #forget(session: Session): void {
     if (!session.idle || session.log) return;
-    const { scope, app, name } = session.ref;
-    this.#live.delete(`${scope}\n${app}:${name}`);
+    const key = keyOf(session.ref);
+    if (!this.#live.delete(key)) return;
+    this.#dormant.set(key, new WeakRef(session));
+    this.#gone.register(session, key);
   }
 
   /** Takes up what former processes left unfinished. @param served Whether there is an app for it */
@@ -94,3 +112,5 @@ export class SessionDirectory {
     }
   }
 }
+
+const keyOf = ({ scope, app, name }: SessionRef): string => `${scope}\n${app}:${name}`;

@@ -23,6 +23,8 @@ export interface SessionEnvironment {
   format(app: string, name: string): string;
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
+  /** A session took up its log. */
+  opened(ref: SessionRef): void;
   /** Nobody looks at a session any more that has not begun. */
   unused(ref: SessionRef): void;
   notify(event: SessionNotice): void;

@@ -178,6 +178,7 @@ export class Session implements Subscribable {
     );
     return andThen(opened, (log) => {
       this.log = log;
+      this.#env.opened(this.ref);
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
