@@ -9,7 +9,7 @@ import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
-import { parseConfig } from './config/parse.js';
+import { type ParsedConfig, parseConfig } from './config/parse.js';
 import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
@@ -321,6 +321,28 @@ export function createInProcessTransport(
   const parts = partsOf(gateway);
   const { auth, sessionScope } = parts.config;
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
+}
+
+/** How a gateway was made to be served. */
+export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, 'embedded' | 'extraRoutes'> {
+  const { embedded, extraRoutes } = partsOf(gateway).config;
+  return { embedded, extraRoutes };
+}
+
+/**
+ * Starts an embedded gateway for a host that does not wait for it, once the host's own code has attached its plugins and listeners.
+ * What goes wrong goes to the log; whoever calls `start()` hears of it too.
+ */
+export function startForHost(gateway: Gateway<any, any, any>): void {
+  const { config, state, report } = partsOf(gateway);
+  // One that is to listen on a port is started by whoever made it.
+  if (!config.embedded) return;
+  setImmediate(() => {
+    if (state.draining) return;
+    gateway.start().catch((error: unknown) => {
+      if (!state.draining) report(error, 'starting the gateway');
+    });
+  });
 }
 
 // No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
