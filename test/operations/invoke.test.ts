@@ -195,6 +195,18 @@ describe('POST /invoke, the fields of a method definition', () => {
     expect((await invoke({ method: 'yes' }, 'root')).body).to.equal('in');
   });
 
+  it('guard: its first argument is the context, so that a guard of the context alone does not ask what the caller sent', async () => {
+    const { invoke } = await gatewayOf({
+      admin: method({
+        guard: ({ user }) => user?.roles?.includes('admin') ?? false,
+        handler: async () => 'in',
+      }),
+    });
+    const params = { user: { id: 'root', roles: ['admin'] } };
+    expect((await invoke({ method: 'admin', params })).body.error).to.include({ code: 'GUARD_DENIED' });
+    expect((await invoke({ method: 'admin', params }, 'root')).body).to.equal('in');
+  });
+
   it('bad params without the role are 403, not 400', async () => {
     const { invoke } = await gatewayOf({
       m: method({ roles: ['admin'], schema: z.object({ n: z.number() }), handler: async () => 1 }),
