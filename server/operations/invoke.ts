@@ -15,23 +15,42 @@ export type Invocation =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: MethodStream };
 
-/** Finds a method and calls it. @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with. */
+/** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
+export interface InvokeOptions {
+  /** What the caller can read; without it, either. */
+  readonly expects?: Invocation['kind'] | undefined;
+}
+
+/**
+ * Finds a method and calls it.
+ *
+ * @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
+ *   is expected
+ */
 export function invokeMethod(
   env: OperationEnvironment,
-  params: ParamsOf<'invoke'>,
-  caller: Caller,
-  session: Session | null,
+  call: { readonly params: ParamsOf<'invoke'>; readonly caller: Caller; readonly session: Session | null },
+  { expects }: InvokeOptions,
 ): Invocation {
+  const { params, caller, session } = call;
   const entry = env.methods.get(params.method);
   if (!entry)
     throw new GatewayError({
       code: 'METHOD_NOT_FOUND',
       message: `There is no method ${printable(params.method)}`,
     });
+  if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, caller, entry, session);
   return entry.stream
     ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
     : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
+}
+
+function wrongWay({ path, stream }: MethodEntry): GatewayError {
+  const message = stream
+    ? `${path} is a streaming method: call it with client.stream(), or accept text/event-stream`
+    : `${path} is not a streaming method: call it with client.invoke(), or accept application/json`;
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
 }
 
 class InvokeContext implements MethodContext {

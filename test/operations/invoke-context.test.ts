@@ -17,7 +17,9 @@ describe('POST /invoke, the context inside a method', () => {
       tenantId: 'evil',
       sessionId: 'other',
     };
-    const { body } = await invoke({ method: 'who', params: claims, ...claims, sessionId: 'main' });
+    const beside = await invoke({ method: 'who', ...claims, sessionId: 'main' });
+    expect([beside.status, beside.body.error.code]).to.deep.equal([400, 'INVALID_PARAMS']);
+    const { body } = await invoke({ method: 'who', params: claims, sessionId: 'main' });
     expect(body).to.deep.equal({
       id: 'alice',
       tenantId: 'acme',
