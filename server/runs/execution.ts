@@ -186,10 +186,13 @@ export class Execution implements RunContext {
     this.#ended = true;
     this.#timer?.stop();
     this.#host.questions.dropRun(this.runId);
-    if (ending.stopReason !== 'end')
-      this.#controller.abort(new DOMException(ending.reason ?? ending.stopReason, 'AbortError'));
-    this.#releaseIterator();
     const run = this.#run;
+    // What the app does about it is done as itself, not as whoever ended the run.
+    run.context(() => {
+      if (ending.stopReason !== 'end')
+        this.#controller.abort(new DOMException(ending.reason ?? ending.stopReason, 'AbortError'));
+      this.#releaseIterator();
+    });
     const usage = this.#usage as Usage | null;
     const metadata = this.#metadata;
     return (state) => {
@@ -227,7 +230,7 @@ export class Execution implements RunContext {
         callId,
         runId: this.runId,
         accept: async (answer) => {
-          const accepted = await accept(answer);
+          const accepted = await this.#run.context(() => accept(answer));
           done();
           resolve(accepted);
         },

@@ -3,7 +3,9 @@ import type { OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
+import type { Context } from '../async-context.js';
 import { newMessageId } from '../ids.js';
+import { contextOutsideCalls } from '../methods/context.js';
 
 /** Everything a run is started with. */
 export interface RunRequest {
@@ -25,6 +27,8 @@ export class Run {
   readonly messageId: string;
   /** The answer so far, where a former process began the run and this one goes on with it. */
   readonly resumed: Message | null;
+  /** The context in which it was accepted: its app runs there, whoever started, answered or ended it. */
+  readonly context: Context;
   /** Resolves when `message_end` is acknowledged; never rejects. */
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
@@ -34,9 +38,13 @@ export class Run {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   #resolve!: (result: RunResult) => void;
 
-  constructor(request: RunRequest, resumed: Message | null = null) {
+  constructor(
+    request: RunRequest,
+    { resumed = null, context = contextOutsideCalls() }: { resumed?: Message | null; context?: Context } = {},
+  ) {
     this.request = request;
     this.resumed = resumed;
+    this.context = context;
     this.messageId = resumed?.id ?? newMessageId();
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;

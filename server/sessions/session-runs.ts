@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { rootContext } from '../async-context.js';
 import { isPromise } from '../maybe-promise.js';
 import { type Ending, Execution, type ExecutionHost, endDrafts } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
@@ -111,7 +112,7 @@ export class SessionRuns {
     const { log } = this.#session;
     if (this.#session.closing || this.#held || !log) return;
     const run = this.queue.advance();
-    if (run) void this.#start(run, log);
+    if (run) run.context(() => void this.#start(run, log));
   }
 
   async #start(run: Run, log: SessionLog): Promise<void> {
@@ -241,7 +242,7 @@ export class SessionRuns {
     const { run: left, queue } = log.state;
     if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
     for (const queued of queue) {
-      const run = new Run(open.request(queued));
+      const run = new Run(open.request(queued), { context: rootContext });
       run.state = 'queued';
       this.queue.restore(run);
     }
@@ -253,7 +254,10 @@ export class SessionRuns {
     const kept = open.get(runId);
     const message = kept && messages.findLast((other) => other.id === kept.messageId);
     if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
-    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), answer);
+    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), {
+      resumed: answer,
+      context: rootContext,
+    });
     run.state = 'active';
     run.startAfter = log.lastStart ?? log.first - 1;
     this.queue.active = run;
@@ -264,7 +268,7 @@ export class SessionRuns {
     execution.resumption = new Resumption(answer, asked);
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
-      if (run.state === 'active') this.#run(run, execution, log.state);
+      if (run.state === 'active') run.context(() => this.#run(run, execution, log.state));
     });
     return true;
   }
