@@ -81,9 +81,10 @@ export class Gateway<
    * Opens the store, starts the plugins and listens: on `socketPath` where it is given, standalone also on the port. Calling it
    * again changes nothing.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` naming the option
+   * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` once it was closed: a gateway serves once
    */
   start(): Promise<StartedGateway> {
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = null;
       throw error;
@@ -103,6 +104,7 @@ export class Gateway<
   /** Opens the store on first use; null once it is open. */
   #ready(): Promise<void> | null {
     if (this.#open) return null;
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#opening ??= this.#openStore();
     return this.#opening;
   }
@@ -111,6 +113,7 @@ export class Gateway<
   #readyForRequests(): Promise<void> | null {
     return (
       this.#ready()?.catch((error: unknown) => {
+        if (this.#closed) throw closedForGood();
         this.#parts.report(error, 'opening the store');
         throw new GatewayError({
           code: 'OVERLOADED',
@@ -271,6 +274,8 @@ export class Gateway<
     const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     await this.#started?.catch(() => {});
+    // A store that is being opened for a first request is opened, and then closed with the rest.
+    await this.#opening?.catch(() => {});
     connections.drain();
     plugins.drain();
     const { storeMs } = config.limits;
@@ -297,6 +302,14 @@ export class Gateway<
       report(error, 'closing the store');
     }
   }
+}
+
+function closedForGood(): GatewayError {
+  return new GatewayError({
+    code: 'SHUTTING_DOWN',
+    message: 'The gateway was closed and does not start again; make another one',
+    retryable: false,
+  });
 }
 
 /** The inferred tree, or none where no methods were given. */

@@ -144,7 +144,8 @@ export class HttpHandler {
     response: ServerResponse,
     { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
   ): Promise<void> {
-    if (to === 'invoke') return invokeRoute(this.#env, response, { body, caller });
+    if (to === 'invoke')
+      return invokeRoute(this.#env, response, { body, caller, accept: request.headers.accept });
     if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
     this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
   }
