@@ -5,6 +5,7 @@ import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/
 import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
 import { Tickets } from './auth/tickets.js';
 import type { Identity } from './auth/types.js';
+import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
 import type { EventConnection } from './delivery/connection.js';
 import { Connections } from './delivery/connections.js';
@@ -59,6 +60,8 @@ export interface Assembly {
   readonly trust: (address: string, hop: number) => boolean;
   /** Ends all that a user has open, and returns how much that was. */
   disconnect(target: DisconnectTarget): number;
+  /** The time by which things age. */
+  now(): number;
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
@@ -108,7 +111,8 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
   });
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
-  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, quotas, notify, report }));
+  const now = createAgeClock();
+  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, quotas, notify, report, now }));
   const tickets = new Tickets();
   const methods = flattenMethods(config.methods);
   const operations: Operations = new Operations({
@@ -174,7 +178,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, ready, report, refusals },
+    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {
@@ -188,9 +192,9 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'notify' | 'report'
+    'notify' | 'report' | 'now'
   >,
-): SessionEnvironment {
+): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
   const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
   return {
@@ -204,6 +208,7 @@ function sessionEnvironment(
     answerSize,
     disconnectGraceMs,
     onDisconnect,
+    now: parts.now,
     app: (name): Application => parts.apps.get(name),
     format: (app, name) => parts.apps.format(app, name),
     checkPayload(kind, name, payload) {

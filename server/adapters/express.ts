@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { Gateway, type GivenMethods } from '../gateway.js';
+import { Gateway, type GivenMethods, startForHost } from '../gateway.js';
 import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */
@@ -37,6 +37,9 @@ type AnyGateway = Gateway<any, any, any>;
  * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
  * are not the gateway's go to `next()`.
  *
+ * The gateway starts by itself: it opens its store, goes on with the runs that it finds there, and starts its plugins. Await
+ * `gateway.start()` to hear what goes wrong, which else is in the log alone. A ready gateway that has a port of its own is left to you.
+ *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  *
  * @example
@@ -63,6 +66,7 @@ export function gatewayMiddleware(
   options: MiddlewareOptions = {},
 ): GatewayRouter<AnyGateway> {
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
+  startForHost(gateway);
   const upgrades = new ExpressUpgrades(gateway);
   const serve = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const user = options.user && (options.user(request as HostRequest) ?? null);

@@ -42,7 +42,7 @@ export interface AuthenticatorOptions {
 /** The one way in, whatever the transport. */
 export interface Authenticator {
   /**
-   * Finds out who a caller is; synchronous unless host code is not. Throws, or rejects:
+   * Finds out who a caller is; synchronous with a static token and without any. Throws, or rejects:
    *
    * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `RATE_LIMITED` with `retryAfterMs` when
    * the address failed too often, `AUTH_UNAVAILABLE` when nobody could find out, or the host's own `GatewayError`.
@@ -234,7 +234,9 @@ function createVerifier(
   { now, exposed }: { readonly now: () => number; readonly exposed: boolean },
 ): Verifier {
   if (auth.type === 'token') return createTokenVerifier(auth, host, exposed);
-  if (auth.type === 'jwt') return createJwtVerifier(auth, now);
+  if (auth.type === 'jwt') {
+    return createJwtVerifier(auth, { now, report: (message) => host.report(message) });
+  }
   if (auth.type === 'custom') return createCustomVerifier(auth, host, now);
   const anonymous: Verification = { ok: true, user: { id: 'anonymous' } };
   return { takesAnyone: true, strongTokens: false, verify: () => anonymous };

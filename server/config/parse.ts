@@ -9,6 +9,7 @@ import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
 import { isStandardSchema } from '../schema/schema.js';
+import { withDeadlines } from '../sessions/store-deadlines.js';
 import { memoryStore } from '../stores/memory.js';
 import { isLoopback } from '../transports/origin.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
@@ -53,6 +54,7 @@ const limits = z.strictObject({
   queueLength: count.optional(),
   disconnectGraceMs: count.optional(),
   drainMs: count.optional(),
+  storeMs: count.optional(),
   retention: z
     .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
     .optional(),
@@ -130,6 +132,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
   }
   const { host = '127.0.0.1', embedded = false } = config;
   const auth: AuthConfig = config.auth ?? { type: 'none' };
+  const limits = limitsOf(config.limits);
   const warnings = checkSecrets(config.auth, { loopback: isLoopback(host), embedded });
   return {
     port: config.port ?? 18_789,
@@ -147,8 +150,8 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     appAccess: config.appAccess,
     clientMessages: config.clientMessages ?? {},
     trustProxy: config.trustProxy,
-    store: config.store ?? memoryStore(),
-    limits: limitsOf(config.limits),
+    store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
+    limits,
     onDisconnect: config.onDisconnect ?? 'continue',
     origins: config.origins ?? [],
     allowedHosts: config.allowedHosts ?? [],

@@ -1,3 +1,4 @@
+import type { ParentSpan } from '../../shared/method.js';
 import type { Identity } from '../auth/types.js';
 
 /** Who asks for an operation, and how. */
@@ -10,6 +11,8 @@ export interface Caller {
   readonly traceId: string;
   /** Host code or a plugin, which speaks for its caller: it may write messages as it finds them. */
   readonly trusted?: boolean;
+  /** The caller's own span, where it named one. */
+  readonly parentSpan?: ParentSpan | undefined;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
 }

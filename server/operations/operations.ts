@@ -1,4 +1,3 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -6,18 +5,19 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { EventConnection } from '../delivery/connection.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
 import { messagePage } from '../sessions/snapshot.js';
-import type { SessionRef } from '../stores/store.js';
+import { unavailable } from '../sessions/unavailable.js';
+import type { SessionRef, StoredSize } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages } from './client-messages.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
-import { type Invocation, type InvokeEnvironment, invokeMethod } from './invoke.js';
+import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
 
 /** The operations whose answer does not depend on the transport. */
@@ -110,20 +110,19 @@ export class Operations {
         return this.#checkRoom(session.ref);
       },
     });
-    const { runId, position, epoch, after } = sent;
-    const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
-    const cursor = formatCursor(epoch, log?.termAt(after) ?? 0, after);
+    const { runId, position, cursor } = sent;
     return { ...sent, session, accepted: { runId, message: sent.message, position, cursor } };
   }
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
-  invoke(raw: unknown, caller: Caller): MaybePromise<Invocation> {
+  invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readParams('invoke', raw);
     this.#assertOpen();
     this.#env.quotas.invokes.take(caller.identity);
-    if (params.sessionId === undefined) return invokeMethod(this.#invokeEnv, params, caller, null);
+    if (params.sessionId === undefined)
+      return invokeMethod(this.#invokeEnv, { params, caller, session: null }, options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#invokeEnv, params, caller, this.#env.sessions.get(ref)),
+      invokeMethod(this.#invokeEnv, { params, caller, session: this.#env.sessions.get(ref) }, options),
     );
   }
 
@@ -201,7 +200,7 @@ export class Operations {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
       const session = await this.#existing(sessionId, 'abort', caller);
-      return { aborted: session.runs.abort(runId, reason) };
+      return { aborted: await session.runs.abort(runId, reason) };
     },
     close: async ({ sessionId }, caller) => {
       const session = await this.#existing(sessionId, 'close', caller);
@@ -283,7 +282,8 @@ export class Operations {
     const log = session.log!;
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
     const messages = await messagePage(log, end, limit);
-    const start = Math.min(end, log.messageCount) - messages.length;
+    // By what was asked for, not by what came: a page that the store lost must not be asked for for ever.
+    const start = Math.max(0, Math.min(end, log.messageCount) - limit);
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
   }
 
@@ -344,7 +344,17 @@ export class Operations {
 
   /** Whether there is room for more. @throws GatewayError `QUOTA_EXCEEDED` */
   #checkRoom(ref: SessionRef): MaybePromise<void> {
-    return andThen(this.#env.store.usage(ref), (size) => this.#env.quotas.checkRoom(ref.scope, size));
+    const check = (size: StoredSize): void => this.#env.quotas.checkRoom(ref.scope, size);
+    const failed = (error: unknown): never => {
+      throw unavailable(error);
+    };
+    let size: MaybePromise<StoredSize>;
+    try {
+      size = this.#env.store.usage(ref);
+    } catch (error) {
+      return failed(error);
+    }
+    return isPromise(size) ? size.then(check, failed) : check(size);
   }
 
   #assertOpen(): void {

@@ -96,7 +96,6 @@ export const e = 'not from "here"';`;
     for (const name of [
       'ws',
       'express',
-      'jsonwebtoken',
       'zod-to-json-schema',
       '@cfworker/json-schema',
       'openai',

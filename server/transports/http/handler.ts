@@ -18,6 +18,7 @@ import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from '
 import type { HttpEnvironment } from './environment.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
+import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
@@ -74,6 +75,7 @@ export class HttpHandler {
    * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
    */
   async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Identity> {
+    levelHttp2(request, response);
     checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
     return this.#identify(request, bearerToken(request.headers), { user });
   }
@@ -89,6 +91,7 @@ export class HttpHandler {
     call: { readonly target: Target; readonly plugin: PluginRoute; readonly options: HandleOptions },
   ): Promise<void> {
     const { handle, options } = call.plugin;
+    levelHttp2(request, response);
     this.#env.gate.enter(request, response);
     checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
@@ -120,6 +123,7 @@ export class HttpHandler {
     }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
   ): Promise<void> {
     const env = this.#env;
+    levelHttp2(request, response);
     env.gate.enter(request, response);
     checkOrigin(request, env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, env.origin.origins);
@@ -151,7 +155,8 @@ export class HttpHandler {
     response: ServerResponse,
     { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
   ): Promise<void> {
-    if (to === 'invoke') return invokeRoute(this.#env, response, { body, caller });
+    if (to === 'invoke')
+      return invokeRoute(this.#env, response, { body, caller, accept: request.headers.accept });
     if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
     this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
   }
@@ -226,7 +231,7 @@ export class HttpHandler {
   #fail(response: ServerResponse, error: unknown, answer?: PluginRoute['options']['fail']): void {
     const shown = publicError(error, this.#env.report);
     // The rest of a body that is too large is not read.
-    if (shown.status === 413 && !response.headersSent) response.setHeader('Connection', 'close');
+    if (shown.status === 413 && !response.headersSent) endConnection(response);
     if (answer) answer(shown, response);
     else sendError(response, shown);
   }
