@@ -5,14 +5,14 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { EventConnection } from '../delivery/connection.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { Room } from '../limits/room.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
 import { messagePage } from '../sessions/snapshot.js';
-import { unavailable } from '../sessions/unavailable.js';
-import type { SessionRef, StoredSize } from '../stores/store.js';
+import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages } from './client-messages.js';
@@ -70,11 +70,13 @@ type Handlers = {
 export class Operations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
+  readonly #room: Room;
   readonly #invokeEnv: InvokeEnvironment;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
+    this.#room = new Room(env.store, env.quotas);
     this.#invokeEnv = { ...env, access: this.#access };
   }
 
@@ -107,7 +109,7 @@ export class Operations {
       admit: () => {
         this.#assertOpen();
         this.#env.quotas.sends.take(caller.identity);
-        return this.#checkRoom(session.ref);
+        return this.#room.check(session.ref);
       },
     });
     const { runId, position, cursor } = sent;
@@ -216,7 +218,7 @@ export class Operations {
       this.#assertOpen();
       this.#env.quotas.sends.take(caller.identity);
       const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
-      await this.#checkRoom(session.ref);
+      await this.#room.check(session.ref);
       await session.open({ userId: caller.identity.user.id });
       await session.publishStored(channel, type, payload ?? null);
       return { ok: true };
@@ -340,21 +342,6 @@ export class Operations {
   ): MaybePromise<SessionRef> {
     this.#env.quotas.meet(identity);
     return this.#access.session(sessionId, operation, identity);
-  }
-
-  /** Whether there is room for more. @throws GatewayError `QUOTA_EXCEEDED` */
-  #checkRoom(ref: SessionRef): MaybePromise<void> {
-    const check = (size: StoredSize): void => this.#env.quotas.checkRoom(ref.scope, size);
-    const failed = (error: unknown): never => {
-      throw unavailable(error);
-    };
-    let size: MaybePromise<StoredSize>;
-    try {
-      size = this.#env.store.usage(ref);
-    } catch (error) {
-      return failed(error);
-    }
-    return isPromise(size) ? size.then(check, failed) : check(size);
   }
 
   #assertOpen(): void {
