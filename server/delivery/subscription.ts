@@ -22,6 +22,10 @@ export interface Outlet {
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
+  /** How often it took up a log: where this has not changed, nothing has begun. */
+  readonly openings: number;
+  /** The conversation after the one of an epoch, or the first that is kept. */
+  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -57,6 +61,8 @@ export class Subscription {
   #end: Cursor | null = null;
   #begun = false;
   #paging = false;
+  /** The session's openings at which nothing followed the present log. */
+  #followed = -1;
   #closed = false;
 
   constructor(session: Subscribable, outlet: Outlet, filter: RunFilter | null = null) {
@@ -153,19 +159,43 @@ export class Subscription {
     }
   }
 
-  /** At the end of a log: goes over to the session's present log, if that is another one. */
+  /** At the end of a conversation: goes over to the one that followed it, if there is one. */
   #follow(): boolean {
-    const { log } = this.session;
-    if (!log || log.ref.epoch === this.#log?.ref.epoch) return false;
+    const { log, openings } = this.session;
+    const epoch = this.#log?.ref.epoch ?? null;
+    if (openings === this.#followed || (log && log.ref.epoch === epoch)) return false;
+    const next = this.session.nextLog(epoch);
+    const enter = (found: ReadableLog | null): boolean => {
+      if (found) this.#enter(found);
+      else this.#followed = openings;
+      return found !== null;
+    };
+    return isPromise(next) ? this.#later(next, enter) : enter(next);
+  }
+
+  #enter(log: ReadableLog): void {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
-    if (!reopened) this.#outlet.moved();
-    else {
-      this.#sendGap('epoch', null);
-      this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
-    }
-    return true;
+    if (!reopened) return this.#outlet.moved();
+    this.#sendGap('epoch', null);
+    this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
+  }
+
+  /** Goes on once the store has answered. Where it can't be read now, the sweep pumps again. */
+  #later<T>(answer: Promise<T>, use: (value: T) => boolean): false {
+    this.#paging = true;
+    answer.then(
+      (value) => {
+        this.#paging = false;
+        // Meanwhile its place may have been given to another subscription.
+        if (!this.#closed && use(value)) this.pump();
+      },
+      () => {
+        this.#paging = false;
+      },
+    );
+    return false;
   }
 
   #page(log: ReadableLog): boolean {
