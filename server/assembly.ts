@@ -3,12 +3,14 @@ import { AppRegistry } from './apps/registry.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { Tickets } from './auth/tickets.js';
 import type { ParsedConfig } from './config/parse.js';
+import { Clock } from './delivery/clock.js';
 import { Connections } from './delivery/connections.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
+import { OpenCalls } from './operations/open-calls.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { validate } from './schema/validate.js';
@@ -17,6 +19,7 @@ import type { SessionEnvironment, SessionNotice } from './sessions/environment.j
 import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
+import { UnreadAnswers } from './transports/http/unread.js';
 import { defaultHosts, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
@@ -38,6 +41,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
   readonly operations: Operations;
+  readonly calls: OpenCalls;
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
   readonly webSocket: WebSocketDoor;
@@ -72,14 +76,19 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     sessionScope,
     onError: (error) => report(error, 'authentication failed'),
   });
-  const connections = new Connections(limits, ({ type, connection }) => {
-    const { id: connectionId, identity, options } = connection;
-    const { transport } = options;
-    lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
-  });
+  const clock = new Clock(limits, report);
+  const { connectionsPerUser } = limits;
+  const connections = new Connections(
+    { connectionsPerUser, clock, report },
+    ({ type, connection: { id: connectionId, identity, options } }) => {
+      const { transport } = options;
+      lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
+    },
+  );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report }));
   const tickets = new Tickets();
+  const calls = new OpenCalls(limits.streamsPerUser);
   const methods = flattenMethods(config.methods);
   const operations = new Operations({
     gatewayId: id,
@@ -99,6 +108,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     tickets,
     sends: new RateLimiter({ perSecond: limits.sendsPerSecond }),
     invokes: new RateLimiter({ perSecond: limits.invokesPerSecond }),
+    calls,
     methodMs: limits.methodMs,
     sessionAccess: config.sessionAccess,
     state,
@@ -118,13 +128,15 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     ready,
     report,
   };
-  const http = new HttpHandler({ ...door, tickets, apps, plugins, extraRoutes: config.extraRoutes });
-  const frames = new FrameSessions();
+  const unread = new UnreadAnswers(limits, clock);
+  const { extraRoutes } = config;
+  const http = new HttpHandler({ ...door, tickets, apps, plugins, calls, clock, unread, extraRoutes });
+  const frames = new FrameSessions(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, frames, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
-    ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
+    ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
     ...{ http, webSocket, frames, frameEnvironment, ready, report },
   };
 }

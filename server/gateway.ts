@@ -266,7 +266,7 @@ export class Gateway<
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     await this.#started?.catch(() => {});
     connections.drain();
@@ -275,7 +275,9 @@ export class Gateway<
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       handOver: config.store.durability !== 'memory',
+      others: calls.idle(),
     });
+    calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);

@@ -18,6 +18,7 @@ export interface Outlet {
   moved(): void;
   /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
   interrupt(): void;
+  report(error: unknown, what: string): void;
 }
 
 /** The session a subscription follows. */
@@ -56,6 +57,7 @@ export class Subscription {
   #end: Cursor | null = null;
   #begun = false;
   #paging = false;
+  #unreadable = false;
   #closed = false;
 
   constructor(session: Subscribable, outlet: Outlet, filter: RunFilter | null = null) {
@@ -131,8 +133,12 @@ export class Subscription {
     this.session.detach(this);
   }
 
-  /** Sends what there is. `batch` is what was just committed, if that woke us. */
+  /** Sends what there is. `batch` is what was just committed, if that woke us. Never throws: it is called by all that happens. */
   pump(batch?: LogBatch): void {
+    this.#guarded(() => this.#pump(batch));
+  }
+
+  #pump(batch?: LogBatch): void {
     if (!this.#begun || this.#paging) return;
     while (this.#outlet.writable && !this.#closed) {
       const log = this.#log;
@@ -167,22 +173,54 @@ export class Subscription {
   }
 
   #page(log: ReadableLog): boolean {
-    const page = log.read(this.#after, PAGE.events, PAGE.bytes);
-    if (!isPromise(page)) return this.#take(page, log);
-    this.#paging = true;
-    page.then(
-      (events) => {
-        this.#paging = false;
-        // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
-        if (this.#closed || !this.#outlet.writable) return;
-        if (this.#take(events, log)) this.pump();
-      },
-      () => {
-        // The store can't be read now; the sweep pumps again.
-        this.#paging = false;
-      },
+    return this.#read(
+      () => log.read(this.#after, PAGE.events, PAGE.bytes),
+      (events) => this.#take(events, log),
     );
+  }
+
+  /**
+   * Reads and goes on, at once or later; false when it is not to go on now. A store that can't be read now, or a page of it that
+   * is damaged, is no reason to end anything: the place is kept and the sweep reads again.
+   */
+  #read<T>(read: () => MaybePromise<T>, take: (value: T) => boolean): boolean {
+    const failed = (error: unknown): void => {
+      this.#paging = false;
+      if (!this.#unreadable) this.#outlet.report(error, `reading session ${this.session.id}`);
+      this.#unreadable = true;
+    };
+    let value: MaybePromise<T>;
+    try {
+      value = read();
+    } catch (error) {
+      failed(error);
+      return false;
+    }
+    if (!isPromise(value)) {
+      this.#unreadable = false;
+      return take(value);
+    }
+    this.#paging = true;
+    value.then((late) => {
+      this.#paging = false;
+      this.#unreadable = false;
+      // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
+      if (this.#closed || !this.#outlet.writable) return;
+      this.#guarded(() => {
+        if (take(late)) this.#pump();
+      });
+    }, failed);
     return false;
+  }
+
+  /** Whatever goes wrong here ends this connection and nothing else. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#outlet.report(error, `following session ${this.session.id}`);
+      this.interrupt();
+    }
   }
 
   #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
@@ -195,29 +233,20 @@ export class Subscription {
 
   /** What comes next was cut while this subscriber lagged behind: say so and go on from what is kept. */
   #restart(): boolean {
-    const start = resolveStart(this.session, { cursor: cursorAt(this.#log, this.#after) ?? '' });
-    const apply = (found: Start): boolean => {
-      this.#start = found;
-      this.#log = found.log;
-      this.#after = found.after;
-      this.#announcing = found.snapshot !== undefined;
-      // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
-      if (found.resume === 'exact') this.#start = null;
-      else this.pump();
-      return false;
-    };
-    if (!isPromise(start)) return apply(start);
-    this.#paging = true;
-    start.then(
+    const cursor = cursorAt(this.#log, this.#after) ?? '';
+    return this.#read(
+      () => resolveStart(this.session, { cursor }),
       (found) => {
-        this.#paging = false;
-        if (!this.#closed) apply(found);
-      },
-      () => {
-        this.#paging = false;
+        this.#start = found;
+        this.#log = found.log;
+        this.#after = found.after;
+        this.#announcing = found.snapshot !== undefined;
+        // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
+        if (found.resume !== 'exact') return true;
+        this.#start = null;
+        return false;
       },
     );
-    return false;
   }
 
   #send(events: readonly StoredEvent[], log: ReadableLog): void {

@@ -14,7 +14,7 @@ export type Invocation =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: MethodStream };
 
-/** Finds a method and calls it. @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with. */
+/** Finds a method and calls it. @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, or what the call is refused with. */
 export function invokeMethod(
   env: OperationEnvironment,
   params: ParamsOf<'invoke'>,
@@ -28,9 +28,13 @@ export function invokeMethod(
       message: `There is no method ${printable(params.method)}`,
     });
   const context = new InvokeContext(env, caller, entry, session);
-  return entry.stream
-    ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
-    : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
+  const { calls, methodMs } = env;
+  if (entry.stream) {
+    const open = (closed: () => void): MethodStream => streamMethod(entry, params.params, context, closed);
+    return { kind: 'stream', stream: calls.stream(caller.identity.userKey, open) };
+  }
+  const value = callMethod(entry, params.params, context, { timeoutMs: methodMs });
+  return { kind: 'value', value: calls.track(value) };
 }
 
 class InvokeContext implements MethodContext {
@@ -53,7 +57,14 @@ class InvokeContext implements MethodContext {
       ...(connectionId !== undefined && { connectionId }),
     };
     if (session)
-      this.channels = { publish: (channel, payload, type) => this.#publish(session, channel, payload, type) };
+      this.channels = {
+        publish: (channel, payload, type) => {
+          const published = this.#publish(session, channel, payload, type);
+          // Most handlers do not await it: a refusal is told to those who do, and to the log.
+          published.catch((error: unknown) => env.report(error, `publishing on ${printable(channel)}`));
+          return published;
+        },
+      };
   }
 
   get user(): MethodContext['user'] {
@@ -81,6 +92,6 @@ class InvokeContext implements MethodContext {
 }
 
 /** A caller's text for a message: short and without control characters. */
-function printable(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
+function printable(text: unknown): string {
+  return typeof text === 'string' ? JSON.stringify(text.slice(0, 128)) : typeof text;
 }

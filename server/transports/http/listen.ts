@@ -8,6 +8,7 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly handshakeMs: number;
+  readonly keepAliveMs: number;
 }
 
 /** What is done with what comes. */
@@ -25,7 +26,7 @@ export interface Listening {
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
 export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<Listening> {
-  const { host, port, handshakeMs } = options;
+  const { host, port, handshakeMs, keepAliveMs } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const server = createServer(
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
@@ -33,6 +34,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       headersTimeout: bounded,
       requestTimeout: Math.min(bounded * 3, 0x7fffffff),
       connectionsCheckingInterval: Math.min(bounded, 5000),
+      // 0 is Node's word for no bound.
+      keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
     },
     handlers.request,
   );
