@@ -2,9 +2,10 @@ import type { Application } from './apps/application.js';
 import { AppRegistry } from './apps/registry.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { Tickets } from './auth/tickets.js';
+import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
-import { Clock } from './delivery/clock.js';
 import { Connections } from './delivery/connections.js';
+import { Ticker } from './delivery/ticker.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimiter } from './limits/token-bucket.js';
@@ -48,6 +49,8 @@ export interface Assembly {
   readonly frames: FrameSessions;
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
+  /** The time by which things age. */
+  now(): number;
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
@@ -76,17 +79,18 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     sessionScope,
     onError: (error) => report(error, 'authentication failed'),
   });
-  const clock = new Clock(limits, report);
+  const ticker = new Ticker(limits, report);
   const { connectionsPerUser } = limits;
   const connections = new Connections(
-    { connectionsPerUser, clock, report },
+    { connectionsPerUser, ticker, report },
     ({ type, connection: { id: connectionId, identity, options } }) => {
       const { transport } = options;
       lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
     },
   );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
-  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report }));
+  const now = createAgeClock();
+  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report, now }));
   const tickets = new Tickets();
   const calls = new OpenCalls(limits.streamsPerUser);
   const methods = flattenMethods(config.methods);
@@ -128,22 +132,22 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     ready,
     report,
   };
-  const unread = new UnreadAnswers(limits, clock);
+  const unread = new UnreadAnswers(limits, ticker);
   const { extraRoutes } = config;
-  const http = new HttpHandler({ ...door, tickets, apps, plugins, calls, clock, unread, extraRoutes });
+  const http = new HttpHandler({ ...door, tickets, apps, plugins, calls, ticker, unread, extraRoutes });
   const frames = new FrameSessions(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, frames, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, ready, report },
+    ...{ http, webSocket, frames, frameEnvironment, now, ready, report },
   };
 }
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report'>,
+  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
 ): SessionEnvironment {
   const { limits, store, id, onDisconnect } = config;
   const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
@@ -158,6 +162,7 @@ function sessionEnvironment(
     answerSize,
     disconnectGraceMs,
     onDisconnect,
+    now: parts.now,
     app: (name): Application => parts.apps.get(name),
     format: (app, name) => parts.apps.format(app, name),
     checkPayload(kind, name, payload) {

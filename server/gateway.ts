@@ -122,7 +122,7 @@ export class Gateway<
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, apps, report } = this.#parts;
+    const { config, sessions, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -136,7 +136,7 @@ export class Gateway<
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       const { ageMs } = config.limits.retention;
-      const now = Date.now();
+      const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
       Promise.resolve(
         config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs }),

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { Clock } from './clock.js';
 import { type ConnectionOptions, EventConnection } from './connection.js';
+import type { Ticker } from './ticker.js';
 
 /** What a gateway's connections work with. */
 export interface ConnectionsEnvironment {
   readonly connectionsPerUser: number;
-  readonly clock: Clock;
+  readonly ticker: Ticker;
   report(error: unknown, what: string): void;
 }
 
@@ -53,7 +53,7 @@ export class Connections {
       this.#env.report,
     );
     this.#open.set(options.id, connection);
-    this.#env.clock.add(connection);
+    this.#env.ticker.add(connection);
     return connection;
   }
 
@@ -80,7 +80,7 @@ export class Connections {
 
   #remove(connection: EventConnection, userKey: string): void {
     this.#open.delete(connection.id);
-    this.#env.clock.delete(connection);
+    this.#env.ticker.delete(connection);
     if (!connection.options.client) return;
     const count = this.#perUser.get(userKey)! - 1;
     if (count > 0) this.#perUser.set(userKey, count);

@@ -155,16 +155,14 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     let step: IteratorResult<unknown>;
     try {
       step = await runInContext(this.#call, () => iterator.next());
+      if (typeof step !== 'object' || step === null) throw noResult(this.#entry.path);
     } catch (error) {
       this.#close({ error });
       return;
     }
     if (this.#closed) return;
-    if (step.done) {
-      this.#close();
-      return;
-    }
     try {
+      if (step.done) return this.#close();
       const value = await validResult(this.#entry, step.value);
       this.#waiting.shift()?.resolve({ done: false, value });
     } catch (error) {
@@ -207,4 +205,11 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
       returning.then(resolve, reject).finally(cancel);
     });
   }
+}
+
+function noResult(path: string): GatewayError {
+  return new GatewayError({
+    code: 'INTERNAL',
+    message: `The async iterator of ${path} answered with something else than { done, value }`,
+  });
 }

@@ -16,6 +16,8 @@ export interface SessionEnvironment {
   readonly answerSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
+  /** The time by which things age, in milliseconds since the epoch. */
+  now(): number;
   app(name: string): Application;
   /** Canonical form of a key. */
   format(app: string, name: string): string;

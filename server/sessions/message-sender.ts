@@ -91,8 +91,7 @@ export class MessageSender {
       hash,
     );
     if ('duplicate' in accepted) return this.#join(session, accepted.duplicate, hash);
-    const { run, position } = accepted;
-    const epoch = session.log!.ref.epoch;
+    const { run, position, epoch } = accepted;
     return {
       runId: run.id,
       message,

@@ -147,9 +147,10 @@ export class Session implements Subscribable {
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
+        now: this.#env.now,
         listener: {
           committed: (batch) => this.#wake(batch),
-          broken: (error) => this.#lose(error),
+          broken: (error) => this.#lose(head.epoch, error),
           unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
         },
       },
@@ -173,10 +174,12 @@ export class Session implements Subscribable {
   }
 
   /** The log can't be written here any more: whoever holds it now, or the next opening, ends its runs in it. */
-  #lose(error: unknown): void {
-    const log = this.log;
-    this.log = null;
+  #lose(epoch: string, error: unknown): void {
     this.#env.report(error, `the log of session ${this.id} was lost`);
+    const { log } = this;
+    // It may be another one by now, of the conversation that followed.
+    if (log && log.ref.epoch !== epoch) return;
+    this.log = null;
     this.calls.endAll('The session was lost');
     this.runs.lose(log?.cursor ?? '');
     for (const subscription of [...this.#subscriptions]) subscription.interrupt();
@@ -202,22 +205,21 @@ export class Session implements Subscribable {
     this.#env.notify({ type: 'custom', sessionId: this.id, name, payload });
   }
 
-  /** Ends every accepted run, then the session. Resolves when that is stored. */
+  /** Ends every accepted run and the session in one append. Resolves when that is stored. @throws GatewayError `OVERLOADED`: nothing has ended */
   close(reason: string): Promise<void> {
     this.#closing ??= this.#close(reason).finally(() => {
       this.#closing = null;
+      this.runs.resume();
     });
     return this.#closing;
   }
 
   async #close(reason: string): Promise<void> {
     const log = this.log!;
-    // Set by the caller right after this returns; the runs must not start the next one meanwhile.
-    await Promise.resolve();
+    await this.runs.close(log, reason, () => {
+      this.log = null;
+    });
     this.calls.endAll('The session was closed');
-    this.runs.endAll({ stopReason: 'aborted', reason });
-    await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true, refusable: true });
-    this.log = null;
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 

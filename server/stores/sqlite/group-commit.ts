@@ -4,6 +4,8 @@ import {
   type AppendResult,
   type EventRecord,
   type LogRef,
+  placeOfAccepted,
+  placeOfEnd,
   type StoredSend,
   StoreError,
 } from '../store.js';
@@ -143,7 +145,7 @@ class Group {
 
     if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
     this.#writeEvents(log, events);
-    this.#writeRecords(log, first, options);
+    this.#writeRecords(log, { first, events }, options);
     if (options.close) this.#close(log);
     const result = { epoch: log.epoch, first, last: log.head };
     log.batch = { number: options.batch, result };
@@ -165,7 +167,11 @@ class Group {
     this.#options.journal.add(log.id, events[0]!.seq, events);
   }
 
-  #writeRecords(log: LogState, first: number, { dedupe, settle, opens, ends }: AppendOptions): void {
+  #writeRecords(
+    log: LogState,
+    { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
+    { dedupe, opens, ends = [] }: AppendOptions,
+  ): void {
     if (dedupe)
       this.#sql().putSent.run(
         log.session,
@@ -173,15 +179,17 @@ class Group {
         dedupe.hash,
         dedupe.runId,
         log.epoch,
-        first,
+        placeOfAccepted(events, first),
         Date.now(),
       );
-    if (settle) {
-      const result = { ...settle.result, cursor: formatCursor(log.epoch, log.term, log.head) };
-      this.#sql().settleSent.run(JSON.stringify(result), log.session, settle.key);
-    }
     if (opens) this.#sql().putRun.run(log.id, first, opens.runId, opens.request);
-    if (ends !== undefined) this.#sql().dropRun.run(log.id, ends);
+    for (const { runId, key, result } of ends) {
+      this.#sql().dropRun.run(log.id, runId);
+      if (key === undefined) continue;
+      const place = placeOfEnd(events, runId, log.head);
+      const settled = { ...result, cursor: formatCursor(log.epoch, log.term, place) };
+      this.#sql().settleSent.run(JSON.stringify(settled), log.session, key);
+    }
   }
 
   #close(log: LogState): void {

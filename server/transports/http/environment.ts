@@ -1,8 +1,8 @@
 import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { Tickets } from '../../auth/tickets.js';
-import type { Clock } from '../../delivery/clock.js';
 import type { Connections } from '../../delivery/connections.js';
+import type { Ticker } from '../../delivery/ticker.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
 import type { PluginHost } from '../../plugins/plugin-host.js';
@@ -18,7 +18,7 @@ export interface HttpEnvironment {
   readonly tickets: Tickets;
   readonly connections: Connections;
   readonly calls: OpenCalls;
-  readonly clock: Clock;
+  readonly ticker: Ticker;
   readonly unread: UnreadAnswers;
   readonly apps: AppRegistry;
   readonly origin: OriginPolicy;

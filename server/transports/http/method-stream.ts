@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
 import { encodeSse } from '../../../shared/sse.js';
 import type { Identity } from '../../auth/types.js';
-import type { Ticking } from '../../delivery/clock.js';
 import { Stall } from '../../delivery/stall.js';
+import type { Ticking } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
 import { publicError } from '../public-error.js';
 import { sentBytes } from '../sent-bytes.js';
@@ -22,11 +22,11 @@ export async function streamItems(
   // A denial or bad params are answered with their status, before the stream begins.
   await stream.open();
   const answer = new MethodStreamAnswer(env, response, { stream, identity });
-  env.clock.add(answer);
+  env.ticker.add(answer);
   try {
     await answer.write();
   } finally {
-    env.clock.delete(answer);
+    env.ticker.delete(answer);
   }
 }
 

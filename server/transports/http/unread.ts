@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
-import type { Clock, Ticking } from '../../delivery/clock.js';
 import { Stall } from '../../delivery/stall.js';
+import type { Ticker, Ticking } from '../../delivery/ticker.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
 export class UnreadAnswers {
   readonly #limits: { readonly slowClientMs: number; readonly unreadBytes: number };
-  readonly #clock: Clock;
+  readonly #ticker: Ticker;
   readonly #perUser = new Map<string, number>();
 
-  constructor(limits: { readonly slowClientMs: number; readonly unreadBytes: number }, clock: Clock) {
+  constructor(limits: { readonly slowClientMs: number; readonly unreadBytes: number }, ticker: Ticker) {
     this.#limits = limits;
-    this.#clock = clock;
+    this.#ticker = ticker;
   }
 
   /** Whether a user may ask for more. @throws GatewayError `RATE_LIMITED` */
@@ -38,13 +38,13 @@ export class UnreadAnswers {
     };
     const done = (): void => {
       response.off('close', done).off('finish', done);
-      this.#clock.delete(item);
+      this.#ticker.delete(item);
       if (userKey !== undefined) this.#count(userKey, -bytes);
     };
     stall.begin();
     if (userKey !== undefined) this.#count(userKey, bytes);
     response.once('close', done).once('finish', done);
-    this.#clock.add(item);
+    this.#ticker.add(item);
   }
 
   #count(userKey: string, bytes: number): void {

@@ -5,7 +5,7 @@ export interface Ticking {
 }
 
 /** The one timer of everything that is open. What fails in it is reported and costs the others nothing. */
-export class Clock {
+export class Ticker {
   readonly #everyMs: number;
   readonly #report: (error: unknown, what: string) => void;
   readonly #items = new Set<Ticking>();
