@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { type Answered, GOOD_TOKEN, openDoors } from './doors.js';
@@ -50,13 +48,11 @@ export async function runCell(
   const hung = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve('no answer'), 10_000);
   });
-  const began = performance.now();
   const problem = await Promise.race([
     cell().catch((error: unknown) => `the test's own: ${(error as Error)?.stack}`),
     hung,
   ]);
   clearTimeout(timer);
-  if (performance.now() - began > 500) process.stdout.write(`SLOW ${name} ${performance.now() - began}\n`);
   await settle();
   if (problem) outcome.failures.push(`${name}: ${problem}`);
   for (const text of escaped.splice(0)) outcome.failures.push(`${name}: ${text}`);
@@ -102,12 +98,4 @@ export async function eachDoor(
   run: (name: string, door: Awaited<ReturnType<(typeof openDoors)[string]>>) => Promise<void>,
 ): Promise<void> {
   for (const [name, open] of Object.entries(openDoors)) await run(name, await open(at.gateway, at));
-}
-
-/** A host that serves a gateway, to see that a request which ends badly is answered all the same. */
-export async function hostOf(gateway: Gateway<any, any, any>): Promise<{ url: string; close(): void }> {
-  const server = createServer((request, response) => gateway.handleRequest(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }

@@ -26,6 +26,9 @@ function failing(): never {
 /** Everything else of this kind is an object whose one field does it. */
 const GETTER = Object.freeze(Object.defineProperty({}, 'field', { get: failing, enumerable: true }));
 
+/** Name of the value that is only large. */
+export const LARGE = '5 MB of text';
+
 /** Values that host code, a library below it or a caller's data may turn up with, by name. Each is made anew. */
 export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = {
   cycle,
@@ -68,11 +71,9 @@ export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = {
     new GatewayError({ code: 'RATE_LIMITED', retryAfterMs: Number.NaN }),
   'GatewayError with a forged request id': () =>
     new GatewayError({ code: 'LIMIT', status: 409, requestId: 'a\r\nb: c' }),
-  '5 MB of text': () => 'x'.repeat(5_000_000),
+  [LARGE]: () => 'x'.repeat(5_000_000),
   map: () => new Map([[{}, new Map()]]),
   'invalid date': () => new Date(Number.NaN),
   'instance of a class': () => new Account(),
   '100,000 levels': () => nested(100_000),
 };
-
-export type HostileName = keyof typeof HOSTILE_VALUES & string;

@@ -12,6 +12,7 @@ import {
   wrongAnswer,
 } from './cells.js';
 import { GOOD_TOKEN } from './doors.js';
+import { LARGE } from './hostile-values.js';
 import { appPlaces, hostile, listenerPlaces, methodPlaces, streamPlaces } from './places.js';
 
 const [, , group = '', directory = ''] = process.argv;
@@ -79,6 +80,8 @@ const groups: Readonly<Record<string, () => Promise<void>>> = {
       apps: { echo, ...appPlaces },
       defaultApp: 'echo',
       methods: { ping: () => 'pong' },
+      // A reader of 20 MB must not be overtaken by the cut.
+      limits: { ...UNBOUNDED, retention: { bytes: 1e9 } },
     });
     const other = await bystander(at.url);
     const ends = new Map<string, number>();
@@ -86,8 +89,10 @@ const groups: Readonly<Record<string, () => Promise<void>>> = {
     let count = 0;
     await eachDoor(at, async (doorName, door) => {
       for (const name of Object.keys(appPlaces)) {
-        await forEachValue((kind) =>
-          runCell(outcome, `${doorName}, ${name}, ${kind}`, async () => {
+        await forEachValue(async (kind) => {
+          // What is large costs seconds, and takes one way whatever the door.
+          if (kind === LARGE && doorName !== 'http') return;
+          await runCell(outcome, `${doorName}, ${name}, ${kind}`, async () => {
             count += 1;
             const sessionId = `${name}:s${count}`;
             const over = endOf(at.gateway, sessionId);
@@ -96,8 +101,8 @@ const groups: Readonly<Record<string, () => Promise<void>>> = {
             const logged = await over;
             if (logged !== 1) return `${logged} message_end in the log`;
             return ends.get(sessionId) === 1 ? null : `told of ${ends.get(sessionId)} ends`;
-          }),
-        );
+          });
+        });
       }
     });
     await other.check();
