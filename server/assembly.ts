@@ -27,6 +27,9 @@ import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
 const CHATTER_PER_SECOND = 50;
 
+/** Sessions a user may subscribe to at once: those of three connections that are opened again. */
+const SUBSCRIBE_BURST = 3000;
+
 /** What changes while a gateway runs. */
 export interface GatewayState {
   /** New work is turned away. */
@@ -112,6 +115,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     tickets,
     sends: new RateLimiter({ perSecond: limits.sendsPerSecond }),
     invokes: new RateLimiter({ perSecond: limits.invokesPerSecond }),
+    subscribes: new RateLimiter({ perSecond: limits.subscribesPerSecond, burst: SUBSCRIBE_BURST }),
     calls,
     methodMs: limits.methodMs,
     sessionAccess: config.sessionAccess,
@@ -150,11 +154,13 @@ function sessionEnvironment(
   parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
 ): SessionEnvironment {
   const { limits, store, id, onDisconnect } = config;
-  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
+  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } =
+    limits;
   return {
     store,
     holder: id,
     retention,
+    pageBytes,
     queueLength,
     sessionsPerUser,
     runMs,

@@ -6,6 +6,7 @@ import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
 import type { ReadableLog } from '../sessions/log.js';
 import type { StoredEvent } from '../stores/store.js';
+import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
 
@@ -274,18 +275,19 @@ export class Subscription {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
     this.#announcing = true;
-    this.#sendTransient('gap', { reason, requested, ...place });
+    this.#outlet.write(this.#transient('gap', { reason, requested, ...place }));
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     this.#announcing = false;
-    this.#sendTransient('snapshot', { state });
+    const { form } = this.#outlet;
+    this.#outlet.write(snapshotPayload(state, form, () => this.#transient('snapshot', { state })));
     this.#outlet.moved();
   }
 
-  #sendTransient(type: 'gap' | 'snapshot', data: Record<string, unknown>): void {
+  #transient(type: 'gap' | 'snapshot', data: Record<string, unknown>): unknown {
     const cursor = cursorAt(this.#log, this.#after);
     const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    this.#outlet.write(this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined));
+    return this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined);
   }
 }

@@ -46,6 +46,8 @@ export interface OperationEnvironment {
   readonly tickets: Tickets;
   readonly sends: RateLimiter;
   readonly invokes: RateLimiter;
+  /** Sessions that users follow: each new name costs memory. */
+  readonly subscribes: RateLimiter;
   readonly calls: OpenCalls;
   readonly methodMs: number;
   readonly documents: DocumentWriter;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
+import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
 
 /** How a standalone gateway listens. */
 export interface ListenOptions {
@@ -14,6 +15,7 @@ export interface ListenOptions {
 /** What is done with what comes. */
 export interface ServerHandlers {
   request(request: IncomingMessage, response: ServerResponse): void;
+  /** Takes an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -39,7 +41,10 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     },
     handlers.request,
   );
-  server.on('upgrade', handlers.upgrade);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
+    else serveWithoutUpgrade(server, request, { socket, head });
+  });
   const busy = new Set<ServerResponse>();
   server.on('request', (_request, response) => {
     busy.add(response);
