@@ -152,7 +152,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
 function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
-): SessionEnvironment {
+): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
   const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } =
     limits;

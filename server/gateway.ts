@@ -10,6 +10,7 @@ import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { parseConfig } from './config/parse.js';
+import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
@@ -138,9 +139,10 @@ export class Gateway<
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      Promise.resolve(
-        config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs }),
-      ).catch((error: unknown) => report(error, 'expiring records'));
+      const before = { keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs };
+      Promise.resolve()
+        .then(() => config.store.expire(before))
+        .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
   }
 
@@ -271,9 +273,11 @@ export class Gateway<
     await this.#started?.catch(() => {});
     connections.drain();
     plugins.drain();
-    await this.#recovered;
+    const { storeMs } = config.limits;
+    await within(this.#recovered, storeMs);
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
+      storeMs,
       handOver: config.store.durability !== 'memory',
       others: calls.idle(),
     });
@@ -282,8 +286,18 @@ export class Gateway<
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
-    if (this.#open) await config.store.close();
+    if (this.#open) await this.#closeStore();
     lifecycle.emit('stopped', {});
+  }
+
+  async #closeStore(): Promise<void> {
+    const { config, report } = this.#parts;
+    try {
+      const closed = await within(Promise.resolve(config.store.close()), config.limits.storeMs);
+      if (!closed) throw new GatewayError({ code: 'TIMEOUT', message: 'The store did not close in time' });
+    } catch (error) {
+      report(error, 'closing the store');
+    }
   }
 }
 

@@ -1,4 +1,3 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -85,9 +84,7 @@ export class Operations {
         this.#env.sends.take(userKey);
       },
     });
-    const { runId, position, epoch, after } = sent;
-    const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
-    const cursor = formatCursor(epoch, log?.termAt(after) ?? 0, after);
+    const { runId, position, cursor } = sent;
     return { ...sent, session, accepted: { runId, message: sent.message, position, cursor } };
   }
 

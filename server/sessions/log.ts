@@ -161,7 +161,11 @@ export class SessionLog implements ReadableLog {
   }
 
   get cursor(): string {
-    return formatCursor(this.ref.epoch, this.termAt(this.head), this.head);
+    return this.cursorAt(this.head);
+  }
+
+  cursorAt(seq: number): string {
+    return formatCursor(this.ref.epoch, this.termAt(seq), seq);
   }
 
   termAt(seq: number): number {

@@ -77,6 +77,7 @@ export class RetainedEvents {
   }
 
   added(event: StoredEvent): void {
+    if (event.seq === this.#first) this.#oldestAt = event.ts;
     this.#chars += event.body.length;
   }
 

@@ -31,6 +31,8 @@ export async function sendMessage(
   const sent = await env.operations.send(body, call.caller);
   const accept = headers.accept ?? '';
   if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+    const left = sent.session.wait();
+    response.once('close', () => left(!response.writableFinished));
     return sendJson(response, 200, await sent.result);
   }
   await streamRun(env, request, response, { sent, identity: call.caller.identity });
