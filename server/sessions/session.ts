@@ -178,6 +178,7 @@ export class Session implements Subscribable {
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
+        pageBytes: this.#env.pageBytes,
         now: this.#env.now,
         listener: {
           committed: (batch) => this.#wake(batch),

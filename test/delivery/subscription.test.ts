@@ -35,6 +35,10 @@ class TestOutlet implements Outlet {
   interrupt(): void {
     throw new Error('interrupted');
   }
+
+  report(error: unknown): void {
+    throw error;
+  }
 }
 
 /** A real log on a real store, whose wakes the test passes on as it likes. */
@@ -192,12 +196,19 @@ describe('a connection', () => {
         transport: 'test',
         identity: { user: { id: 'u' }, scope: 's', userKey: 'u' } as never,
         form: objectForm,
-        sink: { write: (payload) => written.push(...(payload as GatewayEvent[])) > 0, end: () => {} },
+        sink: {
+          write: (payload) => written.push(...(payload as GatewayEvent[])) > 0,
+          sent: () => 0,
+          end: () => {},
+        },
         heartbeatMs: 60_000,
         slowClientMs: 60_000,
         client: true,
       },
       () => {},
+      (error) => {
+        throw error;
+      },
     );
     const { begin } = await connection.follow(session, { from: 'earliest' });
     begin();

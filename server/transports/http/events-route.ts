@@ -61,7 +61,10 @@ export async function openEvents(
   }
   const targets = targetsOf(env.apps, call.events);
   const vector = call.events.sessionIds.length !== 1;
-  const sink = new SseSink(request, response, vector ? 'vector' : 'cursor');
+  const sink = new SseSink(request, response, {
+    ids: vector ? 'vector' : 'cursor',
+    ended: () => env.unread.watch(response, call.identity.userKey),
+  });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
   const connection = env.connections.add({
     id: newConnectionId(),
