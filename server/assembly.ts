@@ -4,11 +4,10 @@ import { type Authenticator, createAuthenticator } from './auth/authenticate.js'
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
 import { Tickets } from './auth/tickets.js';
-import type { Identity } from './auth/types.js';
 import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
-import type { EventConnection } from './delivery/connection.js';
 import { Connections } from './delivery/connections.js';
+import { Ticker } from './delivery/ticker.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { AddressGate } from './limits/address-gate.js';
@@ -17,6 +16,7 @@ import { RequestGate } from './limits/request-gate.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
+import { OpenCalls } from './operations/open-calls.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { Refusals } from './refusals.js';
@@ -26,6 +26,7 @@ import type { SessionEnvironment, SessionNotice } from './sessions/environment.j
 import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
+import { UnreadAnswers } from './transports/http/unread.js';
 import { answeredHosts, isLoopback, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
@@ -47,6 +48,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
   readonly operations: Operations;
+  readonly calls: OpenCalls;
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
   readonly webSocket: WebSocketDoor;
@@ -100,20 +102,25 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     report,
   });
   const quotas = new Quotas(limits);
-  const bounds = { heartbeatMs: limits.heartbeatMs, allowed: quotas.connections.bind(quotas) };
-  const present = {
-    add: presence.add.bind(presence),
-    renew: (connection: EventConnection, identity: Identity) => operations.renew(connection, identity),
-  };
-  const connections = new Connections(bounds, present, ({ type, connection }) => {
-    const { id: connectionId, identity, options } = connection;
-    const { transport } = options;
-    lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
-  });
+  const ticker = new Ticker(limits, report);
+  const connections = new Connections(
+    {
+      ticker,
+      presence,
+      allowed: (identity) => quotas.connections(identity),
+      renew: (connection, identity) => operations.renew(connection, identity),
+      report,
+    },
+    ({ type, connection: { id: connectionId, identity, options } }) => {
+      const { transport } = options;
+      lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
+    },
+  );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
   const sessions = new SessionDirectory(sessionEnvironment(config, { apps, quotas, notify, report, now }));
   const tickets = new Tickets();
+  const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new Operations({
     gatewayId: id,
@@ -135,6 +142,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     quotas,
     clientMessages: config.clientMessages,
     appAccess: config.appAccess,
+    calls,
     methodMs: limits.methodMs,
     sessionAccess: config.sessionAccess,
     state,
@@ -164,20 +172,17 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     ready,
     report,
   };
+  const unread = new UnreadAnswers(limits, ticker);
+  const { extraRoutes } = config;
   const http = new HttpHandler({
-    ...door,
-    tickets,
-    presence,
-    apps,
-    plugins,
-    extraRoutes: config.extraRoutes,
+    ...{ ...door, tickets, presence, apps, plugins, calls, ticker, unread, extraRoutes },
   });
-  const frames = new FrameSessions();
+  const frames = new FrameSessions(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, frames, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
-    ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
+    ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
     ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
@@ -196,11 +201,12 @@ function sessionEnvironment(
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
-  const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
+  const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } = limits;
   return {
     store,
     holder: id,
     retention,
+    pageBytes,
     queueLength,
     sessionsIn: (scope) => parts.quotas.sessions(scope),
     runMs,

@@ -44,7 +44,7 @@ export class Doors {
     const { config, http, webSocket } = this.#parts;
     const { host, port: wanted, limits } = config;
     this.#http = await listen(
-      { host, port: wanted, handshakeMs: limits.handshakeMs },
+      { host, port: wanted, handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs },
       {
         admit: (socket) => this.#admit(socket),
         request: (request, response) => http.handle(request, response) || http.notFound(response),

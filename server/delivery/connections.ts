@@ -1,21 +1,20 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { OpenThing } from '../auth/presence.js';
+import type { Presence } from '../auth/presence.js';
 import type { Identity } from '../auth/types.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { type ConnectionOptions, EventConnection } from './connection.js';
+import type { Ticker } from './ticker.js';
 
-/** What bounds a gateway's connections. */
-export interface ConnectionBounds {
-  readonly heartbeatMs: number;
+/** What a gateway's connections work with. */
+export interface ConnectionsEnvironment {
+  readonly ticker: Ticker;
+  /** Whom connections are open for, so that a caller who is withdrawn loses them. */
+  readonly presence: Presence;
   /** Open connections a caller may have. */
   allowed(identity: Identity): number;
-}
-
-/** Whom connections are open for, so that a caller who is withdrawn loses them. */
-export interface ConnectionPresence {
-  add(thing: OpenThing): () => void;
   /** The caller of a connection was asked about again. @throws GatewayError to end it */
   renew(connection: EventConnection, identity: Identity): MaybePromise<void>;
+  report(error: unknown, what: string): void;
 }
 
 /** What connections tell the gateway's listeners. */
@@ -24,23 +23,16 @@ export interface ConnectionNotice {
   readonly connection: EventConnection;
 }
 
-/** Every open connection of a gateway, and the one timer that serves them all. */
+/** Every open connection of a gateway. */
 export class Connections {
-  readonly #bounds: ConnectionBounds;
-  readonly #presence: ConnectionPresence;
+  readonly #env: ConnectionsEnvironment;
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
   readonly #perUser = new Map<string, number>();
   readonly #announced = new WeakSet<EventConnection>();
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    bounds: ConnectionBounds,
-    presence: ConnectionPresence,
-    notify: (notice: ConnectionNotice) => void,
-  ) {
-    this.#bounds = bounds;
-    this.#presence = presence;
+  constructor(env: ConnectionsEnvironment, notify: (notice: ConnectionNotice) => void) {
+    this.#env = env;
     this.#notify = notify;
   }
 
@@ -53,7 +45,7 @@ export class Connections {
     const { userKey } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
-      const allowed = this.#bounds.allowed(options.identity);
+      const allowed = this.#env.allowed(options.identity);
       if (count >= allowed) {
         throw new GatewayError({
           code: 'TOO_MANY_CONNECTIONS',
@@ -63,19 +55,23 @@ export class Connections {
       }
       this.#perUser.set(userKey, count + 1);
     }
-    const connection: EventConnection = new EventConnection(options, (closed) => {
-      leave();
-      this.#remove(closed, userKey);
-    });
-    const leave = this.#presence.add({
+    const connection: EventConnection = new EventConnection(
+      options,
+      (closed) => {
+        leave();
+        this.#remove(closed, userKey);
+      },
+      this.#env.report,
+    );
+    const leave = this.#env.presence.add({
       get identity() {
         return connection.identity;
       },
-      renew: (identity) => this.#presence.renew(connection, identity),
+      renew: (identity) => this.#env.renew(connection, identity),
       end: () => connection.end('expired'),
     });
     this.#open.set(options.id, connection);
-    this.#timer ??= this.#start();
+    this.#env.ticker.add(connection);
     return connection;
   }
 
@@ -102,23 +98,11 @@ export class Connections {
 
   #remove(connection: EventConnection, userKey: string): void {
     this.#open.delete(connection.id);
-    if (this.#open.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
+    this.#env.ticker.delete(connection);
     if (!connection.options.client) return;
     const count = this.#perUser.get(userKey)! - 1;
     if (count > 0) this.#perUser.set(userKey, count);
     else this.#perUser.delete(userKey);
     if (this.#announced.has(connection)) this.#notify({ type: 'client:disconnected', connection });
-  }
-
-  #start(): NodeJS.Timeout {
-    const everyMs = Math.min(1000, Math.max(5, this.#bounds.heartbeatMs / 2));
-    const timer = setInterval(() => {
-      const now = performance.now();
-      for (const connection of this.#open.values()) connection.tick(now);
-    }, everyMs);
-    return timer.unref();
   }
 }

@@ -6,6 +6,8 @@ import { RateLimiter } from './token-bucket.js';
 type UserLimits = Pick<
   Limits,
   | 'connectionsPerUser'
+  | 'streamsPerUser'
+  | 'subscribesPerSecond'
   | 'sessionsPerUser'
   | 'sendsPerSecond'
   | 'invokesPerSecond'
@@ -15,6 +17,8 @@ type UserLimits = Pick<
   | 'shared'
 >;
 
+/** Sessions a user may subscribe to at once: those of three connections that are opened again. */
+const SUBSCRIBE_BURST = 3000;
 /** Scopes remembered as those of many callers; the oldest are forgotten first, and then bounded like a person's. */
 const SCOPES = 10_000;
 
@@ -23,8 +27,8 @@ class Rates {
   readonly #people: RateLimiter;
   readonly #shared: RateLimiter;
 
-  constructor(perPerson: number, perShared: number) {
-    this.#people = new RateLimiter({ perSecond: perPerson });
+  constructor(perPerson: number, perShared: number, burst?: number) {
+    this.#people = new RateLimiter({ perSecond: perPerson, burst });
     this.#shared = new RateLimiter({ perSecond: perShared });
   }
 
@@ -39,6 +43,8 @@ export class Quotas {
   readonly sends: Rates;
   readonly invokes: Rates;
   readonly reads: Rates;
+  /** Sessions that callers follow: each new name costs memory. */
+  readonly subscribes: Rates;
   readonly #limits: UserLimits;
   readonly #sharedScopes = new Set<string>();
 
@@ -48,11 +54,17 @@ export class Quotas {
     this.sends = new Rates(limits.sendsPerSecond, shared.sendsPerSecond);
     this.invokes = new Rates(limits.invokesPerSecond, shared.invokesPerSecond);
     this.reads = new Rates(limits.readsPerSecond, shared.readsPerSecond);
+    this.subscribes = new Rates(limits.subscribesPerSecond, shared.readsPerSecond, SUBSCRIBE_BURST);
   }
 
   /** Open connections a caller may have. */
   connections({ shared }: Identity): number {
     return shared ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
+  }
+
+  /** Streams of methods and runs that a caller may hold open. */
+  streams({ shared }: Identity): number {
+    return shared ? this.#limits.shared.connections : this.#limits.streamsPerUser;
   }
 
   /** Remembers that a scope is not one person's. To be told before it is asked about. */

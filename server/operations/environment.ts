@@ -14,6 +14,7 @@ import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
+import type { OpenCalls } from './open-calls.js';
 
 /** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call';
@@ -59,6 +60,7 @@ export interface OperationEnvironment {
   readonly presence: Presence;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
+  readonly calls: OpenCalls;
   readonly methodMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;

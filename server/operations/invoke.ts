@@ -32,7 +32,7 @@ export interface InvokeOptions {
 /**
  * Finds a method and calls it.
  *
- * @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
+ * @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
  *   is expected
  */
 export function invokeMethod(
@@ -49,12 +49,20 @@ export function invokeMethod(
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, caller, entry, session);
-  return entry.stream
-    ? {
-        kind: 'stream',
-        stream: attended(env, entry, streamMethod(entry, params.params, context), { caller, session }),
-      }
-    : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
+  const { calls, methodMs } = env;
+  if (entry.stream) {
+    const open = (closed: () => void): MethodStream => {
+      const stream = streamMethod(entry, params.params, context, () => {
+        leave();
+        closed();
+      });
+      const leave = attend(env, entry, stream, { caller, session });
+      return stream;
+    };
+    return { kind: 'stream', stream: calls.stream(caller.identity, open) };
+  }
+  const value = callMethod(entry, params.params, context, { timeoutMs: methodMs });
+  return { kind: 'value', value: calls.track(value) };
 }
 
 function wrongWay({ path, stream }: MethodEntry): GatewayError {
@@ -65,14 +73,14 @@ function wrongWay({ path, stream }: MethodEntry): GatewayError {
 }
 
 /** Ends a stream whose caller is withdrawn, or does not hold its role any more. */
-function attended(
+function attend(
   env: InvokeEnvironment,
   { definition: { roles }, path }: MethodEntry,
   stream: MethodStream,
   { caller, session }: { readonly caller: Caller; readonly session: Session | null },
-): MethodStream {
+): () => void {
   let { identity } = caller;
-  const leave = env.presence.add({
+  return env.presence.add({
     get identity() {
       return identity;
     },
@@ -86,10 +94,8 @@ function attended(
       if (session) await env.access.session(session.id, 'invoke', renewed);
       identity = renewed;
     },
-    end: (why) => stream.end(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
+    end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
   });
-  stream.onceClosed(leave);
-  return stream;
 }
 
 class InvokeContext implements MethodContext {
@@ -115,7 +121,12 @@ class InvokeContext implements MethodContext {
     if (caller.parentSpan) this.parentSpan = caller.parentSpan;
     if (session)
       this.channels = {
-        publish: (channel, payload, options) => this.#publish(session, channel, payload, options),
+        publish: (channel, payload, options) => {
+          const published = this.#publish(session, channel, payload, options);
+          // Most handlers do not await it: a refusal is told to those who do, and to the log.
+          published.catch((error: unknown) => env.report(error, `publishing on ${printable(channel)}`));
+          return published;
+        },
       };
   }
 
@@ -167,6 +178,6 @@ class InvokeContext implements MethodContext {
 }
 
 /** A caller's text for a message: short and without control characters. */
-function printable(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
+function printable(text: unknown): string {
+  return typeof text === 'string' ? JSON.stringify(text.slice(0, 128)) : typeof text;
 }

@@ -38,6 +38,8 @@ const MAX_HELD = 8 * 1024 * 1024;
 /** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
 const DOUBT_MS = 30_000;
 
+const DEFAULT_PAGE_BYTES = 4 * 1024 * 1024;
+
 /** What the owner of a log hears. */
 export interface LogListener {
   /** Events were committed. Called once for all commits of a flush. */
@@ -54,6 +56,8 @@ export interface LogOptions {
   readonly listener: LogListener;
   /** The time by which events age, in milliseconds since the epoch. */
   readonly now: () => number;
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. @default 4 MiB */
+  readonly pageBytes?: number;
 }
 
 /** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
@@ -62,6 +66,8 @@ export class SessionLog implements ReadableLog {
   readonly term: number;
   head: number;
   readonly terms: LogHead['terms'];
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
+  readonly pageBytes: number;
   readonly #fold: LazyFold;
   readonly #retained: RetainedEvents;
   readonly #store: Store;
@@ -89,6 +95,7 @@ export class SessionLog implements ReadableLog {
   ) {
     this.#store = store;
     this.#listener = options.listener;
+    this.pageBytes = options.pageBytes ?? DEFAULT_PAGE_BYTES;
     this.ref = ref;
     this.term = head.term;
     this.terms = head.terms;

@@ -4,12 +4,15 @@ import type { ClientAddress } from '../../auth/client-address.js';
 import type { Presence } from '../../auth/presence.js';
 import type { Tickets } from '../../auth/tickets.js';
 import type { Connections } from '../../delivery/connections.js';
+import type { Ticker } from '../../delivery/ticker.js';
 import type { RequestGate } from '../../limits/request-gate.js';
+import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
 import type { PluginHost } from '../../plugins/plugin-host.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
 import type { ExtraRoutes } from './routes.js';
+import type { UnreadAnswers } from './unread.js';
 
 /** What the HTTP door works with. */
 export interface HttpEnvironment {
@@ -23,6 +26,9 @@ export interface HttpEnvironment {
   /** Whether callers without an identity are served: then a host that names users has to name one. */
   readonly anonymous: boolean;
   readonly connections: Connections;
+  readonly calls: OpenCalls;
+  readonly ticker: Ticker;
+  readonly unread: UnreadAnswers;
   readonly apps: AppRegistry;
   readonly origin: OriginPolicy;
   /** Whether requests that carry only cookies may be authenticated. */

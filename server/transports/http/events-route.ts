@@ -64,7 +64,10 @@ export async function openEvents(
   const targets = targetsOf(env.apps, call.events);
   call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
   const vector = call.events.sessionIds.length !== 1;
-  const sink = new SseSink(request, response, vector ? 'vector' : 'cursor');
+  const sink = new SseSink(request, response, {
+    ids: vector ? 'vector' : 'cursor',
+    ended: () => env.unread.watch(response, call.identity.userKey),
+  });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
   const connection: EventConnection = env.connections.add({
     id: newConnectionId(),
@@ -114,7 +117,6 @@ function canonical(apps: AppRegistry, sessionId: string): string {
   return apps.format(app, name);
 }
 
-/** In a vector an empty cursor says that the session had not begun: everything since is news. */
 function targetAt(sessionId: string, cursor: string | undefined, from: From): SubscribeTarget {
-  return cursor === '' ? { sessionId, from: 'earliest' } : { sessionId, cursor, from };
+  return { sessionId, cursor, from };
 }
