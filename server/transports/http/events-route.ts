@@ -9,6 +9,7 @@ import type { EventConnection } from '../../delivery/connection.js';
 import { newConnectionId } from '../../ids.js';
 import type { HttpEnvironment } from './environment.js';
 import { retryLine, SseSink, startSse } from './sse-sink.js';
+import { readerKey } from './unread.js';
 
 const STARTS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
 
@@ -64,9 +65,10 @@ export async function openEvents(
   const targets = targetsOf(env.apps, call.events);
   call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
   const vector = call.events.sessionIds.length !== 1;
+  const reader = readerKey(call.identity, env.addressOf(request));
   const sink = new SseSink(request, response, {
     ids: vector ? 'vector' : 'cursor',
-    ended: () => env.unread.watch(response, call.identity.userKey),
+    ended: () => env.unread.watch(response, reader),
   });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
   const connection: EventConnection = env.connections.add({

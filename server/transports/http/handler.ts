@@ -22,6 +22,7 @@ import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
+import { readerKey } from './unread.js';
 
 /** How long a plugin's answer may go on once its caller was withdrawn. */
 const CUT_AFTER_MS = 1000;
@@ -87,7 +88,7 @@ export class HttpHandler {
         this.#fail(response, error, plugin?.options.fail);
         return undefined;
       })
-      .then((userKey) => unread.watch(response, userKey))
+      .then((reader) => unread.watch(response, reader))
       .catch((error: unknown) => this.#env.report(error, 'watching an answer failed'));
   }
 
@@ -152,7 +153,8 @@ export class HttpHandler {
     }
     const identified = this.#identify(request, bearerToken(request.headers), options);
     const identity = isPromise(identified) ? await identified : identified;
-    env.unread.admit(identity.userKey);
+    const reader = readerKey(identity, env.addressOf(request));
+    env.unread.admit(reader);
     const caller = new HttpCall(request, response, identity);
     if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
@@ -161,7 +163,7 @@ export class HttpHandler {
       const body = options.params ?? (await readBody(request, env.limits, options.body));
       await this.#post(request, response, { to: route.to, body, caller });
     }
-    return identity.userKey;
+    return reader;
   }
 
   async #post(
