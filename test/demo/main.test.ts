@@ -67,7 +67,7 @@ describe('npm start', () => {
   });
 
   it('ends with npm: a signal for npm alone closes the gateway', async () => {
-    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' } });
+    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' }, group: true });
     await npm.prints(/Ctrl\+C/);
     // The pipe is closed when the last that writes to it, the gateway, is gone.
     npm.child.kill('SIGTERM');
