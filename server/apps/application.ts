@@ -45,6 +45,8 @@ export interface ClientTool {
   readonly description?: string;
   /** JSON Schema of the input. */
   readonly parameters?: unknown;
+  /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
+  readonly strict?: boolean;
 }
 
 /** A question to the person: `turn.ask`. */

@@ -91,8 +91,8 @@ function placeOf(
   if (seq > log.head) return term >= log.termAt(log.head) ? 'ahead' : 'truncated';
   if (seq < log.first - 1) return 'evicted';
   if (seq === 0 || term === log.termAt(seq)) return 'exact';
-  // Its number exists again, written in another term: what the cursor saw was lost.
-  return term < log.termAt(seq) ? 'truncated' : 'malformed';
+  // Its number exists again, written in another term: what the cursor saw was lost, with a tail or by putting back a backup.
+  return 'truncated';
 }
 
 function endOfTerm(log: ReadableLog, term: number): number {

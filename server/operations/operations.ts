@@ -1,4 +1,3 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -86,9 +85,7 @@ export class Operations {
         this.#env.sends.take(userKey);
       },
     });
-    const { runId, position, epoch, after } = sent;
-    const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
-    const cursor = formatCursor(epoch, log?.termAt(after) ?? 0, after);
+    const { runId, position, cursor } = sent;
     return { ...sent, session, accepted: { runId, message: sent.message, position, cursor } };
   }
 
@@ -167,7 +164,7 @@ export class Operations {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
       const session = await this.#existing(sessionId, 'abort', caller);
-      return { aborted: session.runs.abort(runId, reason) };
+      return { aborted: await session.runs.abort(runId, reason) };
     },
     close: async ({ sessionId }, caller) => {
       const session = await this.#existing(sessionId, 'close', caller);
@@ -248,7 +245,8 @@ export class Operations {
     const log = session.log!;
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
     const messages = await messagePage(log, end, limit);
-    const start = Math.min(end, log.messageCount) - messages.length;
+    // By what was asked for, not by what came: a page that the store lost must not be asked for for ever.
+    const start = Math.max(0, Math.min(end, log.messageCount) - limit);
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
   }
 

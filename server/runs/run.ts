@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
@@ -29,14 +30,17 @@ export class Run {
   readonly resumed: Message | null;
   /** The context in which it was accepted: its app runs there, whoever started, answered or ended it. */
   readonly context: Context;
-  /** Resolves when `message_end` is acknowledged; never rejects. */
+  /** Resolves when `message_end` is acknowledged; rejects only with `SHUTTING_DOWN`, when another process goes on with the run. */
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
   acceptedAfter = 0;
   /** Place from which a viewer of the active run starts. */
   startAfter = 0;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
+  /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
+  doomed = false;
   #resolve!: (result: RunResult) => void;
+  #reject!: (error: GatewayError) => void;
 
   constructor(
     request: RunRequest,
@@ -46,9 +50,12 @@ export class Run {
     this.resumed = resumed;
     this.context = context;
     this.messageId = resumed?.id ?? newMessageId();
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
+      this.#reject = reject;
     });
+    // Not everybody who starts a run waits for it.
+    this.ended.catch(() => {});
   }
 
   get id(): string {
@@ -62,5 +69,9 @@ export class Run {
 
   resolve(result: RunResult): void {
     this.#resolve(result);
+  }
+
+  reject(error: GatewayError): void {
+    this.#reject(error);
   }
 }

@@ -177,6 +177,8 @@ class LoneCall implements RunContext {
     }
     await this.#session.open({ userId: user.id });
     if (this.#ended) return new Promise(() => {});
+    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    announce();
     this.#timer.pause();
     const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
     return new Promise((resolve) => {
@@ -194,7 +196,6 @@ class LoneCall implements RunContext {
         },
         drop: () => wait.stop(),
       });
-      announce();
     });
   }
 

@@ -25,7 +25,13 @@ export const contentBlockUnion = z.discriminatedUnion('type', [
     text: z.string().exactOptional(),
     data: z.string().exactOptional(),
   }),
-  z.object({ type: z.literal('tool_use'), callId: id, name: z.string().min(1), input: anything }),
+  z.object({
+    type: z.literal('tool_use'),
+    callId: id,
+    name: z.string().min(1),
+    input: anything,
+    providerExecuted: z.boolean().exactOptional(),
+  }),
   z.object({
     type: z.literal('tool_result'),
     callId: id,
