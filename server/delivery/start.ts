@@ -3,7 +3,8 @@ import type { GapReason } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { From } from '../../shared/operation-types.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
-import type { ReadableLog, SessionLog } from '../sessions/log.js';
+import type { SessionLog } from '../sessions/log.js';
+import type { ReadableLog } from '../sessions/readable-log.js';
 import { stateAt } from '../sessions/snapshot.js';
 
 /** Where a subscriber asks to start. A cursor wins over `from`. */

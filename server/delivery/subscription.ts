@@ -4,7 +4,7 @@ import { initialState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
-import type { ReadableLog } from '../sessions/log.js';
+import type { ReadableLog } from '../sessions/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';

@@ -25,20 +25,10 @@ import {
 import { LogBatch } from './batch.js';
 import { type Entry, parseEvent, toEntry } from './entry.js';
 import { LazyFold } from './lazy-fold.js';
-import { termAt } from './past-log.js';
+import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedEvents, type Retention } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { unavailable } from './unavailable.js';
-
-/** What a subscriber needs of a log: where it stands, and a way to read it. */
-export interface ReadableLog {
-  readonly ref: LogRef;
-  readonly first: number;
-  readonly head: number;
-  /** The term in which `seq` was written; the last writer's for a place before the first event. */
-  termAt(seq: number): number;
-  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
-}
 
 /** Messages kept in memory for turns and snapshots; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
