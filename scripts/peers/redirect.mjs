@@ -1,4 +1,13 @@
-import { register } from 'node:module';
+import Module, { register } from 'node:module';
+import { join } from 'node:path';
+import { FOLDER, isRedirected } from './names.mjs';
 
-// `--import` this to take packages from the folder that PEERS names: what is installed there stands in for what the project has.
+// `--import` this to take the packages PEER_NAMES from the folder PEERS: for what is imported, and, as mocha loads tests, required.
 register('./resolve.mjs', import.meta.url);
+
+const resolveFilename = Module._resolveFilename;
+const inFolder = { filename: join(FOLDER, 'package.json'), paths: Module._nodeModulePaths(FOLDER) };
+Module._resolveFilename = function resolve(request, parent, ...rest) {
+  const from = isRedirected(request, parent?.filename) ? { ...parent, ...inFolder } : parent;
+  return resolveFilename.call(this, request, from, ...rest);
+};
