@@ -63,8 +63,8 @@ createGateway({ apps: { plain: langGraphApp({ graph }), own: langGraphApp({ grap
       {
         install: {
           '@langchain/langgraph': '1.0.0',
-          '@langchain/core': '1.1.48',
-          '@langchain/openai': '1.0.0',
+          '@langchain/core': '^1.1.48',
+          '@langchain/openai': '^1.0.0',
         },
       },
       {
