@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/program.js';
 
@@ -54,7 +54,10 @@ export async function installPackage(): Promise<Installed> {
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
   const { filename, files } = await pack(project);
   const tarball = join(project, filename);
-  const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(project, name)), { recursive: true });
+    writeFileSync(join(project, name), text);
+  };
   write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
   const add = (...wanted: readonly string[]) => npm(project, 'install', ...flags, ...wanted);
