@@ -4,7 +4,7 @@ import { initialState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
-import type { ReadableLog } from '../sessions/log.js';
+import type { ReadableLog } from '../sessions/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
@@ -24,6 +24,10 @@ export interface Outlet {
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
+  /** How often it took up a log: where this has not changed, nothing has begun. */
+  readonly openings: number;
+  /** The conversation after the one of an epoch, or the first that is kept. */
+  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -59,6 +63,8 @@ export class Subscription {
   #end: Cursor | null = null;
   #begun = false;
   #paging = false;
+  /** The session's openings at which nothing followed the present log. */
+  #followed = -1;
   #unreadable = false;
   #closed = false;
 
@@ -160,19 +166,28 @@ export class Subscription {
     }
   }
 
-  /** At the end of a log: goes over to the session's present log, if that is another one. */
+  /** At the end of a conversation: goes over to the one that followed it, if there is one. */
   #follow(): boolean {
-    const { log } = this.session;
-    if (!log || log.ref.epoch === this.#log?.ref.epoch) return false;
+    const { log, openings } = this.session;
+    const epoch = this.#log?.ref.epoch ?? null;
+    if (openings === this.#followed || (log && log.ref.epoch === epoch)) return false;
+    return this.#read(
+      () => this.session.nextLog(epoch),
+      (found) => {
+        if (found) this.#enter(found);
+        else this.#followed = openings;
+        return found !== null;
+      },
+    );
+  }
+
+  #enter(log: ReadableLog): void {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
-    if (!reopened) this.#outlet.moved();
-    else {
-      this.#sendGap('epoch', null);
-      this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
-    }
-    return true;
+    if (!reopened) return this.#outlet.moved();
+    this.#sendGap('epoch', null);
+    this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
   }
 
   #page(log: ReadableLog): boolean {

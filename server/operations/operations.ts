@@ -14,7 +14,7 @@ import type { ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Caller } from './caller.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
-import { type Invocation, invokeMethod } from './invoke.js';
+import { type Invocation, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
 
 /** The operations whose answer does not depend on the transport. */
@@ -89,13 +89,14 @@ export class Operations {
   }
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
-  invoke(raw: unknown, caller: Caller): MaybePromise<Invocation> {
+  invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readParams('invoke', raw);
     this.#assertOpen();
     this.#env.invokes.take(caller.identity.userKey);
-    if (params.sessionId === undefined) return invokeMethod(this.#env, params, caller, null);
+    if (params.sessionId === undefined)
+      return invokeMethod(this.#env, { params, caller, session: null }, options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#env, params, caller, this.#env.sessions.get(ref)),
+      invokeMethod(this.#env, { params, caller, session: this.#env.sessions.get(ref) }, options),
     );
   }
 

@@ -97,9 +97,12 @@ export class Execution implements RunContext {
   }
 
   start(history: readonly Message[]): void {
-    this.#timer = new PausableTimer(this.#host.runMs, () =>
-      this.#host.end(this.#run, { stopReason: 'timeout' }),
-    );
+    const { runMs } = this.#host;
+    this.#timer = new PausableTimer(runMs, () => {
+      const error = this.#timeOut(`The app took longer than ${runMs} ms`);
+      // An app that hangs says nothing of its own.
+      this.#host.report(new GatewayError(error), `run ${this.runId} took longer than limits.runMs`);
+    });
     const turn = createTurn(this, this.#run, history, {
       steered: () => (this.#ended ? [] : this.#host.takeSteered(this.#run)),
       publish: (channel, payload, type) => {
@@ -263,12 +266,17 @@ export class Execution implements RunContext {
     });
   }
 
+  #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
+    const error = { code: 'TIMEOUT', message } as const;
+    this.#host.end(this.#run, { stopReason: 'timeout', error });
+    return error;
+  }
+
   /** Stops the run's clock while a person is waited for. */
   #pause(): () => void {
     this.#timer?.pause();
-    const wait = new PausableTimer(this.#host.waitMs, () =>
-      this.#host.end(this.#run, { stopReason: 'timeout' }),
-    );
+    const { waitMs } = this.#host;
+    const wait = new PausableTimer(waitMs, () => this.#timeOut(`Nobody answered within ${waitMs} ms`));
     let waiting = true;
     return () => {
       if (!waiting) return;

@@ -109,7 +109,6 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
   return [...targets.values()];
 }
 
-/** In a vector an empty cursor says that the session had not begun: everything since is news. */
 function targetAt(sessionId: string, cursor: string | undefined, from: From): SubscribeTarget {
-  return cursor === '' ? { sessionId, from: 'earliest' } : { sessionId, cursor, from };
+  return { sessionId, cursor, from };
 }

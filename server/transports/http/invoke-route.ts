@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../operations/caller.js';
+import type { Invocation } from '../../operations/invoke.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './environment.js';
 import { streamItems } from './method-stream.js';
@@ -8,13 +9,22 @@ import { streamItems } from './method-stream.js';
 export async function invokeRoute(
   env: HttpEnvironment,
   response: ServerResponse,
-  { body, caller }: { readonly body: unknown; readonly caller: Caller },
+  call: { readonly body: unknown; readonly caller: Caller; readonly accept: string | undefined },
 ): Promise<void> {
-  const pending = env.operations.invoke(body, caller);
+  const { body, caller, accept } = call;
+  const pending = env.operations.invoke(body, caller, { expects: expectedOf(accept) });
   const outcome = pending instanceof Promise ? await pending : pending;
   if (outcome.kind === 'stream') {
     return streamItems(env, response, { stream: outcome.stream, identity: caller.identity });
   }
   const value = outcome.value instanceof Promise ? await outcome.value : outcome.value;
   sendJson(response, 200, value);
+}
+
+/** What a caller can read by its `Accept`; undefined where it says neither kind alone. */
+function expectedOf(accept = ''): Invocation['kind'] | undefined {
+  if (accept.includes('*')) return undefined;
+  const [events, json] = [accept.includes('text/event-stream'), accept.includes('application/json')];
+  if (events === json) return undefined;
+  return events ? 'stream' : 'value';
 }
