@@ -1,6 +1,8 @@
 import type { Application } from './apps/application.js';
 import { AppRegistry } from './apps/registry.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
+import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/client-address.js';
+import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
 import { Tickets } from './auth/tickets.js';
 import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
@@ -8,12 +10,16 @@ import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
+import { AddressGate } from './limits/address-gate.js';
+import { Quotas } from './limits/quotas.js';
+import { RequestGate } from './limits/request-gate.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
 import { OpenCalls } from './operations/open-calls.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
+import { Refusals } from './refusals.js';
 import { validate } from './schema/validate.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
@@ -21,14 +27,11 @@ import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { UnreadAnswers } from './transports/http/unread.js';
-import { defaultHosts, type OriginPolicy } from './transports/origin.js';
+import { answeredHosts, isLoopback, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
 const CHATTER_PER_SECOND = 50;
-
-/** Sessions a user may subscribe to at once: those of three connections that are opened again. */
-const SUBSCRIBE_BURST = 3000;
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -52,6 +55,13 @@ export interface Assembly {
   readonly frames: FrameSessions;
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
+  readonly refusals: Refusals;
+  /** Counts the connections of each address. */
+  readonly connectionGate: AddressGate;
+  /** Whether an address is that of a proxy that is trusted, so many hops away. */
+  readonly trust: (address: string, hop: number) => boolean;
+  /** Ends all that a user has open, and returns how much that was. */
+  disconnect(target: DisconnectTarget): number;
   /** The time by which things age. */
   now(): number;
   /** Resolves once the store is open; null when it is. */
@@ -77,15 +87,30 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   for (const warning of config.warnings) logger.warn({ gateway: id }, warning);
 
   const apps = new AppRegistry(config.apps, config.defaultApp);
+  const refusals = new Refusals(logger, lifecycle, id);
   const authenticator = createAuthenticator({
     auth,
     sessionScope,
+    exposed: !config.embedded && !isLoopback(config.host),
     onError: (error) => report(error, 'authentication failed'),
+    onRefused: (refusal) => refusals.caller(refusal),
   });
+  const presence = new Presence({
+    revalidateMs: limits.revalidateMs,
+    revalidate: (identity) => authenticator.revalidate(identity),
+    onWithdrawn: (identity, error) => refusals.withdrawn(identity, error),
+    report,
+  });
+  const quotas = new Quotas(limits);
   const ticker = new Ticker(limits, report);
-  const { connectionsPerUser } = limits;
   const connections = new Connections(
-    { connectionsPerUser, ticker, report },
+    {
+      ticker,
+      presence,
+      allowed: (identity) => quotas.connections(identity),
+      renew: (connection, identity) => operations.renew(connection, identity),
+      report,
+    },
     ({ type, connection: { id: connectionId, identity, options } }) => {
       const { transport } = options;
       lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
@@ -93,11 +118,11 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
-  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report, now }));
+  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, quotas, notify, report, now }));
   const tickets = new Tickets();
-  const calls = new OpenCalls(limits.streamsPerUser);
+  const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
-  const operations = new Operations({
+  const operations: Operations = new Operations({
     gatewayId: id,
     store,
     apps,
@@ -113,9 +138,10 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     sessions,
     connections,
     tickets,
-    sends: new RateLimiter({ perSecond: limits.sendsPerSecond }),
-    invokes: new RateLimiter({ perSecond: limits.invokesPerSecond }),
-    subscribes: new RateLimiter({ perSecond: limits.subscribesPerSecond, burst: SUBSCRIBE_BURST }),
+    presence,
+    quotas,
+    clientMessages: config.clientMessages,
+    appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
     sessionAccess: config.sessionAccess,
@@ -123,13 +149,23 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     notify,
     report,
   });
+  const findAddress = clientAddress(config.trustProxy);
+  const addressOf: ClientAddress = (request) => {
+    if (config.trustProxy === undefined && isForwarded(request)) refusals.proxied();
+    return findAddress(request);
+  };
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
   const plugins = new PluginHost({ gatewayId: id, apps, lifecycle, host, limits, report });
   const door = {
     operations,
     authenticator,
     connections,
-    origin: originPolicy(config),
+    addressOf,
+    gate: new RequestGate(limits.requestsPerAddress, addressOf, (address) =>
+      refusals.crowded(address, 'limits.requestsPerAddress'),
+    ),
+    anonymous: auth.type === 'none',
+    origin: originPolicy(config, refusals),
     cookies: auth.type === 'custom' && auth.cookies !== false,
     limits,
     state,
@@ -138,31 +174,41 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   };
   const unread = new UnreadAnswers(limits, ticker);
   const { extraRoutes } = config;
-  const http = new HttpHandler({ ...door, tickets, apps, plugins, calls, ticker, unread, extraRoutes });
+  const http = new HttpHandler({
+    ...{ ...door, tickets, presence, apps, plugins, calls, ticker, unread, extraRoutes },
+  });
   const frames = new FrameSessions(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, frames, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, now, ready, report },
+    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals },
+    connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
+    trust: trustOf(config.trustProxy),
+    disconnect: (target) => {
+      tickets.withdraw(matcherOf(target));
+      return presence.disconnect(target);
+    },
   };
 }
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
+  parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
+    SessionEnvironment,
+    'notify' | 'report' | 'now'
+  >,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
-  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } =
-    limits;
+  const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } = limits;
   return {
     store,
     holder: id,
     retention,
     pageBytes,
     queueLength,
-    sessionsPerUser,
+    sessionsIn: (scope) => parts.quotas.sessions(scope),
     runMs,
     waitMs,
     answerSize,
@@ -183,9 +229,14 @@ function sessionEnvironment(
   };
 }
 
-function originPolicy({ host, embedded, allowedHosts, origins }: ParsedConfig): OriginPolicy {
-  const own = embedded ? null : defaultHosts(host);
-  return { origins, hosts: own && [...own, ...allowedHosts.map((name) => name.toLowerCase())] };
+function originPolicy(config: ParsedConfig, refusals: Refusals): OriginPolicy {
+  const { embedded, allowedHosts, origins, auth } = config;
+  return {
+    origins,
+    hosts: answeredHosts(config, allowedHosts),
+    open: embedded && auth.type === 'none',
+    onRefused: (refusal) => refusals.origin(refusal),
+  };
 }
 
 function announce(lifecycle: Lifecycle, notice: SessionNotice): void {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Assembly } from './assembly.js';
 import { type Listening, listen } from './transports/http/listen.js';
 import { UnixSocketDoor } from './transports/unix-socket/unix-socket-door.js';
@@ -45,6 +46,7 @@ export class Doors {
     this.#http = await listen(
       { host, port: wanted, handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs },
       {
+        admit: (socket) => this.#admit(socket),
         request: (request, response) => http.handle(request, response) || http.notFound(response),
         upgrade: (request, socket, head) =>
           webSocket.handle(request, socket, head) || webSocket.notFound(socket),
@@ -53,6 +55,20 @@ export class Doors {
     const { port } = this.#http;
     const name = host.includes(':') ? `[${host}]` : host;
     return { url: `http://${name}:${port}`, host, port };
+  }
+
+  #admit(socket: Socket): boolean {
+    const { connectionGate, trust, refusals } = this.#parts;
+    const address = socket.remoteAddress ?? '';
+    // Behind a trusted proxy there are many clients; what each has in progress is counted by request.
+    if (trust(address, 0)) return true;
+    try {
+      socket.once('close', connectionGate.enter(address));
+      return true;
+    } catch {
+      refusals.crowded(address, 'limits.connectionsPerAddress');
+      return false;
+    }
   }
 
   /** Ends the sockets, waits for open requests, and cuts what is left after `graceMs`. */

@@ -8,6 +8,7 @@ import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
+import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
 import { within } from './deadline.js';
@@ -196,7 +197,7 @@ export class Gateway<
     await this.#ready();
     const identity =
       options.by && !options.user
-        ? await http.identify(options.by.request, options.by.response)
+        ? await http.identify(options.by)
         : hostIdentity({ authenticator, auth, sessionScope }, options);
     return operations.execute(name, params, hostCaller(identity));
   }
@@ -253,6 +254,17 @@ export class Gateway<
       apps.format(app, name),
       hostCaller(identity),
     );
+  }
+
+  /**
+   * Ends all that a user has open now: event streams, sockets (4401), streams of methods, answers of plugins. Tickets of theirs are
+   * worthless from then on. A token that is still good opens new ones: withdraw it first.
+   *
+   * @param user The user, with its tenant; or `{ userId }` for that id in every tenant.
+   * @returns how many connections and streams were ended
+   */
+  disconnect(user: DisconnectTarget): number {
+    return this.#parts.disconnect(user);
   }
 
   /**

@@ -76,6 +76,8 @@ export {
   tool,
   toolResult,
 } from './apps/tool.js';
+export type { TrustProxy } from './auth/client-address.js';
+export type { DisconnectTarget } from './auth/presence.js';
 export type { SessionScope } from './auth/scope.js';
 export type {
   AuthConfig,
@@ -102,7 +104,7 @@ export type {
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
-export type { SessionAccess } from './operations/environment.js';
+export type { AppAccess, ClientMessages, SessionAccess } from './operations/environment.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,

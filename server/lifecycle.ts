@@ -22,6 +22,14 @@ export interface LifecycleEvents {
   'client:disconnected': ClientNotice;
   'run:started': { readonly sessionId: string; readonly runId: string; readonly user: UserContext | null };
   'run:ended': { readonly sessionId: string; readonly runId: string; readonly stopReason: string };
+  /** Credentials were shown and refused; `reason` holds no part of them. */
+  'caller:refused': { readonly code: string; readonly reason: string; readonly address: string };
+  /** What a caller had open was ended: its token, access or roles were withdrawn. */
+  'caller:withdrawn': { readonly user: UserContext; readonly reason: string };
+  /** An address failed too often, or has too much under way, and is refused unheard. */
+  'address:blocked': { readonly address: string; readonly reason: string };
+  /** A page of another site, or a host name that is not the gateway's; `message` names the option that would allow it. */
+  'origin:refused': { readonly origin?: string | undefined; readonly host: string; readonly message: string };
   custom: { readonly sessionId?: string; readonly name: string; readonly payload: unknown };
   started: { readonly url?: string };
   stopped: Readonly<Record<never, never>>;

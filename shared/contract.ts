@@ -13,6 +13,8 @@ export interface BaseUser {
   readonly roles?: readonly string[];
   readonly tenantId?: string;
   readonly email?: string;
+  /** A program that speaks for many people: it has bounds of its own. */
+  readonly service?: boolean;
   readonly [field: string]: unknown;
 }
 

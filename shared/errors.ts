@@ -28,6 +28,7 @@ export const ERROR_TABLE = {
   METHOD_NOT_ALLOWED: { status: 405, message: 'HTTP method not allowed on this route' },
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
+  MESSAGE_EXISTS: { status: 409, message: 'The session has a message with this id already' },
   ALREADY_ANSWERED: { status: 409, message: 'This call was already answered' },
   CURSOR_GONE: { status: 410, message: 'The cursor is outside what is retained' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The payload is too large' },
@@ -44,6 +45,7 @@ export const ERROR_TABLE = {
   SHUTTING_DOWN: { status: 503, message: 'The gateway is shutting down', retryable: true },
   OVERLOADED: { status: 503, message: 'The gateway cannot take this now', retryable: true },
   TIMEOUT: { status: 504, message: 'The call took too long' },
+  QUOTA_EXCEEDED: { status: 507, message: 'There is no room left for this' },
   NETWORK: { status: 0, message: 'The gateway cannot be reached', retryable: true },
   ABORTED: { status: 0, message: 'The call was aborted by its caller' },
 } as const satisfies Record<string, ErrorDefaults>;

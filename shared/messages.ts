@@ -82,11 +82,13 @@ export interface Message {
   readonly role: Role;
   readonly content: readonly ContentBlock[];
   readonly createdAt: number;
+  /** Id of the user who sent it; set by the gateway in sessions that several users share. */
+  readonly senderId?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A message as callers may write it: only `content` is required. */
-export interface MessageInput extends Partial<Omit<Message, 'content'>> {
+export interface MessageInput extends Partial<Omit<Message, 'content' | 'senderId'>> {
   readonly content: string | readonly ContentBlock[];
 }
 

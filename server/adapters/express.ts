@@ -13,8 +13,11 @@ export interface HostRequest extends IncomingMessage {
 
 /** Options of the middleware. */
 export interface MiddlewareOptions {
-  /** Names the user that the host's own middleware has authenticated; undefined leaves it to the gateway's `auth`. */
-  readonly user?: (request: HostRequest) => UserLike | undefined;
+  /**
+   * Names the user that the host's own middleware has authenticated. Nobody (undefined or null) leaves it to the gateway's `auth`; where
+   * that lets everybody in, because there is none, the request is refused.
+   */
+  readonly user?: (request: HostRequest) => UserLike | null | undefined;
 }
 
 /** Express middleware that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
@@ -66,7 +69,7 @@ export function gatewayMiddleware(
   startForHost(gateway);
   const upgrades = new ExpressUpgrades(gateway);
   const serve = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
-    const user = options.user?.(request as HostRequest);
+    const user = options.user && (options.user(request as HostRequest) ?? null);
     const served = upgrades.has(request)
       ? upgrades.take(request, { user })
       : gateway.tryRequest(request, response, { user });

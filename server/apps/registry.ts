@@ -26,7 +26,12 @@ export class AppRegistry {
   get(name: string): Application {
     const app = this.#apps.get(name);
     if (app) return app;
-    throw new GatewayError({ code: 'APP_NOT_FOUND', message: `There is no app named ${name}` });
+    throw this.unknown(name);
+  }
+
+  /** What is said of an app that there is not, and of one that the caller may not use. */
+  unknown(name: string): GatewayError {
+    return new GatewayError({ code: 'APP_NOT_FOUND', message: `There is no app named ${name}` });
   }
 
   has(name: string): boolean {

@@ -1,4 +1,5 @@
-import type { BaseUser } from '../../shared/contract.js';
+import type { BaseUser, UserContext } from '../../shared/contract.js';
+import { isGatewayError } from '../../shared/errors.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { AttemptLimiter, type AttemptLimits } from './attempts.js';
 import { MAX_TOKEN_LENGTH } from './credentials.js';
@@ -11,6 +12,16 @@ import type { SessionScope } from './scope.js';
 import { createTokenVerifier } from './static-token.js';
 import type { AuthConfig, Credentials, Identity, UserLike, Verification, Verifier } from './types.js';
 
+/** A caller who was not let in. */
+export interface AuthRefusal {
+  /** The error's code: `UNAUTHENTICATED`, `RATE_LIMITED`, `AUTH_UNAVAILABLE` or the host's own. */
+  readonly code: string;
+  /** Why, in words that hold no part of the credentials. */
+  readonly reason: string;
+  /** The client's address; empty where it is not known. */
+  readonly address: string;
+}
+
 export interface AuthenticatorOptions {
   readonly auth: AuthConfig;
   /** @default 'user' */
@@ -18,8 +29,12 @@ export interface AuthenticatorOptions {
   readonly attempts?: AttemptLimits | undefined;
   /** How long `validate`, `hydrateUser` and token functions may take. @default 10_000 */
   readonly hostTimeoutMs?: number | undefined;
+  /** Whether tokens that a function returns have to be long: others than this machine can reach the gateway. @default false */
+  readonly exposed?: boolean | undefined;
   /** Told about failures of host code; credentials are cut out. */
   readonly onError?: ((error: unknown) => void) | undefined;
+  /** Told about each caller who showed something and was refused. */
+  readonly onRefused?: ((refusal: AuthRefusal) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
@@ -29,11 +44,17 @@ export interface Authenticator {
   /**
    * Finds out who a caller is; synchronous with a static token and without any. Throws, or rejects:
    *
-   * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `AUTH_UNAVAILABLE` when that cannot be
-   * found out now, `RATE_LIMITED` with `retryAfterMs` when
-   * the address failed too often, or the host's own `GatewayError`.
+   * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `RATE_LIMITED` with `retryAfterMs` when
+   * the address failed too often, `AUTH_UNAVAILABLE` when nobody could find out, or the host's own `GatewayError`.
    */
   authenticate(credentials: Credentials): MaybePromise<Identity>;
+  /**
+   * Asks again about a caller who was let in, with what it showed then. The answer replaces the identity: roles may have changed.
+   * One that cannot be asked about (a fixed token, a user whom the host named) is as it was.
+   *
+   * @throws GatewayError as `authenticate`; `UNAUTHENTICATED` also where the same credentials are somebody else's now
+   */
+  revalidate(identity: Identity): MaybePromise<Identity>;
   /**
    * The identity of a user whom the host authenticated itself.
    *
@@ -51,38 +72,92 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return new ConfiguredAuthenticator(options);
 }
 
+const UNJUDGED_PER_WINDOW = 100;
+
 class ConfiguredAuthenticator implements Authenticator {
   readonly identify: Identify;
   readonly #auth: AuthConfig;
   readonly #verifier: Verifier;
   readonly #attempts: AttemptLimiter;
+  /** Tries that nobody could judge. Host code may throw for a bad token, so they are no free guesses either, but an outage has many. */
+  readonly #unjudged: AttemptLimiter;
   readonly #host: HostCode;
+  readonly #onRefused: (refusal: AuthRefusal) => void;
+  /** Whether a good answer may turn bad before the credentials expire. */
+  readonly #revocable: boolean;
+  /** Whether a wrong token can be a guess. A signature can't be guessed: bad JWTs never shut an address out. */
+  readonly #guessable: boolean;
+  /** What callers showed who may be asked about again. Beside the identities, so that it gets into no log with them. */
+  readonly #shown = new WeakMap<Identity, Credentials>();
   #known: { readonly user: UserLike; readonly identity: Identity } | null = null;
 
   constructor(options: AuthenticatorOptions) {
+    const { auth } = options;
     const now = options.now ?? (() => Date.now());
-    this.identify = createIdentify(options.sessionScope);
-    this.#auth = options.auth;
+    this.identify = createIdentify(options.sessionScope, (user) => isEverybody(auth, user));
+    this.#auth = auth;
     this.#host = new HostCode(options.hostTimeoutMs ?? 10_000, options.onError ?? (() => {}));
     this.#attempts = new AttemptLimiter(options.attempts);
-    this.#verifier = createVerifier(options.auth, this.#host, now);
+    this.#unjudged = new AttemptLimiter({ limit: UNJUDGED_PER_WINDOW, ...options.attempts });
+    this.#onRefused = options.onRefused ?? (() => {});
+    this.#verifier = createVerifier(auth, this.#host, { now, exposed: options.exposed ?? false });
+    this.#revocable = isRevocable(auth);
+    this.#guessable = auth.type === 'token' || auth.type === 'custom';
   }
 
   authenticate(credentials: Credentials): MaybePromise<Identity> {
+    const failed = (error: unknown): never => {
+      this.#tell(error, credentials);
+      throw error;
+    };
+    try {
+      const identity = this.#authenticate(credentials);
+      return isPromise(identity) ? identity.catch(failed) : identity;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #authenticate(credentials: Credentials): MaybePromise<Identity> {
     const given = this.#auth.type === 'none' ? undefined : credentials.token;
     const token = given === '' ? undefined : given;
-    const { ip } = credentials.request;
     if (token === undefined && !this.#verifier.takesAnyone) {
       throw unauthenticated('no token', 'Authentication is required');
     }
-    if (token !== undefined) this.#attempts.admit(ip, token);
-    const verification = this.#verify({ ...credentials, token });
-    if (!isPromise(verification)) return this.#finish(verification, { ...credentials, token });
-    return verification.then((settled) => {
-      // Tries made at the same time have failed meanwhile: without this they would share one allowance.
-      if (token !== undefined && settled.ok) this.#attempts.admit(ip, token);
-      return this.#finish(settled, { ...credentials, token });
+    const shown = { token, request: credentials.request };
+    this.#admit(shown);
+    return andThen(this.#verify(shown), (verification) => {
+      this.#count(verification, shown);
+      return this.#identityOf(verification, shown);
     });
+  }
+
+  revalidate(identity: Identity): MaybePromise<Identity> {
+    const shown = this.#shown.get(identity);
+    if (shown === undefined) return identity;
+    return andThen(this.#verify(shown), (verification) =>
+      andThen(this.#identityOf(verification, shown), (present) => {
+        if (present.userKey === identity.userKey && present.scope === identity.scope) return present;
+        throw unauthenticated('the credentials are of another user now');
+      }),
+    );
+  }
+
+  #admit({ token, request }: Credentials): void {
+    if (token === undefined || !this.#guessable) return;
+    this.#attempts.admit(request.ip, token);
+    this.#unjudged.admit(request.ip, token);
+  }
+
+  #count(verification: Verification, shown: Credentials): void {
+    const { token, request } = shown;
+    if (token === undefined || !this.#guessable) return;
+    // Tries made at the same time may have failed meanwhile. The rest of them, right or wrong, get one and the same answer, or a
+    // burst of guesses would tell more than its allowance.
+    this.#admit(shown);
+    if (!verification.ok && verification.guess) this.#attempts.fail(request.ip, token);
+    if (!verification.ok && verification.unjudged) this.#unjudged.fail(request.ip, token);
+    if (verification.ok && this.#verifier.strongTokens) this.#attempts.remember(token);
   }
 
   #verify({ token, request }: Credentials): MaybePromise<Verification> {
@@ -92,22 +167,21 @@ class ConfiguredAuthenticator implements Authenticator {
     return this.#verifier.verify(token, request);
   }
 
-  #finish(verification: Verification, { token, request }: Credentials): MaybePromise<Identity> {
-    if (!verification.ok) {
-      if (verification.guess && token !== undefined) this.#attempts.fail(request.ip, token);
-      throw verification.error ?? unauthenticated(verification.reason);
-    }
-    if (token !== undefined && this.#verifier.strongTokens) this.#attempts.remember(token);
+  #identityOf(verification: Verification, shown: Credentials): MaybePromise<Identity> {
+    if (!verification.ok) throw verification.error ?? unauthenticated(verification.reason);
     const { expiresAt } = verification;
-    if (expiresAt === undefined && this.#auth.hydrateUser === undefined && this.#auth.type === 'token') {
-      return this.#shared(verification.user);
+    if (!this.#revocable && expiresAt === undefined && this.#auth.type === 'token') {
+      return this.#fixed(verification.user);
     }
-    const user = this.#hydrate(verification.user, expiresAt, { token, request });
-    return andThen(user, (hydrated) => this.identify(hydrated, expiresAt));
+    return andThen(this.#hydrate(verification.user, expiresAt, shown), (user) => {
+      const identity = this.identify(user, expiresAt);
+      if (this.#revocable) this.#shown.set(identity, withoutRaw(shown));
+      return identity;
+    });
   }
 
-  /** Bearers of a static token are one configured user: worked out once. */
-  #shared(user: UserLike): Identity {
+  /** Bearers of a fixed token are one configured user: worked out once. */
+  #fixed(user: UserLike): Identity {
     if (this.#known?.user !== user) this.#known = { user, identity: this.identify(user) };
     return this.#known.identity;
   }
@@ -118,16 +192,48 @@ class ConfiguredAuthenticator implements Authenticator {
     const { token, request } = credentials;
     const run = () => hydrateUser({ valid: true, user: user as BaseUser, expiresAt }, request);
     return andThen(this.#host.call<UserLike>({ name: 'auth.hydrateUser', token, run }), (outcome) => {
-      if (!outcome.ok) throw outcome.error ?? unauthenticated('hydrateUser failed');
+      if (!outcome.ok) {
+        throw outcome.bad ? unauthenticated('hydrateUser found the token to be bad') : outcome.error;
+      }
       const problem = userProblem(outcome.value);
       if (problem !== undefined) this.#host.report(`auth.hydrateUser: ${problem}`);
       return outcome.value;
     });
   }
+
+  #tell(error: unknown, { token, request }: Credentials): void {
+    // Who shows nothing is told to authenticate, which is no event.
+    if (!token && request.headers.cookie === undefined) return;
+    if (!isGatewayError(error)) return;
+    const { code, cause, message } = error;
+    this.#onRefused({ code, reason: typeof cause === 'string' ? cause : message, address: request.ip });
+  }
 }
 
-function createVerifier(auth: AuthConfig, host: HostCode, now: () => number): Verifier {
-  if (auth.type === 'token') return createTokenVerifier(auth, host);
+/** Whether a user is the one that all callers without an identity of their own are. */
+function isEverybody(auth: AuthConfig, { id }: UserContext): boolean {
+  if (auth.type === 'none') return id === 'anonymous';
+  return auth.type === 'token' && auth.user === undefined && id === 'token';
+}
+
+/** Keys of a JWT that come from elsewhere can be withdrawn; a fixed one can't. */
+function isRevocable(auth: AuthConfig): boolean {
+  if (auth.hydrateUser !== undefined || auth.type === 'custom') return true;
+  if (auth.type === 'token') return typeof auth.token === 'function';
+  return (auth as { readonly jwksUri?: string }).jwksUri !== undefined;
+}
+
+// A connection may be open for days: it is not to hold its whole request.
+function withoutRaw({ token, request: { headers, ip } }: Credentials): Credentials {
+  return { token, request: { headers, ip } };
+}
+
+function createVerifier(
+  auth: AuthConfig,
+  host: HostCode,
+  { now, exposed }: { readonly now: () => number; readonly exposed: boolean },
+): Verifier {
+  if (auth.type === 'token') return createTokenVerifier(auth, host, exposed);
   if (auth.type === 'jwt') {
     return createJwtVerifier(auth, { now, report: (message) => host.report(message) });
   }

@@ -19,10 +19,17 @@ export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () =
 
 function judge(outcome: HostOutcome<AuthResult>, host: HostCode, now: () => number): Verification {
   if (!outcome.ok) {
-    const { error, timedOut } = outcome;
-    // Libraries throw on a bad token, so a throw counts as one unless the host says that it is something else.
-    const guess = !timedOut && (error === undefined || error.code === 'UNAUTHENTICATED');
-    return { ok: false, reason: 'validate failed', guess, error };
+    if (outcome.bad) return { ok: false, reason: 'validate found the token to be bad', guess: true };
+    const { error } = outcome;
+    const { code } = error;
+    const unjudged = code === 'AUTH_UNAVAILABLE';
+    return {
+      ok: false,
+      reason: `validate threw ${code}`,
+      guess: code === 'UNAUTHENTICATED',
+      unjudged,
+      error,
+    };
   }
   const result: Partial<AuthResult> | null | undefined = outcome.value;
   if (result?.valid !== true) return { ok: false, reason: 'validate said no', guess: true };

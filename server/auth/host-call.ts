@@ -1,11 +1,16 @@
 import { inspect } from 'node:util';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { saysBadToken } from './bad-token.js';
 
-/** How a call of host code ended. `error` is set when the host threw a `GatewayError` for the caller to see. */
+/**
+ * How a call of host code ended. Without a value: `error` is for the caller to see, or the code said by a library's error that the
+ * token is `bad`.
+ */
 export type HostOutcome<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly timedOut: boolean; readonly error?: GatewayError };
+  | { readonly ok: false; readonly error: GatewayError; readonly bad?: false }
+  | { readonly ok: false; readonly bad: true };
 
 /** One call of host code: its name for the log, and the credential that must not get there. */
 export interface HostCall<T> {
@@ -43,7 +48,7 @@ export class HostCode {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.report(`${call.name} did not answer within ${this.#timeoutMs} ms`);
-        resolve({ ok: false, timedOut: true });
+        resolve({ ok: false, error: unavailable() });
       }, this.#timeoutMs);
       timer.unref();
       promise.then(
@@ -62,10 +67,16 @@ export class HostCode {
   #failed<T>(error: unknown, { name, token }: HostCall<T>): HostOutcome<T> {
     const text = token === undefined || token.length < 8 ? '' : inspect(error, { depth: 4 });
     const leaked = token !== undefined && text.includes(token);
-    if (isGatewayError(error) && !leaked) return { ok: false, timedOut: false, error };
+    if (isGatewayError(error) && !leaked) return { ok: false, error };
+    if (saysBadToken(error)) return { ok: false, bad: true };
     // Messages like "bad token eyJ…" are common in host code.
     if (leaked) this.report(`${name} threw ${text.replaceAll(token, '[token]')}`);
     else this.#onError(error);
-    return { ok: false, timedOut: false };
+    return { ok: false, error: unavailable() };
   }
+}
+
+/** Nobody can say whether the credentials are good: that is not the caller's fault, and may pass. */
+function unavailable(): GatewayError {
+  return new GatewayError({ code: 'AUTH_UNAVAILABLE', retryAfterMs: 1000 });
 }

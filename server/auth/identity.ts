@@ -7,18 +7,28 @@ import type { Identity, UserLike } from './types.js';
 export type Identify = (user: UserLike, expiresAt?: number) => Identity;
 
 /**
+ * @param isShared Whether a user is one that many callers are.
  * @returns a function that throws `UNAUTHENTICATED` for a user without a non-empty string `id`, with `roles` or a
  * `tenantId` of another type than theirs, or without a scope.
  */
-export function createIdentify(sessionScope?: SessionScope): Identify {
+export function createIdentify(
+  sessionScope?: SessionScope,
+  isShared: (user: UserContext) => boolean = () => false,
+): Identify {
   const scopeOf = createScope(sessionScope);
   return (candidate, expiresAt) => {
     const problem = userProblem(candidate);
     if (problem !== undefined) throw unauthenticated(problem);
     // What `Register` adds to the type is the host's promise about its own `hydrateUser`.
     const user = withoutNulls(candidate) as UserContext;
-    const identity = { user, scope: scopeOf(user), userKey: userScope(user) };
-    return expiresAt === undefined ? identity : { ...identity, expiresAt };
+    const shared = user.service === true || isShared(user);
+    return {
+      user,
+      scope: scopeOf(user),
+      userKey: userScope(user),
+      ...(shared && { shared }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
   };
 }
 

@@ -8,6 +8,11 @@ export function unauthenticated(reason: string, message = 'The credentials are n
   return new GatewayError({ code: 'UNAUTHENTICATED', message, cause: reason });
 }
 
+/** The refusal of a caller whom a host that names users did not name, where nothing else could authenticate it. */
+export function unnamed(): GatewayError {
+  return unauthenticated('the host named no user', 'Authentication is required');
+}
+
 /** A configuration error of one field of `auth`. */
 export function invalidAuth(path: string, message: string): GatewayError {
   return new GatewayError({

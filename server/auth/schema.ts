@@ -20,6 +20,7 @@ const user = z
     roles: z.array(z.string(), 'must be an array of strings').optional(),
     tenantId: z.string('must be a string').optional(),
     email: z.string('must be a string').optional(),
+    service: z.boolean('must be true or false').optional(),
   })
   .transform((value) => value as UserLike);
 

@@ -4,6 +4,9 @@ import type { AuthConfig, JwtAuth } from './types.js';
 
 const MIN_BYTES = 32;
 
+/** What is wrong with a secret that is too short, and the remedy. */
+export const SHORT_SECRET = `has fewer than ${MIN_BYTES} bytes; make one with \`openssl rand -base64 32\``;
+
 /** Where a gateway can be reached. */
 export interface Exposure {
   /** It listens on loopback (or a Unix socket) only. */
@@ -14,7 +17,7 @@ export interface Exposure {
 
 /**
  * Judges a gateway's secrets by where it can be reached: what is a warning on loopback and in embedded mode is refused on
- * any other host. Tokens that a function returns are not known yet and not judged.
+ * any other host. Tokens that a function returns are not known yet: they are judged when it returns them.
  *
  * @returns warnings for the log; none holds a secret.
  * @throws GatewayError `INVALID_REQUEST` naming `auth`, `auth.token` or `auth.secret`.
@@ -35,13 +38,12 @@ function problemOf(auth: AuthConfig | undefined): readonly [path: string, messag
       "anyone who reaches the gateway may use it; configure auth, or write auth: { type: 'none' }",
     ];
   }
-  const advice = `has fewer than ${MIN_BYTES} bytes; make one with \`openssl rand -base64 32\``;
   if (auth.type === 'token' && typeof auth.token !== 'function') {
     const tokens = typeof auth.token === 'string' ? [auth.token] : auth.token;
-    return tokens.some(isShort) ? ['auth.token', `a token ${advice}`] : undefined;
+    return tokens.some(isShortSecret) ? ['auth.token', `a token ${SHORT_SECRET}`] : undefined;
   }
-  if (auth.type === 'jwt' && auth.secret !== undefined && !isPem(auth.secret) && isShort(auth.secret)) {
-    return ['auth.secret', `the secret ${advice}`];
+  if (auth.type === 'jwt' && auth.secret !== undefined && !isPem(auth.secret) && isShortSecret(auth.secret)) {
+    return ['auth.secret', `the secret ${SHORT_SECRET}`];
   }
   return undefined;
 }
@@ -59,6 +61,7 @@ function keySetWarnings({ jwksUri, issuer, audience }: JwtAuth): string[] {
   ];
 }
 
-function isShort(secret: string | Uint8Array): boolean {
+/** Whether a secret could be guessed in time. */
+export function isShortSecret(secret: string | Uint8Array): boolean {
   return Buffer.byteLength(secret) < MIN_BYTES;
 }

@@ -6,19 +6,47 @@ const OPEN_WITHIN_MS = 30_000;
 const MAX_AGE_MS = 3_600_000;
 const PER_USER = 16;
 const TOTAL = 10_000;
+/** Sessions a ticket's stream may come back to. */
+const SESSIONS = 1000;
 const FORM = /^tkt_[A-Za-z0-9_-]{43}$/;
 
+/** The stream that a ticket serves at present. */
+export interface TicketStream {
+  /** Ends it: another has come in its place. */
+  supersede(): void;
+}
+
 interface Entry {
-  readonly identity: Identity;
+  identity: Identity;
   readonly expiresAt: number;
   /** Until when it may be opened; undefined once it was. */
   openBy: number | undefined;
+  /** What its stream has followed; null before it was opened. */
+  sessions: Set<string> | null;
+  stream: TicketStream | null;
 }
 
 export interface IssuedTicket {
   readonly ticket: string;
   /** Epoch milliseconds until which it serves reconnects, once opened. */
   readonly expiresAt: number;
+}
+
+/** A ticket that somebody shows at the door. */
+export interface ShownTicket {
+  readonly identity: Identity;
+  /** The identity was asked about again. */
+  renew(identity: Identity): void;
+  /**
+   * Lets a stream of these sessions in. The former stream of the ticket ends: its client has lost it, or is somebody else.
+   *
+   * @throws GatewayError `UNAUTHENTICATED` when it resumes what the ticket's stream did not follow
+   */
+  admit(sessionIds: Iterable<string>): void;
+  /** The stream has begun. What this returns is called with each session that it follows later. */
+  serve(stream: TicketStream): (sessionId: string) => void;
+  /** Makes it worthless. */
+  drop(): void;
 }
 
 /** Whether a token has the form of a ticket. */
@@ -28,8 +56,8 @@ export function isTicket(token: string): boolean {
 
 /**
  * Tickets stand in for a token in the URL of an event stream. One is opened within 30 s by one stream, and then serves that
- * stream's reconnects until the token of its holder expires, 1 h at most. Bounded: 16 a user and 10,000 in all, the one
- * unused for longest goes first. Only their hashes are kept.
+ * stream's reconnects, one at a time and for the same sessions, until the token of its holder expires or is withdrawn, 1 h at most.
+ * Bounded: 16 a user and 10,000 in all, the one unused for longest goes first. Only their hashes are kept.
  */
 export class Tickets {
   readonly #now: () => number;
@@ -58,7 +86,8 @@ export class Tickets {
     const id = idOf(ticket);
     const mine = this.#byUser.get(identity.userKey) ?? new Set();
     this.#byUser.set(identity.userKey, mine.add(id));
-    this.#entries.set(id, { identity, expiresAt, openBy: Math.min(now + OPEN_WITHIN_MS, expiresAt) });
+    const openBy = Math.min(now + OPEN_WITHIN_MS, expiresAt);
+    this.#entries.set(id, { identity, expiresAt, openBy, sessions: null, stream: null });
     if (mine.size > PER_USER) this.#dropFirst(mine);
     if (this.#entries.size > TOTAL) this.#dropFirst(this.#entries);
     return { ticket, expiresAt };
@@ -69,7 +98,7 @@ export class Tickets {
    *
    * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
    */
-  redeem(ticket: string, { resuming }: { readonly resuming: boolean }): Identity {
+  redeem(ticket: string, { resuming }: { readonly resuming: boolean }): ShownTicket {
     const id = idOf(ticket);
     const entry = this.#entries.get(id);
     if (entry === undefined) throw unauthenticated('unknown ticket');
@@ -80,7 +109,23 @@ export class Tickets {
     if (entry.openBy === undefined && !resuming) throw unauthenticated('the ticket was opened before');
     entry.openBy = undefined;
     this.#touch(id, entry);
-    return entry.identity;
+    return {
+      identity: entry.identity,
+      renew: (identity) => {
+        entry.identity = identity;
+      },
+      admit: (sessionIds) => admit(entry, sessionIds),
+      serve: (stream) => {
+        entry.stream = stream;
+        return (sessionId) => follow(entry, sessionId);
+      },
+      drop: () => this.#drop(id),
+    };
+  }
+
+  /** Makes the tickets of whom it matches worthless. */
+  withdraw(matches: (identity: Identity) => boolean): void {
+    for (const [id, { identity }] of this.#entries) if (matches(identity)) this.#drop(id);
   }
 
   #touch(id: string, entry: Entry): void {
@@ -111,6 +156,21 @@ export class Tickets {
     mine?.delete(id);
     if (mine?.size === 0) this.#byUser.delete(userKey);
   }
+}
+
+function admit(entry: Entry, sessionIds: Iterable<string>): void {
+  const asked = [...sessionIds];
+  if (entry.sessions === null) entry.sessions = new Set(asked);
+  else if (asked.some((id) => !entry.sessions!.has(id))) {
+    throw unauthenticated('the ticket is for the stream of other sessions');
+  }
+  const former = entry.stream;
+  entry.stream = null;
+  former?.supersede();
+}
+
+function follow({ sessions }: Entry, sessionId: string): void {
+  if (sessions && sessions.size < SESSIONS) sessions.add(sessionId);
 }
 
 function isDead(entry: Entry, now: number): boolean {

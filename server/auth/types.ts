@@ -18,6 +18,8 @@ export type UserLike =
       readonly roles?: readonly string[] | undefined;
       readonly tenantId?: string | undefined;
       readonly email?: string | undefined;
+      /** A program that speaks for many people: `limits.shared` bounds it, not the limits of a user. */
+      readonly service?: boolean | undefined;
     };
 
 /** The answer of `custom.validate`. */
@@ -40,7 +42,7 @@ export type HydratedUser = Register extends { user: infer User } ? User & { read
 
 /**
  * Turns what authentication found into the user that handlers see. The returned user replaces the other one, identity
- * fields included. A throw, or no answer in 10 s, refuses the caller with `UNAUTHENTICATED`; a thrown `GatewayError`
+ * fields included. A throw, or no answer in 10 s, refuses the caller with `AUTH_UNAVAILABLE`; a thrown `GatewayError`
  * reaches the caller as it is.
  */
 export type HydrateUser = (result: ValidAuthResult, request: AuthRequest) => MaybePromise<HydratedUser>;
@@ -132,8 +134,10 @@ export interface JwtRules extends Hydrated {
 export interface CustomAuth extends Hydrated {
   readonly type: 'custom';
   /**
-   * Judges a caller, also one without a token (cookies, host sessions). A throw, or no answer in 10 s, refuses it with
-   * `UNAUTHENTICATED`; a thrown `GatewayError` reaches the caller as it is (`OVERLOADED` when the user store is away).
+   * Judges a caller, also one without a token (cookies, host sessions). `{ valid: false }` refuses it with `UNAUTHENTICATED`, and so
+   * does an error by which `jsonwebtoken` or `jose` say that the token is bad. Any other throw, or no answer in 10 s, is
+   * `AUTH_UNAVAILABLE`: nobody could find out. A thrown `GatewayError` reaches the caller as it is. Asked again about callers who have
+   * something open, at least every `limits.revalidateMs`; then `request.raw` is absent.
    */
   validate(token: string | undefined, request: AuthRequest): MaybePromise<AuthResult>;
   /**
@@ -161,12 +165,26 @@ export interface Identity {
   readonly expiresAt?: number;
   /** One text for each user (tenant and id), for limits that count by user. */
   readonly userKey: string;
+  /**
+   * Many callers are this one user: with `none`, with a `token` without `user`, or a service that authentication marked `service: true`.
+   * It has bounds of its own (`limits.shared`), since those of a user are meant for a person.
+   */
+  readonly shared?: boolean;
 }
 
-/** Whether a token is good. `guess`: a refusal that a guesser would get, counted against the address. */
+/**
+ * Whether a token is good. `guess`: a refusal that a guesser would get, counted against the address; `unjudged`: one that says nothing
+ * about the token.
+ */
 export type Verification =
   | { readonly ok: true; readonly user: UserLike; readonly expiresAt?: number | undefined }
-  | { readonly ok: false; readonly reason: string; readonly guess: boolean; readonly error?: unknown };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly guess: boolean;
+      readonly unjudged?: boolean;
+      readonly error?: unknown;
+    };
 
 /** One way to verify tokens. */
 export interface Verifier {

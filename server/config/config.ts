@@ -1,9 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
+import type { TrustProxy } from '../auth/client-address.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
-import type { SessionAccess } from '../operations/environment.js';
+import type { AppAccess, ClientMessages, SessionAccess } from '../operations/environment.js';
 import type { Store } from '../stores/store.js';
 import type { ExtraRoutes } from '../transports/http/routes.js';
 import type { Limits } from './limits.js';
@@ -56,6 +57,18 @@ export interface GatewayConfig<
   readonly sessionScope?: SessionScope | undefined;
   /** Narrows access within a scope. Refused sessions answer like ones that do not exist. */
   readonly sessionAccess?: SessionAccess | undefined;
+  /**
+   * Who may use which app. An app that is refused answers like one that does not exist, and is on no list. A throw, or no answer in 5 s,
+   * refuses. @default everybody all
+   */
+  readonly appAccess?: AppAccess | undefined;
+  /** What messages of clients may say of themselves; host code and plugins are not bound by it. @default messages of the role `user` */
+  readonly clientMessages?: ClientMessages | undefined;
+  /**
+   * Proxies that are believed about whom they speak for, as in Express: `true`, a number of hops, addresses or ranges. Failed attempts
+   * and requests in progress then count against clients, not against the proxy. @default none; in Express its own `trust proxy`
+   */
+  readonly trustProxy?: TrustProxy | undefined;
   /** @default memoryStore() */
   readonly store?: Store | undefined;
   readonly limits?: LimitsInput | undefined;
@@ -63,7 +76,7 @@ export interface GatewayConfig<
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Origins of other sites whose pages may call, as browsers write them. @default [] */
   readonly origins?: readonly string[] | undefined;
-  /** Host names the gateway answers to besides its own; on loopback others are refused. @default [] */
+  /** Host names the gateway answers to; others are refused. On loopback they add to its own. @default [], which embedded and on other hosts means any */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Prefix of the routes beyond the specification's, or false to serve none of them. @default '' */
   readonly extraRoutes?: ExtraRoutes | undefined;

@@ -4,6 +4,10 @@ export interface Limits {
   readonly bodyBytes: number;
   /** Nesting of JSON from outside. @default 64 */
   readonly jsonDepth: number;
+  /** Connections of one address to a standalone gateway, whoever they are of. A trusted proxy is not counted. @default 10,000 */
+  readonly connectionsPerAddress: number;
+  /** Requests in progress and open WebSockets of one address, counted before authentication. @default 10,000 */
+  readonly requestsPerAddress: number;
   /** Open event streams and sockets of one user. @default 32 */
   readonly connectionsPerUser: number;
   /** Open answers of one user that are streams of methods, or wait for a run. @default 256 */
@@ -18,6 +22,28 @@ export interface Limits {
   readonly subscribesPerSecond: number;
   /** Method calls of one user, sustained; bursts may be twice as many. @default 200 */
   readonly invokesPerSecond: number;
+  /** Other operations of one user (history, lists, documents, subscriptions), sustained; likewise. @default 200 */
+  readonly readsPerSecond: number;
+  /** Size of what is kept of a session, in characters: its events and messages, also of closed logs. @default 256 Mi */
+  readonly sessionBytes: number;
+  /** The same of all sessions of a scope: of one user, unless `sessionScope` says otherwise. @default 1 Gi */
+  readonly userBytes: number;
+  /**
+   * Bounds of an identity that many callers share instead of a user's: of `anonymous`, of a token without `user`, of a user that
+   * authentication marked `service: true`; `sessions` and `bytes` also where `sessionScope` gives many users one scope.
+   *
+   * @default 10,000 connections, 100,000 sessions, 1,000 sends, 10,000 invokes and 10,000 reads a second, 64 Gi
+   */
+  readonly shared: {
+    readonly connections: number;
+    readonly sessions: number;
+    readonly sendsPerSecond: number;
+    readonly invokesPerSecond: number;
+    readonly readsPerSecond: number;
+    readonly bytes: number;
+  };
+  /** Time within which a caller with something open is asked about again. @default 60 s */
+  readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
   readonly queueLength: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
@@ -56,6 +82,8 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
+  connectionsPerAddress: 10_000,
+  requestsPerAddress: 10_000,
   connectionsPerUser: 32,
   streamsPerUser: 256,
   handshakes: 1000,
@@ -63,6 +91,18 @@ export const DEFAULT_LIMITS: Limits = {
   sendsPerSecond: 20,
   subscribesPerSecond: 100,
   invokesPerSecond: 200,
+  readsPerSecond: 200,
+  sessionBytes: 256 * 1024 * 1024,
+  userBytes: 1024 * 1024 * 1024,
+  shared: {
+    connections: 10_000,
+    sessions: 100_000,
+    sendsPerSecond: 1000,
+    invokesPerSecond: 10_000,
+    readsPerSecond: 10_000,
+    bytes: 64 * 1024 * 1024 * 1024,
+  },
+  revalidateMs: 60_000,
   queueLength: 32,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,

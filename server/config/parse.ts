@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import { SINGLE_APP } from '../apps/registry.js';
+import type { TrustProxy } from '../auth/client-address.js';
 import { authConfigSchema } from '../auth/schema.js';
 import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
@@ -20,12 +21,14 @@ export interface ParsedConfig
   extends Required<
     Omit<
       { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
-      'app' | 'limits' | 'sessionAccess' | 'methods' | 'socketPath'
+      'app' | 'limits' | 'sessionAccess' | 'appAccess' | 'trustProxy' | 'methods' | 'socketPath'
     >
   > {
   readonly limits: Limits;
   readonly methods: MethodTree;
   readonly sessionAccess: GatewayConfig['sessionAccess'];
+  readonly appAccess: GatewayConfig['appAccess'];
+  readonly trustProxy: GatewayConfig['trustProxy'];
   readonly socketPath: string | undefined;
   readonly warnings: readonly string[];
 }
@@ -55,6 +58,11 @@ const limits = z.strictObject({
   retention: z
     .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
     .optional(),
+  shared: z
+    .strictObject(
+      Object.fromEntries(Object.keys(DEFAULT_LIMITS.shared).map((name) => [name, amount.optional()])),
+    )
+    .optional(),
 });
 
 const schema = z.strictObject({
@@ -77,6 +85,23 @@ const schema = z.strictObject({
   events: schemas.optional(),
   sessionScope: z.union([z.enum(['user', 'tenant', 'global']), func]).optional(),
   sessionAccess: func.optional(),
+  appAccess: func.optional(),
+  clientMessages: z
+    .strictObject({
+      roles: z
+        .array(z.enum(['user', 'assistant', 'system', 'tool']))
+        .min(1)
+        .optional(),
+      createdAt: z.boolean().optional(),
+    })
+    .optional(),
+  trustProxy: z
+    .custom<TrustProxy>((value) => {
+      if (typeof value === 'boolean' || typeof value === 'string') return true;
+      if (typeof value === 'number') return Number.isInteger(value) && value >= 0;
+      return Array.isArray(value) && value.every((one) => typeof one === 'string');
+    }, 'must be true, a number of hops, or addresses and ranges')
+    .optional(),
   store: z
     .custom(
       (value) => typeof (value as { append?: unknown } | null)?.append === 'function',
@@ -122,6 +147,9 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     events: (config.events ?? {}) as PayloadSchemas,
     sessionScope: config.sessionScope ?? 'user',
     sessionAccess: config.sessionAccess,
+    appAccess: config.appAccess,
+    clientMessages: config.clientMessages ?? {},
+    trustProxy: config.trustProxy,
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
     limits,
     onDisconnect: config.onDisconnect ?? 'continue',
@@ -152,7 +180,15 @@ function appsOf({ app: single, apps, defaultApp }: GatewayConfig): {
 function limitsOf(given: GatewayConfig['limits']): Limits {
   const defined = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   const merged = { ...DEFAULT_LIMITS, ...Object.fromEntries(defined) };
-  return { ...merged, retention: { ...DEFAULT_LIMITS.retention, ...given?.retention } };
+  const within = <Group extends object>(defaults: Group, group: object | undefined): Group => ({
+    ...defaults,
+    ...Object.fromEntries(Object.entries(group ?? {}).filter(([, value]) => value !== undefined)),
+  });
+  return {
+    ...merged,
+    retention: within(DEFAULT_LIMITS.retention, given?.retention),
+    shared: within(DEFAULT_LIMITS.shared, given?.shared),
+  };
 }
 
 function pathOf(issue: z.core.$ZodIssue): string {

@@ -33,6 +33,8 @@ export interface ConnectionOptions {
   readonly maxAgeMs?: number;
   /** Whether ids are vectors of several sessions' cursors instead of one session's. */
   readonly vector?: boolean;
+  /** Called with each session that is followed. */
+  readonly onFollow?: ((sessionId: string) => void) | undefined;
   /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
   readonly client: boolean;
 }
@@ -151,6 +153,7 @@ export class EventConnection implements Outlet {
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
+    this.options.onFollow?.(session.id);
     let info: SubscriptionInfo;
     try {
       const opened = subscription.open(target);
@@ -204,7 +207,7 @@ export class EventConnection implements Outlet {
     if (this.#closed) return;
     const { sink } = this.options;
     if (reason === 'expired' && this.writable)
-      this.send('auth_expired', { message: 'The token has expired' });
+      this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
     this.gone();
     try {
       sink.end(reason);

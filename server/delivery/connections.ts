@@ -1,11 +1,19 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { Presence } from '../auth/presence.js';
+import type { Identity } from '../auth/types.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { type ConnectionOptions, EventConnection } from './connection.js';
 import type { Ticker } from './ticker.js';
 
 /** What a gateway's connections work with. */
 export interface ConnectionsEnvironment {
-  readonly connectionsPerUser: number;
   readonly ticker: Ticker;
+  /** Whom connections are open for, so that a caller who is withdrawn loses them. */
+  readonly presence: Presence;
+  /** Open connections a caller may have. */
+  allowed(identity: Identity): number;
+  /** The caller of a connection was asked about again. @throws GatewayError to end it */
+  renew(connection: EventConnection, identity: Identity): MaybePromise<void>;
   report(error: unknown, what: string): void;
 }
 
@@ -37,21 +45,31 @@ export class Connections {
     const { userKey } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
-      const { connectionsPerUser } = this.#env;
-      if (count >= connectionsPerUser) {
+      const allowed = this.#env.allowed(options.identity);
+      if (count >= allowed) {
         throw new GatewayError({
           code: 'TOO_MANY_CONNECTIONS',
-          message: `A user can have ${connectionsPerUser} open connections`,
+          message: `A user can have ${allowed} open connections`,
           retryAfterMs: 5000,
         });
       }
       this.#perUser.set(userKey, count + 1);
     }
-    const connection = new EventConnection(
+    const connection: EventConnection = new EventConnection(
       options,
-      (closed) => this.#remove(closed, userKey),
+      (closed) => {
+        leave();
+        this.#remove(closed, userKey);
+      },
       this.#env.report,
     );
+    const leave = this.#env.presence.add({
+      get identity() {
+        return connection.identity;
+      },
+      renew: (identity) => this.#env.renew(connection, identity),
+      end: () => connection.end('expired'),
+    });
     this.#open.set(options.id, connection);
     this.#env.ticker.add(connection);
     return connection;

@@ -4,13 +4,13 @@ import type { OperationName } from '../../shared/operations.js';
 /** What a request is described for: an operation, or one of the routes that are none. */
 export type Described = OperationName | 'events' | 'live' | 'ready';
 
-const ORIGIN = ['ORIGIN_DENIED'] as const;
+const ORIGIN = ['ORIGIN_DENIED', 'INVALID_REQUEST', 'TOO_MANY_CONNECTIONS'] as const;
 const CALLER = [
   ...ORIGIN,
-  'INVALID_REQUEST',
   'UNAUTHENTICATED',
   'ACCESS_DENIED',
   'RATE_LIMITED',
+  'AUTH_UNAVAILABLE',
   'INTERNAL',
 ] as const;
 const READING = [...CALLER, 'INVALID_PARAMS', 'OVERLOADED'] as const;
@@ -23,10 +23,12 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
     ...POSTING,
     ...SESSION,
     'SESSION_BUSY',
+    'MESSAGE_EXISTS',
     'SESSION_CLOSED',
     'IDEMPOTENCY_CONFLICT',
     'CURSOR_GONE',
     'QUEUE_FULL',
+    'QUOTA_EXCEEDED',
     'SHUTTING_DOWN',
   ],
   invoke: [...POSTING, ...SESSION, 'METHOD_NOT_FOUND', 'GUARD_DENIED', 'SHUTTING_DOWN', 'TIMEOUT'],
@@ -34,7 +36,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   abort: [...POSTING, ...SESSION],
   close: [...POSTING, ...SESSION],
   'tool-response': [...POSTING, ...SESSION, 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
-  channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   ticket: POSTING,
   history: [...READING, ...SESSION, 'CURSOR_GONE'],
   sessions: READING,
@@ -43,7 +45,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   methods: READING,
   openapi: READING,
   asyncapi: READING,
-  events: [...READING, ...SESSION, 'TOO_MANY_CONNECTIONS'],
+  events: [...READING, ...SESSION],
   live: ORIGIN,
   ready: [...ORIGIN, 'SHUTTING_DOWN'],
 };

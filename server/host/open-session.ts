@@ -37,6 +37,7 @@ export function hostCaller(
     transport,
     clientId: newConnectionId(),
     traceId: newTraceId(),
+    trusted: true,
     // Most calls never look at it, and Node makes one slowly.
     get signal() {
       own ??= new AbortController().signal;

@@ -34,7 +34,14 @@ export interface SessionsOptions extends SessionOptions {
 /** For whom host code does an operation. */
 export interface ExecuteOptions extends SessionOptions {
   /** For the one who makes this request, by the gateway's own authentication; `user` goes before. */
-  readonly by?: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  readonly by?:
+    | {
+        readonly request: IncomingMessage;
+        readonly response: ServerResponse;
+        /** Null says that the host, which names users, found none. */
+        readonly user?: UserLike | null | undefined;
+      }
+    | undefined;
 }
 
 /** Options of a send from host code. */

@@ -121,14 +121,15 @@ export class GatewayService {
     this.gateway.handleRequest(request, raw, { body, user, basePath: options.basePath });
   }
 
-  #userOf({ hostRequest }: Exchange): UserLike | undefined {
-    return this.#user?.(hostRequest);
+  /** Null where the host looked and found nobody. */
+  #userOf({ hostRequest }: Exchange): UserLike | null | undefined {
+    return this.#user && (this.#user(hostRequest) ?? null);
   }
 
   #actor({ user, response }: ActAs = {}): ExecuteOptions {
     if (user || !response) return user ? { user } : {};
     const exchange = exchangeOf(response);
     const named = this.#userOf(exchange);
-    return named ? { user: named } : { by: exchange };
+    return named ? { user: named } : { by: { ...exchange, user: named } };
   }
 }

@@ -8,10 +8,10 @@ import type { GatewayPlugin } from '../plugins/plugin.js';
 /** How the module works with its host, whatever the gateway. */
 export interface GatewayHostOptions {
   /**
-   * Names the user that the host's own guards have put on the request (Express' or Fastify's); undefined leaves it to the gateway's
-   * `auth`.
+   * Names the user that the host's own guards have put on the request (Express' or Fastify's). Nobody (undefined or null) leaves it to
+   * the gateway's `auth`; where that lets everybody in, because there is none, the request is refused.
    */
-  readonly user?: ((request: any) => UserLike | undefined) | undefined;
+  readonly user?: ((request: any) => UserLike | null | undefined) | undefined;
   /** Plugins to attach. Those with routes need `pluginPaths` too. */
   readonly plugins?: readonly GatewayPlugin[] | undefined;
 }

@@ -9,6 +9,8 @@ export interface Caller {
   readonly clientId: string;
   readonly connectionId?: string;
   readonly traceId: string;
+  /** Host code or a plugin, which speaks for its caller: it may write messages as it finds them. */
+  readonly trusted?: boolean;
   /** The caller's own span, where it named one. */
   readonly parentSpan?: ParentSpan | undefined;
   /** Aborted when the caller goes away. */

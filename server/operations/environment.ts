@@ -1,12 +1,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
+import type { Role } from '../../shared/messages.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { AppRegistry } from '../apps/registry.js';
+import type { Presence } from '../auth/presence.js';
 import type { Tickets } from '../auth/tickets.js';
 import type { Connections } from '../delivery/connections.js';
-import type { RateLimiter } from '../limits/token-bucket.js';
+import type { Quotas } from '../limits/quotas.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
@@ -23,6 +25,17 @@ export type SessionAccess = (
   session: SessionKey & { readonly sessionId: string },
   operation: AccessedOperation,
 ) => MaybePromise<boolean>;
+
+/** Who may use which app, by its name. */
+export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;
+
+/** What messages of clients may say of themselves. */
+export interface ClientMessages {
+  /** Roles that clients may write messages of. @default ['user'] */
+  readonly roles?: readonly Role[] | undefined;
+  /** Whether they may say when a message was written; otherwise that is when it came. @default false */
+  readonly createdAt?: boolean | undefined;
+}
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -44,14 +57,14 @@ export interface OperationEnvironment {
   readonly sessions: SessionDirectory;
   readonly connections: Connections;
   readonly tickets: Tickets;
-  readonly sends: RateLimiter;
-  readonly invokes: RateLimiter;
-  /** Sessions that users follow: each new name costs memory. */
-  readonly subscribes: RateLimiter;
+  readonly presence: Presence;
+  readonly quotas: Quotas;
+  readonly clientMessages: ClientMessages;
   readonly calls: OpenCalls;
   readonly methodMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
+  readonly appAccess: AppAccess | undefined;
   /** Whether new work is turned away. */
   readonly state: { readonly draining: boolean };
   notify(event: SessionNotice): void;

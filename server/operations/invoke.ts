@@ -1,12 +1,15 @@
-import { GatewayError } from '../../shared/errors.js';
+import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import { unauthenticated } from '../auth/refusal.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { holdsAnyRole } from '../methods/admit.js';
 import { callMethod, streamMethod } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { MethodStream } from '../methods/stream.js';
 import { eventType } from '../publish-options.js';
 import type { Session } from '../sessions/session.js';
+import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 
@@ -14,6 +17,11 @@ import type { OperationEnvironment } from './environment.js';
 export type Invocation =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: MethodStream };
+
+/** What methods are called with. */
+export interface InvokeEnvironment extends OperationEnvironment {
+  readonly access: Access;
+}
 
 /** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
 export interface InvokeOptions {
@@ -28,7 +36,7 @@ export interface InvokeOptions {
  *   is expected
  */
 export function invokeMethod(
-  env: OperationEnvironment,
+  env: InvokeEnvironment,
   call: { readonly params: ParamsOf<'invoke'>; readonly caller: Caller; readonly session: Session | null },
   { expects }: InvokeOptions,
 ): Invocation {
@@ -43,8 +51,15 @@ export function invokeMethod(
   const context = new InvokeContext(env, caller, entry, session);
   const { calls, methodMs } = env;
   if (entry.stream) {
-    const open = (closed: () => void): MethodStream => streamMethod(entry, params.params, context, closed);
-    return { kind: 'stream', stream: calls.stream(caller.identity.userKey, open) };
+    const open = (closed: () => void): MethodStream => {
+      const stream = streamMethod(entry, params.params, context, () => {
+        leave();
+        closed();
+      });
+      const leave = attend(env, entry, stream, { caller, session });
+      return stream;
+    };
+    return { kind: 'stream', stream: calls.stream(caller.identity, open) };
   }
   const value = callMethod(entry, params.params, context, { timeoutMs: methodMs });
   return { kind: 'value', value: calls.track(value) };
@@ -55,6 +70,32 @@ function wrongWay({ path, stream }: MethodEntry): GatewayError {
     ? `${path} is a streaming method: call it with client.stream(), or accept text/event-stream`
     : `${path} is not a streaming method: call it with client.invoke(), or accept application/json`;
   return new GatewayError({ code: 'INVALID_REQUEST', message });
+}
+
+/** Ends a stream whose caller is withdrawn, or does not hold its role any more. */
+function attend(
+  env: InvokeEnvironment,
+  { definition: { roles }, path }: MethodEntry,
+  stream: MethodStream,
+  { caller, session }: { readonly caller: Caller; readonly session: Session | null },
+): () => void {
+  let { identity } = caller;
+  return env.presence.add({
+    get identity() {
+      return identity;
+    },
+    async renew(renewed) {
+      if (roles && !holdsAnyRole(renewed.user, roles)) {
+        throw new GuardError({
+          guardType: 'role',
+          message: `Calling ${path} takes a role that you do not hold`,
+        });
+      }
+      if (session) await env.access.session(session.id, 'invoke', renewed);
+      identity = renewed;
+    },
+    end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
+  });
 }
 
 class InvokeContext implements MethodContext {

@@ -1,17 +1,19 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { Identity } from '../auth/types.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { MethodStream } from '../methods/stream.js';
 
 /** What is being answered: calls that a shutdown waits for, and the answers that users hold open. */
 export class OpenCalls {
-  readonly #streamsPerUser: number;
+  readonly #allowed: (identity: Identity) => number;
   readonly #perUser = new Map<string, number>();
   readonly #streams = new Set<MethodStream>();
   #calls = 0;
   #wake: (() => void)[] = [];
 
-  constructor(streamsPerUser: number) {
-    this.#streamsPerUser = streamsPerUser;
+  /** @param allowed Answers that a caller may hold open. */
+  constructor(allowed: (identity: Identity) => number) {
+    this.#allowed = allowed;
   }
 
   /**
@@ -19,12 +21,14 @@ export class OpenCalls {
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
-  hold(userKey: string): () => void {
+  hold(identity: Identity): () => void {
+    const { userKey } = identity;
+    const allowed = this.#allowed(identity);
     const count = this.#perUser.get(userKey) ?? 0;
-    if (count >= this.#streamsPerUser) {
+    if (count >= allowed) {
       throw new GatewayError({
         code: 'TOO_MANY_CONNECTIONS',
-        message: `A user can have ${this.#streamsPerUser} open streams of methods and runs`,
+        message: `A user can have ${allowed} open streams of methods and runs`,
         retryAfterMs: 5000,
       });
     }
@@ -40,8 +44,8 @@ export class OpenCalls {
   }
 
   /** Opens a streaming method for a user. @throws GatewayError `TOO_MANY_CONNECTIONS` */
-  stream(userKey: string, open: (closed: () => void) => MethodStream): MethodStream {
-    const release = this.hold(userKey);
+  stream(identity: Identity, open: (closed: () => void) => MethodStream): MethodStream {
+    const release = this.hold(identity);
     const stream = open(() => {
       release();
       this.#streams.delete(stream);

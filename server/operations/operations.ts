@@ -5,6 +5,7 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import { Room } from '../limits/room.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
@@ -12,9 +13,11 @@ import { boundedPage } from '../sessions/page.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
+import { Access } from './access.js';
 import type { Caller } from './caller.js';
+import { checkClientMessages } from './client-messages.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
-import { type Invocation, type InvokeOptions, invokeMethod } from './invoke.js';
+import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
 
 /** The operations whose answer does not depend on the transport. */
@@ -41,6 +44,17 @@ export interface ToolCallRequest {
   readonly progress?: ToolProgressListener;
 }
 
+/** Operations that change nothing but cost something, bounded in their rate together. */
+const READS: ReadonlySet<PlainOperation> = new Set([
+  'history',
+  'sessions',
+  'apps',
+  'status',
+  'methods',
+  'openapi',
+  'asyncapi',
+  'ticket',
+]);
 const PAGE = 50;
 
 type Handlers = {
@@ -53,9 +67,15 @@ type Handlers = {
  */
 export class Operations {
   readonly #env: OperationEnvironment;
+  readonly #access: Access;
+  readonly #room: Room;
+  readonly #invokeEnv: InvokeEnvironment;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
+    this.#access = new Access(env);
+    this.#room = new Room(env.store, env.quotas);
+    this.#invokeEnv = { ...env, access: this.#access };
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -64,16 +84,21 @@ export class Operations {
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
+    if (READS.has(name)) this.#env.quotas.reads.take(caller.identity);
     return this.#handlers[name](readParams(name, raw), caller) as MaybePromise<ResultOf<Name>>;
   }
 
   /** Sends a message; resolves once it is accepted. @throws GatewayError */
   async send(raw: unknown, caller: Caller, extras: SendExtras = {}): Promise<Sent> {
     const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = readParams('send', raw);
-    const { user, userKey } = caller.identity;
+    const { user, userKey, scope } = caller.identity;
+    const inputs = messages ?? [message!];
+    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
     const session = this.#env.sessions.get(await this.#authorize(sessionId, 'send', caller));
     const sent = await this.#env.sessions.sender.send(session, {
-      inputs: messages ?? [message!],
+      inputs,
+      // In a session that is one person's alone it says nothing.
+      senderId: scope === userKey ? undefined : user.id,
       key,
       onBusy,
       metadata,
@@ -81,7 +106,8 @@ export class Operations {
       ...extras,
       admit: () => {
         this.#assertOpen();
-        this.#env.sends.take(userKey);
+        this.#env.quotas.sends.take(caller.identity);
+        return this.#room.check(session.ref);
       },
     });
     const { runId, position, cursor } = sent;
@@ -92,11 +118,11 @@ export class Operations {
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readParams('invoke', raw);
     this.#assertOpen();
-    this.#env.invokes.take(caller.identity.userKey);
+    this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined)
-      return invokeMethod(this.#env, { params, caller, session: null }, options);
+      return invokeMethod(this.#invokeEnv, { params, caller, session: null }, options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#env, { params, caller, session: this.#env.sessions.get(ref) }, options),
+      invokeMethod(this.#invokeEnv, { params, caller, session: this.#env.sessions.get(ref) }, options),
     );
   }
 
@@ -108,7 +134,7 @@ export class Operations {
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     this.#assertOpen();
-    this.#env.invokes.take(caller.identity.userKey);
+    this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
       this.#env.sessions.get(ref).calls.call({
         ...call,
@@ -124,6 +150,17 @@ export class Operations {
     await this.#env.sessions.discard(await this.#authorize(sessionId, 'close', caller));
   }
 
+  /** The apps that somebody may use. */
+  appsOf(identity: Caller['identity']): MaybePromise<ResultOf<'apps'>['apps']> {
+    return this.#access.apps(identity);
+  }
+
+  /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
+  async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
+    connection.identity = identity;
+    for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
+  }
+
   /** Tells a new connection what it follows, then lets it follow. @throws GatewayError */
   async open(
     connection: EventConnection,
@@ -133,7 +170,7 @@ export class Operations {
     this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
-      if (connection.options.client) this.#env.subscribes.take(connection.identity.userKey);
+      if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
       const session = await this.#subscribable(sessionId, connection.identity);
       followed.push({ id: session.id, ...(await connection.follow(session, target)) });
     }
@@ -178,8 +215,9 @@ export class Operations {
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
       this.#assertOpen();
-      this.#env.sends.take(caller.identity.userKey);
+      this.#env.quotas.sends.take(caller.identity);
       const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
+      await this.#room.check(session.ref);
       await session.open({ userId: caller.identity.user.id });
       await session.publishStored(channel, type, payload ?? null);
       return { ok: true };
@@ -187,7 +225,7 @@ export class Operations {
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#history(params, caller),
     sessions: (params, caller) => this.#sessions(params, caller),
-    apps: () => ({ apps: this.#env.apps.summaries() }),
+    apps: (_params, { identity }) => andThen(this.#access.apps(identity), (apps) => ({ apps })),
     status: (params, caller) => this.#status(params, caller),
     methods: (_params, caller) => ({
       version: 1,
@@ -230,7 +268,7 @@ export class Operations {
     for (const id of removed) connection.unfollow(id);
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
-      this.#env.subscribes.take(userKey);
+      this.#env.quotas.subscribes.take(caller.identity);
       // The present token decides, not the one the connection was opened with.
       const session = await this.#subscribable(id, caller.identity);
       const { info, begin } = await connection.follow(session, start);
@@ -258,7 +296,8 @@ export class Operations {
     const sessions = [];
     for (const { ref, createdAt, updatedAt } of page.records) {
       const sessionId = this.#env.apps.format(ref.app, ref.name);
-      if (!(await this.#mayAccess(ref, sessionId, 'sessions', caller))) continue;
+      if (!(await this.#access.mayUse(ref.app, caller.identity))) continue;
+      if (!(await this.#access.mayReach(ref, 'sessions', caller.identity))) continue;
       const { status } = this.#env.sessions.peek(ref)?.describe() ?? { status: 'idle' as const };
       sessions.push({ sessionId, app: ref.app, status, createdAt, updatedAt });
     }
@@ -297,36 +336,10 @@ export class Operations {
   #authorize(
     sessionId: string,
     operation: AccessedOperation,
-    caller: Pick<Caller, 'identity'>,
-  ): MaybePromise<SessionRef> {
-    const { app, name } = this.#env.apps.parse(sessionId);
-    const ref = { scope: caller.identity.scope, app, name };
-    return andThen(this.#mayAccess(ref, this.#env.apps.format(app, name), operation, caller), (allowed) => {
-      if (allowed) return ref;
-      throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
-    });
-  }
-
-  #mayAccess(
-    { app, name }: SessionRef,
-    sessionId: string,
-    operation: AccessedOperation,
     { identity }: Pick<Caller, 'identity'>,
-  ): MaybePromise<boolean> {
-    const { sessionAccess } = this.#env;
-    if (!sessionAccess) return true;
-    const refused = (error: unknown): false => {
-      this.#env.report(error, 'sessionAccess failed');
-      return false;
-    };
-    try {
-      const allowed = sessionAccess(identity.user, { app, name, sessionId }, operation);
-      return typeof allowed === 'boolean'
-        ? allowed
-        : Promise.resolve(allowed).then((value) => value === true, refused);
-    } catch (error) {
-      return refused(error);
-    }
+  ): MaybePromise<SessionRef> {
+    this.#env.quotas.meet(identity);
+    return this.#access.session(sessionId, operation, identity);
   }
 
   #assertOpen(): void {

@@ -63,6 +63,7 @@ export class PluginHost {
       limits,
       route: (path, handle, options = {}) => this.#route(path, { handle, options }),
       apps: () => apps.summaries(),
+      appsOf: (identity) => host.operations.appsOf(identity),
       tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
       session: (sessionId, identity) => {
         const { app, name } = apps.parse(sessionId);

@@ -75,8 +75,10 @@ export interface PluginContext {
   readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
-  /** The apps, as the operation `apps` lists them. */
+  /** All apps. */
   apps(): readonly AppSummary[];
+  /** The apps that a caller may use, as the operation `apps` lists them. */
+  appsOf(identity: Identity): MaybePromise<readonly AppSummary[]>;
   /** The tools of the app that a session key names. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND` */
   tools(sessionId: string): readonly ToolDescription[];
   /**

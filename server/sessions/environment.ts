@@ -12,12 +12,13 @@ export interface SessionEnvironment {
   /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
   readonly pageBytes: number;
   readonly queueLength: number;
-  readonly sessionsPerUser: number;
   readonly runMs: number;
   readonly waitMs: number;
   readonly answerSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
+  /** Open sessions a scope may have. */
+  sessionsIn(scope: string): number;
   /** The time by which things age, in milliseconds since the epoch. */
   now(): number;
   app(name: string): Application;

@@ -7,6 +7,7 @@ import type { ContentBlock, Message, MessageInput, SendInput } from '../../share
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
 import { newMessageId, newRunId } from '../ids.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogRef, Store, StoredSend } from '../stores/store.js';
 import type { Session } from './session.js';
 
@@ -20,8 +21,10 @@ export interface SendRequest {
   readonly user: UserContext | null;
   readonly clientTools?: readonly ClientTool[];
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Who sent it, where a session is not one person's alone. */
+  readonly senderId?: string | undefined;
   /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
-  admit?(): void;
+  admit?(): MaybePromise<void>;
 }
 
 /** A message that was accepted, now or earlier under the same key. */
@@ -75,8 +78,9 @@ export class MessageSender {
   }
 
   async #accept(session: Session, request: SendRequest, hash: string): Promise<SentMessage> {
-    request.admit?.();
-    const messages = request.inputs.map(toMessage);
+    const admitted = request.admit?.();
+    if (isPromise(admitted)) await admitted;
+    const messages = request.inputs.map((input) => toMessage(input, request.senderId));
     const message = messages.pop()!;
     const accepted = await session.runs.accept(
       {
@@ -156,14 +160,21 @@ function assertSame(known: string, hash: string): void {
 }
 
 /** A message as sessions keep it. Its id and time are the caller's where given. */
-export function toMessage(input: SendInput): Message {
+export function toMessage(input: SendInput, senderId?: string): Message {
   const given: MessageInput =
     typeof input === 'string' || Array.isArray(input)
       ? { content: input as string | readonly ContentBlock[] }
       : (input as MessageInput);
   const { id = newMessageId(), role = 'user', content, createdAt = Date.now(), metadata } = given;
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-  return { id, role, content: blocks, createdAt, ...(metadata && { metadata }) };
+  return {
+    id,
+    role,
+    content: blocks,
+    createdAt,
+    ...(senderId !== undefined && { senderId }),
+    ...(metadata && { metadata }),
+  };
 }
 
 function hashOf({ inputs, onBusy = 'queue', metadata = {} }: SendRequest): string {

@@ -65,6 +65,7 @@ export class SessionRuns {
     const log = (isPromise(opened) ? await opened : opened)!;
     // A close may have begun while the store was asked.
     if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+    assertNewIds(request, log.state, this.queue.all());
     this.queue.check(onBusy);
     const run = new Run(request);
     const place = this.queue.add(run);
@@ -367,4 +368,20 @@ export class SessionRuns {
     execution?.seal();
     execution?.release({ stopReason: 'lost' });
   }
+}
+
+/** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */
+function assertNewIds(request: RunRequest, { messages, run }: SessionState, runs: readonly Run[]): void {
+  const added = messagesOf(request).map(({ id }) => id);
+  const isTaken = ({ id }: Message): boolean => added.includes(id);
+  const taken =
+    added.find((id, at) => added.indexOf(id) !== at) ??
+    messages.find(isTaken)?.id ??
+    runs.flatMap((other) => messagesOf(other.request)).find(isTaken)?.id ??
+    (run && isTaken(run.message) ? run.message.id : undefined);
+  if (taken !== undefined) throw new GatewayError({ code: 'MESSAGE_EXISTS', details: { messageId: taken } });
+}
+
+function messagesOf({ preceding, message }: RunRequest): readonly Message[] {
+  return [...preceding, message];
 }

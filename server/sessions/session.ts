@@ -149,10 +149,11 @@ export class Session implements Subscribable {
     return andThen(store.acquire(this.ref, { holder }), (acquired) => {
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired);
       return andThen(store.count(this.ref.scope), (count) => {
-        if (count >= this.#env.sessionsPerUser) {
+        const allowed = this.#env.sessionsIn(this.ref.scope);
+        if (count >= allowed) {
           throw new GatewayError({
             code: 'RATE_LIMITED',
-            message: `A user can have ${this.#env.sessionsPerUser} open sessions; close one first`,
+            message: `A user can have ${allowed} open sessions; close one first`,
             retryAfterMs: 60_000,
           });
         }

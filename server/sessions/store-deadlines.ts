@@ -76,6 +76,7 @@ export function withDeadlines(store: Store, ms: number): Store {
     messages: (log, page) => deadlines.bound('messages', store.messages(log, page)),
     record: (ref) => deadlines.bound('record', store.record(ref)),
     list: (scope, page) => deadlines.bound('list', store.list(scope, page)),
+    usage: (ref) => deadlines.bound('usage', store.usage(ref)),
     count: (scope) => deadlines.bound('count', store.count(scope)),
     unfinished: () => deadlines.bound('unfinished', store.unfinished()),
     expire: (before) => store.expire(before),

@@ -18,6 +18,7 @@ import {
   type Store,
   type StoredEvent,
   type StoredSend,
+  type StoredSize,
   StoreError,
 } from './store.js';
 
@@ -30,6 +31,8 @@ interface MemoryLog {
   checkpoint: Checkpoint | null;
   messages: Message[];
   closedAt: number | null;
+  /** Of its events and messages, in characters. */
+  size: number;
   /** Dropped by `expire`; only the keys of its session are still kept. */
   expired: boolean;
 }
@@ -71,6 +74,7 @@ class MemoryStore implements Store {
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, Set<MemorySession>>();
+  readonly #sizes = new Map<string, number>();
   readonly #wakes = new Map<string, Set<() => void>>();
   #ordinal = 0;
 
@@ -124,6 +128,7 @@ class MemoryStore implements Store {
       checkpoint: null,
       messages: [],
       closedAt: null,
+      size: 0,
       expired: false,
     };
     if (old) {
@@ -187,6 +192,7 @@ class MemoryStore implements Store {
       event.term = options.term;
       log.events.push(event);
     }
+    this.#grow(ref.scope, log, sizeOf(events));
     const now = Date.now();
     if (dedupe) {
       const place = placeOfAccepted(events, head + 1);
@@ -212,6 +218,22 @@ class MemoryStore implements Store {
     const wakes = this.#wakes.size > 0 ? this.#wakes.get(keyOf(ref)) : undefined;
     if (wakes) for (const wake of wakes) wake();
     return result;
+  }
+
+  #grow(scope: string, log: MemoryLog, by: number): void {
+    log.size += by;
+    const size = (this.#sizes.get(scope) ?? 0) + by;
+    if (size > 0) this.#sizes.set(scope, size);
+    else this.#sizes.delete(scope);
+  }
+
+  usage(ref: SessionRef): StoredSize {
+    const session = this.#sessions.get(keyOf(ref));
+    const logs = session ? [session.log, ...session.past.values()] : [];
+    return {
+      session: logs.reduce((sum, { size }) => sum + size, 0),
+      scope: this.#sizes.get(ref.scope) ?? 0,
+    };
   }
 
   #writer(ref: LogRef): MemorySession | undefined {
@@ -265,9 +287,11 @@ class MemoryStore implements Store {
     if (!log || checkpoint.seq < log.first) return;
     log.checkpoint = checkpoint;
     // By their ordinals, so that a cut whose answer was lost can be made again.
-    log.messages.length = checkpoint.messageCount - messages.length;
+    const forgotten = log.messages.splice(checkpoint.messageCount - messages.length);
     for (const message of messages) log.messages.push(message);
-    log.events = log.events.slice(checkpoint.seq + 1 - log.first);
+    const cut = log.events.slice(0, checkpoint.seq + 1 - log.first);
+    log.events = log.events.slice(cut.length);
+    this.#grow(ref.scope, log, sizeOfMessages(messages) - sizeOfMessages(forgotten) - sizeOf(cut));
     log.first = checkpoint.seq + 1;
   }
 
@@ -304,17 +328,25 @@ class MemoryStore implements Store {
   expire(before: { readonly keys: number; readonly closedLogs: number }): void {
     for (const [key, session] of this.#sessions) {
       for (const [name, send] of session.keys) if (send.at < before.keys) session.keys.delete(name);
-      for (const [epoch, log] of session.past)
-        if (log.closedAt! < before.closedLogs) session.past.delete(epoch);
+      const { scope } = session.ref;
+      for (const [epoch, log] of session.past) {
+        if (log.closedAt! >= before.closedLogs) continue;
+        session.past.delete(epoch);
+        this.#grow(scope, log, -log.size);
+      }
       const { log, keys, past } = session;
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
+      this.#grow(scope, log, -log.size);
       Object.assign(log, { expired: true, events: [], messages: [], checkpoint: null });
       if (keys.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
   }
 
   remove(ref: SessionRef): void {
-    if (this.#sessions.get(keyOf(ref))?.log.closedAt !== null) this.#sessions.delete(keyOf(ref));
+    const session = this.#sessions.get(keyOf(ref));
+    if (!session || session.log.closedAt === null) return;
+    for (const log of [session.log, ...session.past.values()]) this.#grow(ref.scope, log, -log.size);
+    this.#sessions.delete(keyOf(ref));
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {
@@ -326,6 +358,16 @@ class MemoryStore implements Store {
       if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
     };
   }
+}
+
+function sizeOfMessages(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
+}
+
+function sizeOf(events: readonly { readonly body: string }[]): number {
+  let size = 0;
+  for (const { body } of events) size += body.length;
+  return size;
 }
 
 function describe(session: MemorySession, log: MemoryLog): LogHead {

@@ -67,6 +67,13 @@ export interface SessionRecord {
   readonly userId?: string;
 }
 
+/** Sizes of what is kept, in characters of JSON. */
+export interface StoredSize {
+  readonly session: number;
+  /** Of all sessions of the scope together. */
+  readonly scope: number;
+}
+
 /** Where a log begins and ends, and which writer wrote what. */
 export interface LogHead {
   readonly epoch: string;
@@ -228,6 +235,8 @@ export interface Store {
   ): MaybePromise<{ readonly records: readonly SessionRecord[]; readonly next: number | null }>;
   /** How many open sessions a scope has. */
   count(scope: string): MaybePromise<number>;
+  /** What a session and its scope take up: their events and messages that are kept, also those of closed logs. */
+  usage(ref: SessionRef): MaybePromise<StoredSize>;
 
   /** Open sessions with a run that has not ended. Found without reading logs. */
   unfinished(): MaybePromise<readonly SessionRef[]>;

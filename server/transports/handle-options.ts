@@ -3,8 +3,11 @@ import type { UserLike } from '../auth/types.js';
 
 /** How a host hands a request over. */
 export interface HandleOptions {
-  /** The user, where the host has authenticated the request itself. */
-  readonly user?: UserLike | undefined;
+  /**
+   * The user, where the host has authenticated the request itself. Null says that it looked and found none: then the gateway's `auth`
+   * decides, and where that lets everybody in the request is refused.
+   */
+  readonly user?: UserLike | null | undefined;
   /** Path below which the gateway is mounted, for hosts that strip nothing. */
   readonly basePath?: string | undefined;
   /** The JSON body, where the host has parsed it and keeps it apart from Node's request (Fastify, `fetch` hosts). */

@@ -1,5 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
+import { addressKey } from '../auth/address.js';
+import type { OriginRefusal } from '../refusals.js';
 
 /** Which pages and names may reach the gateway. */
 export interface OriginPolicy {
@@ -7,7 +9,14 @@ export interface OriginPolicy {
   readonly origins: readonly string[];
   /** Names the gateway may be addressed by; null to accept any, where the host in front decides. */
   readonly hosts: readonly string[] | null;
+  /** Nobody has to authenticate: then this machine's own browser must not be led here under another name. */
+  readonly open?: boolean;
+  /** Told of what is refused. */
+  readonly onRefused?: (refusal: OriginRefusal) => void;
 }
+
+/** What is looked at of a request. */
+export type OriginRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -22,42 +31,62 @@ export function defaultHosts(host: string): readonly string[] | null {
 }
 
 /**
- * Refuses foreign names (DNS rebinding) and foreign pages (cross-site requests and WebSockets). A request without `Origin` is no
- * page's and passes; it still needs its credentials.
- *
- * @param hostAllowed Whether the host's own CORS layer has already let this origin in.
- * @throws GatewayError `ORIGIN_DENIED`
+ * The names a gateway answers to. `allowedHosts` adds to its own on loopback; anywhere else, and embedded, it is the whole list,
+ * with the names of loopback for health checks, and without it any name is answered.
  */
-export function checkOrigin(headers: IncomingHttpHeaders, policy: OriginPolicy, hostAllowed = false): void {
-  const host = headers.host ?? '';
-  if (policy.hosts && !policy.hosts.includes(withoutPort(host).toLowerCase())) {
-    throw new GatewayError({
-      code: 'ORIGIN_DENIED',
-      message: `The gateway does not answer to the host name ${shown(host)}; the option allowedHosts adds names`,
-    });
-  }
-  const { origin } = headers;
-  if (origin === undefined || policy.origins.includes(origin) || hostAllowed) return;
-  if (origin !== 'null' && originHost(origin) === host.toLowerCase()) return;
-  if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return;
-  throw new GatewayError({
-    code: 'ORIGIN_DENIED',
-    message: `Pages of the origin ${shown(origin)} may not call the gateway, here addressed as ${shown(host)}; the option origins adds origins, and a proxy in front has to leave the Host header as it is`,
-  });
+export function answeredHosts(
+  { host, embedded }: { readonly host: string; readonly embedded: boolean },
+  allowedHosts: readonly string[],
+): readonly string[] | null {
+  const own = embedded ? null : defaultHosts(host);
+  if (!own && allowedHosts.length === 0) return null;
+  return [...new Set([...(own ?? LOOPBACK), ...allowedHosts.map((name) => name.toLowerCase())])];
 }
 
 /**
- * Of a page of this machine, a browser's word that it calls its own origin is enough: development proxies put another name into
- * `Host`. Not of others, whose names can be made to point here.
+ * Refuses foreign names (DNS rebinding) and foreign pages (cross-site requests and WebSockets). A request that no page made has no
+ * `Origin` and passes; it still needs its credentials.
+ *
+ * @param hostAllowed Whether the host's own CORS layer has already let this origin in.
+ * @throws GatewayError `ORIGIN_DENIED`; `INVALID_REQUEST` for a request with two `Host` headers
  */
-function isLoopbackOrigin(origin: string): boolean {
-  const host = originHost(origin);
-  return host !== null && isLoopback(withoutPort(host).replace(/^\[|\]$/g, ''));
+export function checkOrigin(request: OriginRequest, policy: OriginPolicy, hostAllowed = false): void {
+  const { headers } = request;
+  if (hasTwoHosts(request.rawHeaders)) {
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The request has several Host headers' });
+  }
+  const host = headers.host ?? '';
+  const name = withoutPort(host).toLowerCase();
+  if (policy.hosts ? !policy.hosts.includes(name) : policy.open && isLedHere(request, name)) {
+    throw denied(
+      policy,
+      { host },
+      `The gateway does not answer to the host name ${shown(host)}; the option allowedHosts adds names`,
+    );
+  }
+  const { origin } = headers;
+  if (hostAllowed || (origin !== undefined && policy.origins.includes(origin))) return;
+  if (origin === undefined) {
+    if (!isEmbeddedByOtherSite(headers)) return;
+    throw denied(policy, { host }, 'Pages of other sites may not embed what the gateway answers');
+  }
+  if (isSameOrigin(origin, request)) return;
+  if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return;
+  throw denied(
+    policy,
+    { origin: origin.slice(0, 128), host },
+    `Pages of the origin ${shown(origin)} may not call the gateway, here addressed as ${shown(host)}; the option origins adds origins, and a proxy in front has to leave the Host header as it is`,
+  );
 }
 
-/** A caller's text for a message. */
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
+/**
+ * Refuses a stream of events to another site: an image or a frame asks without `Origin`, and its streams would take the user's places.
+ *
+ * @throws GatewayError `ORIGIN_DENIED`
+ */
+export function checkStreamRequest(headers: IncomingHttpHeaders, policy: OriginPolicy): void {
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== 'cross-site') return;
+  throw denied(policy, { host: headers.host ?? '' }, 'Pages of other sites may not open event streams');
 }
 
 /**
@@ -72,13 +101,68 @@ export function checkCookieRequest(headers: IncomingHttpHeaders): void {
   throw new GatewayError({ code: 'ORIGIN_DENIED', message: 'Cookies count on same-origin requests only' });
 }
 
+function denied(
+  policy: OriginPolicy,
+  refused: Omit<OriginRefusal, 'message'>,
+  message: string,
+): GatewayError {
+  policy.onRefused?.({ ...refused, host: refused.host.slice(0, 128), message });
+  return new GatewayError({ code: 'ORIGIN_DENIED', message });
+}
+
+// Who reads which of them is a matter of taste, so a proxy and we may differ (RFC 9112, section 3.2).
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let found = false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (found) return true;
+    found = true;
+  }
+  return false;
+}
+
+/** Whether a request of this machine itself names a host that is not it, as a page does whose name was rebound. A proxy says that it is one. */
+function isLedHere({ headers, socket }: OriginRequest, name: string): boolean {
+  if (LOOPBACK.includes(name) || name.endsWith('.localhost')) return false;
+  if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
+  return addressKey(socket.remoteAddress ?? '') === '127.0.0.1';
+}
+
+/** An image, a script, a frame of another site's page. A link that somebody follows is none of these. */
+function isEmbeddedByOtherSite(headers: IncomingHttpHeaders): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-dest'] !== 'document';
+}
+
+/** Scheme, name and port as the request itself has them. Where TLS ends in front of us, either scheme may be the page's. */
+function isSameOrigin(origin: string, { headers, socket }: OriginRequest): boolean {
+  const url = parse(origin);
+  if (!url || url.origin !== origin.toLowerCase()) return false;
+  const schemes = (socket as { encrypted?: boolean }).encrypted ? ['https:'] : ['http:', 'https:'];
+  return schemes.includes(url.protocol) && parse(`${url.protocol}//${headers.host}`)?.host === url.host;
+}
+
+/**
+ * Of a page of this machine, a browser's word that it calls its own origin is enough: development proxies put another name into
+ * `Host`. Not of others, whose names can be made to point here.
+ */
+function isLoopbackOrigin(origin: string): boolean {
+  const host = parse(origin)?.host;
+  return host !== undefined && isLoopback(withoutPort(host).replace(/^\[|\]$/g, ''));
+}
+
+/** A caller's text for a message. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
+}
+
 function withoutPort(host: string): string {
   return host.replace(/:\d{1,5}$/, '');
 }
 
-function originHost(origin: string): string | null {
+function parse(url: string): URL | null {
   try {
-    return new URL(origin).host;
+    return new URL(url);
   } catch {
     return null;
   }

@@ -63,6 +63,7 @@ export const messageShape = {
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
+  senderId: z.string().exactOptional(),
   metadata: metadata.exactOptional(),
 };
 

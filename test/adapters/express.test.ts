@@ -180,6 +180,22 @@ for (const host of EXPRESS_HOSTS) {
       });
     });
 
+    for (const auth of [undefined, { type: 'none' }] as const) {
+      it(`serves nobody whom the host does not name, where auth is ${auth ? 'none' : 'not set'}`, async () => {
+        const app = host.app();
+        const user = ({ headers }: { headers: Record<string, unknown> }) =>
+          headers['x-user'] === undefined ? undefined : { id: String(headers['x-user']) };
+        const options = { app: echo, auth, logger: new TestLogger() };
+        app.use('/agent', gatewayMiddleware(options, { user: user as never }));
+        const status = () => supertest(app).get('/agent/status');
+        expect((await status().set('x-user', 'carol')).body.user).to.deep.equal({ id: 'carol' });
+        const { body, status: refused } = await status();
+        expect([refused, body.error.code]).to.deep.equal([401, 'UNAUTHENTICATED']);
+        const sent = await supertest(app).post('/agent/send').send({ sessionId: 'main', message: 'hi' });
+        expect(sent.status).to.equal(401);
+      });
+    }
+
     it('two gateways in one app do not know each other', async () => {
       const app = host.app();
       app.use('/one', middleware());

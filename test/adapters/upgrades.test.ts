@@ -57,6 +57,21 @@ for (const [name, host] of [
       expect((await fetch(`${url}/acme/api/agent/healthz`)).status).to.equal(200);
     });
 
+    it('are for nobody whom the host does not name, where there is no auth', async () => {
+      const options = { user: () => undefined };
+      const gateway = gatewayMiddleware(
+        { app: echo, auth: { type: 'none' }, logger: new TestLogger() },
+        options,
+      );
+      closeLater(gateway.gateway, (it) => it.close());
+      const { server, url } = await serve(host().use(gateway));
+      gateway.attach(server);
+      const socket = await openWebSocket(url);
+      socket.say({ type: 'connect', protocol: { min: 1, max: 1 } });
+      expect((await socket.until(({ type }) => type === 'error')).code).to.equal('UNAUTHENTICATED');
+      expect(await socket.closed).to.equal(4401);
+    });
+
     it('have the user that the middleware of the host found, after its time', async () => {
       const gateway = makeGateway({ user: (request) => (request as { user?: { id: string } }).user });
       const app = host();

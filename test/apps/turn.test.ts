@@ -10,7 +10,10 @@ type Run = (turn: Turn) => unknown;
 
 /** Starts a gateway whose app runs `run`, sends one message and returns the stream of its run, to its end. */
 async function runOnce(run: Run, params: Record<string, unknown> = {}): Promise<RawStream> {
-  const { url } = await startGateway({ app: defineApp({ run: run as () => Promise<string> }) });
+  const { url } = await startGateway({
+    app: defineApp({ run: run as () => Promise<string> }),
+    clientMessages: { roles: ['user', 'assistant', 'system'] },
+  });
   const stream = await openStream(`${url}/send`, {
     method: 'POST',
     headers: jsonHeaders(),

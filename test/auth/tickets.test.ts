@@ -31,7 +31,42 @@ describe('Tickets', () => {
 
   it('give the identity back at opening', () => {
     const who = identity();
-    expect(open(tickets.issue(who).ticket)).to.equal(who);
+    expect(open(tickets.issue(who).ticket).identity).to.equal(who);
+  });
+
+  it('serve one stream at a time: a resumption ends the one before', () => {
+    const { ticket } = tickets.issue(identity());
+    const ended: string[] = [];
+    const serve = (shown: ReturnType<typeof open>, name: string) => {
+      shown.admit(['main']);
+      shown.serve({ supersede: () => ended.push(name) });
+    };
+    serve(open(ticket), 'first');
+    expect(ended).to.deep.equal([]);
+    serve(resume(ticket), 'second');
+    expect(ended).to.deep.equal(['first']);
+    serve(resume(ticket), 'third');
+    expect(ended).to.deep.equal(['first', 'second']);
+  });
+
+  it('resume what their stream followed, also later, and nothing else', async () => {
+    const { ticket } = tickets.issue(identity());
+    const first = open(ticket);
+    first.admit(['main', 'notes']);
+    const followed = first.serve({ supersede: () => {} });
+    followed('later');
+    resume(ticket).admit(['main']);
+    resume(ticket).admit(['main', 'notes', 'later']);
+    expect(await codeOf(() => resume(ticket).admit(['main', 'other']))).to.equal('UNAUTHENTICATED');
+  });
+
+  it('are worthless once their holder is withdrawn', async () => {
+    const ada = tickets.issue(identity('ada')).ticket;
+    const bob = tickets.issue(identity('bob')).ticket;
+    open(ada);
+    tickets.withdraw(({ userKey }) => userKey === 'ada');
+    expect(await codeOf(() => resume(ada))).to.equal('UNAUTHENTICATED');
+    expect(open(bob).identity.userKey).to.equal('bob');
   });
 
   it('can be opened up to 30 s after their issue', async () => {

@@ -2,6 +2,7 @@ import type { StoreUnderTest } from './records.js';
 import { describeLogs } from './store-logs.js';
 import { describeSends } from './store-sends.js';
 import { describeSessions } from './store-sessions.js';
+import { describeUsage } from './store-usage.js';
 
 /** The contract of stores: every store runs this suite. */
 export function describeStore(name: string, makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
@@ -9,5 +10,6 @@ export function describeStore(name: string, makeStore: () => StoreUnderTest | Pr
     describeSessions(makeStore);
     describeLogs(makeStore);
     describeSends(makeStore);
+    describeUsage(makeStore);
   });
 }

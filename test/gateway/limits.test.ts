@@ -47,10 +47,10 @@ describe('limits', () => {
   });
 
   it('sendsPerSecond: a repeated key is no new send', async () => {
-    const { url } = await startGateway({ app: echo, limits: { sendsPerSecond: 0.5 } });
+    const { url } = await startGateway({ app: echo, auth: byName, limits: { sendsPerSecond: 0.5 } });
     const body = { sessionId: 'main', message: 'hi', idempotencyKey: 'k' };
-    const first = await post(`${url}/send`, body);
-    const again = await post(`${url}/send`, body);
+    const first = await post(`${url}/send`, body, as('alice'));
+    const again = await post(`${url}/send`, body, as('alice'));
     expect(again.status).to.equal(200);
     expect(again.body.runId).to.equal(first.body.runId);
   });
@@ -58,11 +58,14 @@ describe('limits', () => {
   it('invokesPerSecond: RATE_LIMITED with Retry-After', async () => {
     const { url } = await startGateway({
       app: echo,
+      auth: byName,
       methods: { ping: async () => 1 },
       limits: { invokesPerSecond: 0.5 },
     });
-    expect((await post(`${url}/invoke`, { method: 'ping' })).body).to.equal(1);
-    expectLimited(await post(`${url}/invoke`, { method: 'ping' }), 'RATE_LIMITED');
+    const ping = (name: string) => post(`${url}/invoke`, { method: 'ping' }, as(name));
+    expect((await ping('alice')).body).to.equal(1);
+    expectLimited(await ping('alice'), 'RATE_LIMITED');
+    expect((await ping('bob')).body).to.equal(1);
   });
 
   it('queueLength: a full queue is QUEUE_FULL and takes messages again later', async () => {

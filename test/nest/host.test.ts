@@ -47,6 +47,7 @@ class LoginGuard implements CanActivate {
   }
 }
 
+const withoutAuth = { ...own(), auth: undefined, user: (request: { user?: { id: string } }) => request.user };
 const byGuard = { ...own(), user: (request: { user?: { id: string } }) => request.user };
 
 for (const platform of PLATFORMS) {
@@ -142,6 +143,21 @@ for (const platform of PLATFORMS) {
       });
       expect((await history.json()).messages).to.have.length(2);
       expect((await post(`${url}/chat/send`, {}, { 'x-user': 'stranger' })).status).to.equal(403);
+    });
+
+    it('serves nobody whom its guards do not name, where the gateway has no auth', async () => {
+      const { url } = await startNest(platform, {
+        imports: [GatewayModule.forRoot(withoutAuth)],
+        providers: [{ provide: APP_GUARD, useClass: LoginGuard }],
+      });
+      const send = (headers: object) => post(`${url}/send`, { sessionId: 'main', message: 'hi' }, headers);
+      expect((await send({ 'x-user': 'carol' })).status).to.equal(200);
+      const refused = await send({});
+      expect([refused.status, ((await refused.json()) as any).error.code]).to.deep.equal([
+        401,
+        'UNAUTHENTICATED',
+      ]);
+      expect((await fetch(`${url}/_gateway/status`)).status).to.equal(401);
     });
 
     it('acts for users with the service, and answers its errors in the gateway’s form', async () => {

@@ -152,7 +152,7 @@ describe('POST /invoke, the context inside a method', () => {
   it('emit to a session that may not begin is reported, heard by the host and harms nobody', async () => {
     const { gateway, url, log } = await startGateway({
       app: echo,
-      limits: { sessionsPerUser: 1 },
+      limits: { shared: { sessions: 1 } },
       methods: { emit: async () => getContext().emit('tick', 1) },
     });
     const custom = new Hearing(gateway, 'custom');

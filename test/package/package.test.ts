@@ -134,6 +134,7 @@ describe('the packed package', function () {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'dist',
       'docs',
       'package.json',

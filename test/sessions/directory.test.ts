@@ -14,7 +14,7 @@ function directoryOn(store: Store): { directory: SessionDirectory; reports: stri
     holder: 'g',
     retention: { events: 10_000, bytes: 1e9, ageMs: 1e9 },
     queueLength: 32,
-    sessionsPerUser: 1e9,
+    sessionsIn: () => 1e9,
     runMs: 1e6,
     waitMs: 1e6,
     answerSize: 1e6,

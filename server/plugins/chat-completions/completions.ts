@@ -73,7 +73,7 @@ export class Completions {
     response.once('close', () => gone.abort());
     const identity = await call.authenticate();
     const request = readChatRequest(await call.body());
-    const app = this.#models.appOf(request.model);
+    const app = await this.#models.appOf(request.model, identity);
     const apps = this.#context.apps().map(({ name }) => name);
     const place = sessionPlace({ headers }, app, apps);
     response.setHeader(SESSION_HEADER, place.shown);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
 import type { PluginContext } from '../plugin.js';
 
 /** A model as the vendor's API lists it. */
@@ -10,13 +11,17 @@ export interface ModelObject {
   readonly owned_by: string;
 }
 
+type ModelsContext = Pick<PluginContext, 'apps' | 'appsOf'>;
+
 /** The apps of a gateway as models: by the names of a mapping, and by their own. */
 export class Models {
   readonly #apps = new Map<string, string>();
+  readonly #context: ModelsContext;
   readonly #created = Math.floor(Date.now() / 1000);
 
   /** @throws GatewayError `INVALID_REQUEST` when the mapping names an app that there is not */
-  constructor(context: Pick<PluginContext, 'apps'>, mapping: Readonly<Record<string, string>> = {}) {
+  constructor(context: ModelsContext, mapping: Readonly<Record<string, string>> = {}) {
+    this.#context = context;
     const apps = context.apps().map(({ name }) => name);
     for (const [model, app] of Object.entries(mapping)) {
       if (!apps.includes(app)) {
@@ -32,22 +37,28 @@ export class Models {
     for (const app of apps) if (!this.#apps.has(app)) this.#apps.set(app, app);
   }
 
-  list(): ModelObject[] {
-    return [...this.#apps.keys()].map((id) => this.#describe(id));
+  /** The models of a caller. */
+  async list(identity: Identity): Promise<ModelObject[]> {
+    const usable = await this.#usable(identity);
+    return [...this.#apps].filter(([, app]) => usable.has(app)).map(([id]) => this.#describe(id));
   }
 
   /** @throws GatewayError `APP_NOT_FOUND` */
-  get(model: string): ModelObject {
-    this.appOf(model);
+  async get(model: string, identity: Identity): Promise<ModelObject> {
+    await this.appOf(model, identity);
     return this.#describe(model);
   }
 
-  /** The name of the app behind a model. @throws GatewayError `APP_NOT_FOUND` */
-  appOf(model: string): string {
+  /** The name of the app behind a model. @throws GatewayError `APP_NOT_FOUND`, also for one that the caller may not use */
+  async appOf(model: string, identity: Identity): Promise<string> {
     const app = this.#apps.get(model);
-    if (app !== undefined) return app;
+    if (app !== undefined && (await this.#usable(identity)).has(app)) return app;
     const message = `The model ${JSON.stringify(model)} does not exist`;
     throw new GatewayError({ code: 'APP_NOT_FOUND', message, details: [{ path: 'model', message }] });
+  }
+
+  async #usable(identity: Identity): Promise<ReadonlySet<string>> {
+    return new Set((await this.#context.appsOf(identity)).map(({ name }) => name));
   }
 
   #describe(id: string): ModelObject {

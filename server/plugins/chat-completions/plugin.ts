@@ -106,9 +106,12 @@ function notServed({ request, path }: PluginRequest): never {
 }
 
 async function sendModels(call: PluginRequest, models: Models, path: string): Promise<void> {
-  await call.authenticate();
+  const identity = await call.authenticate();
   const rest = call.path.slice(path.length + 1);
-  const body = rest === '' ? { object: 'list', data: models.list() } : models.get(decode(rest));
+  const body =
+    rest === ''
+      ? { object: 'list', data: await models.list(identity) }
+      : await models.get(decode(rest), identity);
   sendChatJson(call.response, 200, body);
 }
 

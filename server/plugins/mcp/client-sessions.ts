@@ -12,8 +12,6 @@ const RETRY_AFTER_MS = 10_000;
 interface Owned {
   readonly owner: string;
   readonly session: ClientSession;
-  /** What its client was shown at the handshake. */
-  readonly view: ToolView;
 }
 
 /** How a session comes about. */
@@ -64,7 +62,7 @@ export class ClientSessions {
         limits: this.#limits,
         onOpen: () => {
           if (this.#closed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-          this.#byId.set(id, { owner, session: opened, view });
+          this.#byId.set(id, { owner, session: opened });
         },
         onClose: () => {
           this.#byId.delete(id);

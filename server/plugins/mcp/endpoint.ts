@@ -67,7 +67,9 @@ export class McpEndpoint {
     const found = this.#sessions.find(id, identity);
     if (!found)
       return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
-    await found.session.serve(call, { identity, view: found.view }, body);
+    // Asked again for each request that shows or runs a tool: what its user may do can change while the session is used.
+    const view = asksForTools(body) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
+    await found.session.serve(call, { identity, view }, body);
   }
 
   async #serveStateless(
@@ -104,6 +106,7 @@ function protocolHeaders(headers: IncomingHttpHeaders): {
 
 /** Whether a filter has to be asked: no other request shows or runs a tool. */
 function asksForTools(body: unknown): boolean {
+  if (body === undefined) return false;
   const method: unknown = (body as { method?: unknown } | null)?.method;
   return typeof method !== 'string' || method.startsWith('tools/');
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
 import type { GatewayPlugin, PluginContext, PluginRequest } from '../plugin.js';
 import { McpEndpoint } from './endpoint.js';
 import { type McpServerPluginOptions, type ParsedOptions, parseOptions } from './options.js';
@@ -57,9 +58,18 @@ class McpServerPlugin implements GatewayPlugin {
     const { path } = this.#options;
     if (call.path !== path && call.path !== `${path}/`) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const identity = await call.authenticate();
+    // To whom the app does not exist, its tools don't either.
+    if (!(await this.#isFor(identity))) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const endpoint = await this.#ready();
     if (this.#destroyed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
     await endpoint.serve(call, identity);
+  }
+
+  async #isFor(identity: Identity): Promise<boolean> {
+    const { sessionId } = this.#options;
+    const at = sessionId.indexOf(':');
+    const apps = await this.#context!.appsOf(identity);
+    return apps.some(({ name, isDefault }) => (at < 0 ? isDefault : name === sessionId.slice(0, at)));
   }
 
   async destroy(): Promise<void> {

@@ -40,7 +40,7 @@ export interface McpServerPluginOptions {
   readonly include?: readonly string[] | undefined;
   /** Names of tools that are not exposed. @default none */
   readonly exclude?: readonly string[] | undefined;
-  /** Asked once per client session, and for every request of a client that has none (revision 2026-07-28). */
+  /** Asked when a client session begins, and for each request that lists or calls tools. */
   readonly toolFilter?: McpToolFilter | undefined;
   /** What clients show of the server. @default `agent-session-gateway` and its protocol version */
   readonly serverInfo?:

@@ -166,6 +166,7 @@ class Group {
       event.seq = ++log.head;
       event.term = log.term;
       log.tail.push(event);
+      log.size += event.body.length;
     }
     this.#options.journal.add(log.id, events[0]!.seq, events);
   }

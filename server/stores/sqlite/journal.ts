@@ -2,7 +2,7 @@ import type { StoredEvent } from '../store.js';
 import { decodeJournal, encodeEvents, encodeGroup } from './codec.js';
 import type { Connection } from './connection.js';
 import type { LiveLogs } from './live-logs.js';
-import type { LogState } from './log-state.js';
+import { type LogState, sizeOf } from './log-state.js';
 import type { Statements } from './statements.js';
 
 /** Size of the journal, in characters, at which it is moved into chunks: what the next opening reads at most, and what tails hold. */
@@ -116,10 +116,10 @@ export class Journal {
         chars += events[end]!.body.length;
       }
       const slice = events.slice(start, end);
-      this.#sql.putChunk.run(log, slice[0]!.seq, slice.at(-1)!.seq, encodeEvents(slice));
+      this.#sql.putChunk.run(log, slice[0]!.seq, slice.at(-1)!.seq, encodeEvents(slice), sizeOf(slice));
       start = end;
     }
-    this.#sql.moveHead.run(events.at(-1)!.seq, updatedAt, log);
+    this.#sql.moveHead.run(events.at(-1)!.seq, updatedAt, sizeOf(events), log);
   }
 
   /** Moves everything, so that the next opening finds no journal. */

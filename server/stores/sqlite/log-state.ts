@@ -1,6 +1,13 @@
 import type { AppendResult, LogHead, SessionRecord, SessionRef, StoredEvent } from '../store.js';
 import type { Row } from './driver.js';
 
+/** Size of events, in characters of their bodies. */
+export function sizeOf(events: readonly { readonly body: string }[]): number {
+  let size = 0;
+  for (const { body } of events) size += body.length;
+  return size;
+}
+
 /** A log that is held for writing. Between commits it says what the database has; a failed commit puts it back. */
 export class LogState {
   readonly ref: SessionRef;
@@ -23,6 +30,10 @@ export class LogState {
   updatedAt: number;
   /** False once nobody holds it here. */
   live = true;
+  /** Of its events and messages, in characters. */
+  size: number;
+  /** What of that was told to `Usage`. */
+  countedSize: number;
 
   constructor(ref: SessionRef, row: Row, terms: readonly Row[]) {
     this.ref = { scope: ref.scope, app: ref.app, name: ref.name };
@@ -36,6 +47,8 @@ export class LogState {
     this.first = row.first as number;
     this.head = row.head as number;
     this.chunked = this.head;
+    this.size = row.size as number;
+    this.countedSize = this.size;
     this.terms = terms.map((term) => ({ term: term.term as number, first: term.first as number }));
   }
 
@@ -50,10 +63,10 @@ export class LogState {
 
   /** What a failed commit has to put back. */
   mark(): () => void {
-    const { termKept, head, chunked, tail, batch, closed, updatedAt } = this;
+    const { termKept, head, chunked, tail, batch, closed, updatedAt, size } = this;
     const { length } = tail;
     return () => {
-      Object.assign(this, { termKept, head, chunked, tail, batch, closed, updatedAt });
+      Object.assign(this, { termKept, head, chunked, tail, batch, closed, updatedAt, size });
       tail.length = length;
     };
   }

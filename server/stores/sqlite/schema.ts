@@ -44,4 +44,11 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX sent_at ON sent (at);
   `,
+  `
+  ALTER TABLE log ADD COLUMN size INTEGER NOT NULL DEFAULT 0;     -- of what is in chunks and messages
+  ALTER TABLE chunk ADD COLUMN size INTEGER NOT NULL DEFAULT 0;   -- of its events' bodies, in characters
+  UPDATE chunk SET size = length(data);
+  UPDATE log SET size = (SELECT coalesce(sum(size), 0) FROM chunk WHERE log = log.id)
+    + (SELECT coalesce(sum(length(data)), 0) FROM message WHERE log = log.id);
+  `,
 ];

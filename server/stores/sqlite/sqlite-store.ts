@@ -13,6 +13,7 @@ import {
   type Store,
   type StoredEvent,
   type StoredSend,
+  type StoredSize,
   StoreError,
 } from '../store.js';
 import { Connection } from './connection.js';
@@ -26,6 +27,7 @@ import { LogState } from './log-state.js';
 import { Reader } from './reader.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
+import { Usage } from './usage.js';
 
 /** Where an SQLite store keeps its database, and how hard it holds on to it. */
 export interface SqliteStoreOptions {
@@ -48,6 +50,7 @@ interface Parts {
   readonly journal: Journal;
   readonly commits: GroupCommit;
   readonly terms: Terms;
+  readonly usage: Usage;
 }
 
 /** Keeps everything in one SQLite file, which one process at a time can use. */
@@ -92,6 +95,7 @@ export class SqliteStore implements Store {
     const live = new LiveLogs();
     const reader = new Reader(sql, live);
     const journal = new Journal(connection, sql, live);
+    const usage = new Usage(sql, live);
     journal.replay();
     const commits = new GroupCommit({
       connection,
@@ -101,11 +105,12 @@ export class SqliteStore implements Store {
       full: this.durability === 'disk',
       lookup: (session, key) => reader.sent(session, key),
       appended: (log) => {
+        usage.changed(log);
         if (log.closed) live.drop(log);
         for (const wake of this.#wakes.get(keyOf(log.ref)) ?? []) wake();
       },
     });
-    return { connection, sql, live, reader, journal, commits, terms: new Terms(connection, sql) };
+    return { connection, sql, live, reader, journal, commits, usage, terms: new Terms(connection, sql) };
   }
 
   /** Closes the file when its last user does. */
@@ -206,7 +211,7 @@ export class SqliteStore implements Store {
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): void {
-    const { connection, sql, reader, journal } = this.#open;
+    const { connection, sql, reader, journal, usage } = this.#open;
     const log = reader.log(ref, ref.epoch);
     if (!log || checkpoint.seq < log.first) return;
     const undo = log.mark();
@@ -216,13 +221,20 @@ export class SqliteStore implements Store {
         // What is cut must not come back from the journal, so its place is behind the log's head there.
         if (log.chunked < checkpoint.seq) journal.chunkTail(log);
         let n = checkpoint.messageCount - messages.length;
-        for (const message of messages) sql.putMessage.run(log.id, n++, JSON.stringify(message));
+        let size = 0;
+        for (const message of messages) {
+          const data = JSON.stringify(message);
+          size += data.length;
+          sql.putMessage.run(log.id, n++, data);
+        }
         sql.putCheckpoint.run(log.id, JSON.stringify(checkpoint));
-        sql.moveFirst.run(first, log.id);
-        sql.cutChunks.run(log.id, checkpoint.seq);
+        for (const chunk of sql.cutChunks.all(log.id, checkpoint.seq)) size -= chunk.size as number;
+        sql.moveFirst.run(first, size, log.id);
+        log.size += size;
         sql.cutTerms.run(log.id, first);
       });
       log.first = first;
+      usage.changed(log);
     } catch (error) {
       undo();
       throw writeFailure(error);
@@ -254,17 +266,24 @@ export class SqliteStore implements Store {
     return this.#open.reader.count(scope);
   }
 
+  usage(ref: SessionRef): StoredSize {
+    const { live, reader, usage } = this.#open;
+    return usage.of(ref, live.get(ref)?.session ?? reader.session(ref)?.id);
+  }
+
   unfinished(): readonly SessionRef[] {
     return this.#open.reader.unfinished();
   }
 
   expire(before: { readonly keys: number; readonly closedLogs: number }): Promise<void> {
-    return expireRecords(this.#open.connection, before);
+    const { connection, usage } = this.#open;
+    return expireRecords(connection, before).finally(() => usage.forget());
   }
 
   remove(ref: SessionRef): void {
     try {
       removeSession(this.#open.connection, ref);
+      this.#open.usage.forget();
     } catch (error) {
       throw writeFailure(error);
     }

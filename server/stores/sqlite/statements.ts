@@ -1,6 +1,6 @@
 import type { Database } from './driver.js';
 
-const LOG = 'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head';
+const LOG = 'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size';
 
 /** The statements of the store, each prepared once. */
 export function prepareStatements(db: Database) {
@@ -18,6 +18,10 @@ export function prepareStatements(db: Database) {
        WHERE s.scope = ? AND s.open IS NOT NULL AND s.open < ? ORDER BY s.open DESC LIMIT ?`,
     ),
     countSessions: sql('SELECT count(*) AS n FROM session WHERE scope = ? AND open IS NOT NULL'),
+    sizeOfScope: sql(
+      'SELECT sum(l.size) AS n FROM session s JOIN log l ON l.session = s.id WHERE s.scope = ?',
+    ),
+    sizeOfSession: sql('SELECT sum(size) AS n FROM log WHERE session = ?'),
     unfinished: sql(
       `SELECT DISTINCT s.scope, s.app, s.name FROM run r JOIN log l ON l.id = r.log JOIN session s ON s.id = l.session
        WHERE l.closed IS NULL ORDER BY s.open`,
@@ -29,8 +33,8 @@ export function prepareStatements(db: Database) {
     putLog: sql(
       'INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id',
     ),
-    moveHead: sql('UPDATE log SET head = ?, updated = ? WHERE id = ?'),
-    moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1) WHERE id = ?2'),
+    moveHead: sql('UPDATE log SET head = ?, updated = ?, size = size + ? WHERE id = ?'),
+    moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1), size = size + ?2 WHERE id = ?3'),
     closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
 
     terms: sql('SELECT term, first FROM term WHERE log = ? ORDER BY term'),
@@ -45,8 +49,8 @@ export function prepareStatements(db: Database) {
     clearJournal: sql('DELETE FROM journal WHERE id <= ?'),
 
     chunkAfter: sql('SELECT first, data FROM chunk WHERE log = ? AND last > ? ORDER BY last LIMIT 1'),
-    putChunk: sql('INSERT INTO chunk VALUES (?, ?, ?, ?)'),
-    cutChunks: sql('DELETE FROM chunk WHERE log = ? AND last <= ?'),
+    putChunk: sql('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)'),
+    cutChunks: sql('DELETE FROM chunk WHERE log = ? AND last <= ? RETURNING size'),
 
     checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),
     putCheckpoint: sql('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),

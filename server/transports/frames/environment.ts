@@ -1,5 +1,7 @@
 import type { Authenticator } from '../../auth/authenticate.js';
+import type { ClientAddress } from '../../auth/client-address.js';
 import type { Connections } from '../../delivery/connections.js';
+import type { RequestGate } from '../../limits/request-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
 import type { OriginPolicy } from '../origin.js';
@@ -11,6 +13,11 @@ export interface FrameEnvironment {
   readonly authenticator: Authenticator;
   readonly connections: Connections;
   readonly frames: FrameSessions;
+  /** Lets sockets of one address in, up to a number. */
+  readonly gate: RequestGate;
+  readonly addressOf: ClientAddress;
+  /** Whether callers without an identity are served: then a host that names users has to name one. */
+  readonly anonymous: boolean;
   /** Counts the frames of a client that ask for nothing: malformed ones, pings and new tokens. */
   readonly chatter: RateLimiter;
   readonly origin: OriginPolicy;

@@ -7,6 +7,7 @@ import type {
   ServerFrame,
 } from '../../../shared/frames.js';
 import { negotiateProtocol } from '../../../shared/version.js';
+import { unnamed } from '../../auth/refusal.js';
 import type { Identity } from '../../auth/types.js';
 import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
 import { retryAfter } from '../../delivery/retry-after.js';
@@ -245,9 +246,10 @@ export class FrameSession implements Sink {
   }
 
   #identify(token: string | undefined): MaybePromise<Identity> {
-    const { authenticator, cookies } = this.#env;
+    const { authenticator, cookies, anonymous } = this.#env;
     const { user, request } = this.#peer;
     if (user) return authenticator.identify(user);
+    if (user === null && anonymous) throw unnamed();
     if (cookies && token === undefined) checkCookieRequest(request.headers);
     return authenticator.authenticate({ ...(token !== undefined && { token }), request });
   }

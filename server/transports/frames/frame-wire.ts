@@ -8,8 +8,8 @@ export const HELLO_BYTES = 256 * 1024;
 /** Who is at the other end, as far as the socket itself knows. */
 export interface FramePeer {
   readonly request: AuthRequest;
-  /** The user, where the host has authenticated the upgrade itself. */
-  readonly user?: UserLike | undefined;
+  /** The user, where the host has authenticated the upgrade itself; null where it found none. */
+  readonly user?: UserLike | null | undefined;
 }
 
 /** One client's socket, as a session of frames sees it. It reports to the session: `receive`, `drained` and `closed`. */

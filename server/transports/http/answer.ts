@@ -9,6 +9,8 @@ const JSON_HEADERS = [
   'no-store',
   'X-Content-Type-Options',
   'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
   'Content-Length',
 ];
 
@@ -16,7 +18,7 @@ const JSON_HEADERS = [
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body: string | undefined = JSON.stringify(value);
   if (body === undefined) {
-    response.writeHead(204, { 'Cache-Control': 'no-store' });
+    response.writeHead(204, { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     response.end();
     return;
   }

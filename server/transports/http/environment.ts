@@ -1,8 +1,11 @@
 import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
+import type { ClientAddress } from '../../auth/client-address.js';
+import type { Presence } from '../../auth/presence.js';
 import type { Tickets } from '../../auth/tickets.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Ticker } from '../../delivery/ticker.js';
+import type { RequestGate } from '../../limits/request-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
 import type { PluginHost } from '../../plugins/plugin-host.js';
@@ -16,6 +19,12 @@ export interface HttpEnvironment {
   readonly operations: Operations;
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
+  readonly presence: Presence;
+  /** Lets requests of one address in, up to a number. */
+  readonly gate: RequestGate;
+  readonly addressOf: ClientAddress;
+  /** Whether callers without an identity are served: then a host that names users has to name one. */
+  readonly anonymous: boolean;
   readonly connections: Connections;
   readonly calls: OpenCalls;
   readonly ticker: Ticker;

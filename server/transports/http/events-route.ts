@@ -3,10 +3,13 @@ import { parseVector } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { From, SubscribeTarget } from '../../../shared/operation-types.js';
 import type { AppRegistry } from '../../apps/registry.js';
+import type { ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
+import type { EventConnection } from '../../delivery/connection.js';
 import { newConnectionId } from '../../ids.js';
 import type { HttpEnvironment } from './environment.js';
 import { retryLine, SseSink, startSse } from './sse-sink.js';
+import { readerKey } from './unread.js';
 
 const STARTS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
 
@@ -51,7 +54,7 @@ export async function openEvents(
   env: HttpEnvironment,
   request: IncomingMessage,
   response: ServerResponse,
-  call: { readonly identity: Identity; readonly events: EventsRequest },
+  call: { readonly identity: Identity; readonly events: EventsRequest; readonly ticket: ShownTicket | null },
 ): Promise<void> {
   if (env.state.draining) {
     // A 503 would stop a native EventSource for good.
@@ -60,13 +63,15 @@ export async function openEvents(
     return;
   }
   const targets = targetsOf(env.apps, call.events);
+  call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
   const vector = call.events.sessionIds.length !== 1;
+  const reader = readerKey(call.identity, env.addressOf(request));
   const sink = new SseSink(request, response, {
     ids: vector ? 'vector' : 'cursor',
-    ended: () => env.unread.watch(response, call.identity.userKey),
+    ended: () => env.unread.watch(response, reader),
   });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
-  const connection = env.connections.add({
+  const connection: EventConnection = env.connections.add({
     id: newConnectionId(),
     transport: 'sse',
     identity: call.identity,
@@ -77,6 +82,7 @@ export async function openEvents(
     maxAgeMs: streamMs,
     vector,
     client: true,
+    onFollow: call.ticket?.serve({ supersede: () => connection.end('interrupted') }),
   });
   // A client that left while it was authenticated has closed its response already.
   if (response.closed) connection.gone();
@@ -95,8 +101,7 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
   const single = sessionIds.length === 1;
   const targets = new Map<string, SubscribeTarget>();
   for (const sessionId of sessionIds) {
-    const { app, name } = apps.parse(sessionId);
-    const id = apps.format(app, name);
+    const id = canonical(apps, sessionId);
     // What is neither the vector nor the one session's cursor is passed on, to be answered as malformed.
     const cursor = cursors?.get(id) ?? (cursors && !single ? undefined : lastEventId);
     targets.set(id, targetAt(sessionId, cursor, from));
@@ -107,6 +112,11 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
       if (!targets.has(sessionId)) targets.set(sessionId, targetAt(sessionId, cursor, from));
   }
   return [...targets.values()];
+}
+
+function canonical(apps: AppRegistry, sessionId: string): string {
+  const { app, name } = apps.parse(sessionId);
+  return apps.format(app, name);
 }
 
 function targetAt(sessionId: string, cursor: string | undefined, from: From): SubscribeTarget {

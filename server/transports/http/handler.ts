@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { bearerToken } from '../../auth/credentials.js';
-import { isTicket } from '../../auth/tickets.js';
+import { unnamed } from '../../auth/refusal.js';
+import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
+import type { ExecuteOptions } from '../../host/session-handle.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
 import type { PluginRoute } from '../../plugins/plugin-host.js';
 import { authRequest } from '../auth-request.js';
 import type { HandleOptions, OperationOptions, ServedOperation } from '../handle-options.js';
-import { checkCookieRequest, checkOrigin } from '../origin.js';
+import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { type Target, targetOf } from '../target.js';
 import { sendError, sendFallback, sendJson } from './answer.js';
@@ -20,6 +22,10 @@ import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
+import { readerKey } from './unread.js';
+
+/** How long a plugin's answer may go on once its caller was withdrawn. */
+const CUT_AFTER_MS = 1000;
 
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
@@ -63,10 +69,10 @@ export class HttpHandler {
    *
    * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
    */
-  async identify(request: IncomingMessage, response: ServerResponse): Promise<Identity> {
+  async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Identity> {
     levelHttp2(request, response);
-    checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
-    return this.#identify(request, bearerToken(request.headers), {});
+    checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
+    return this.#identify(request, bearerToken(request.headers), { user });
   }
 
   /** Answers a request that is nobody's. */
@@ -82,7 +88,7 @@ export class HttpHandler {
         this.#fail(response, error, plugin?.options.fail);
         return undefined;
       })
-      .then((userKey) => unread.watch(response, userKey))
+      .then((reader) => unread.watch(response, reader))
       .catch((error: unknown) => this.#env.report(error, 'watching an answer failed'));
   }
 
@@ -93,7 +99,8 @@ export class HttpHandler {
   ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
-    checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
+    this.#env.gate.enter(request, response);
+    checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
     if (options.methods) {
       if (isPreflight(request))
@@ -105,7 +112,11 @@ export class HttpHandler {
       request,
       response,
       path: call.target.path,
-      authenticate: async () => this.#identify(request, bearerToken(request.headers), call.options),
+      authenticate: async () => {
+        const identity = await this.#identify(request, bearerToken(request.headers), call.options);
+        this.#attend(identity, response);
+        return identity;
+      },
       body: () => readBody(request, this.#env.limits, call.options.body),
     });
   }
@@ -122,7 +133,8 @@ export class HttpHandler {
   ): Promise<string | undefined> {
     const env = this.#env;
     levelHttp2(request, response);
-    checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
+    env.gate.enter(request, response);
+    checkOrigin(request, env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, env.origin.origins);
     if (isPreflight(request)) return void answerPreflight(response, [route.http]);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
@@ -141,7 +153,8 @@ export class HttpHandler {
     }
     const identified = this.#identify(request, bearerToken(request.headers), options);
     const identity = isPromise(identified) ? await identified : identified;
-    env.unread.admit(identity.userKey);
+    const reader = readerKey(identity, env.addressOf(request));
+    env.unread.admit(reader);
     const caller = new HttpCall(request, response, identity);
     if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
@@ -150,7 +163,7 @@ export class HttpHandler {
       const body = options.params ?? (await readBody(request, env.limits, options.body));
       await this.#post(request, response, { to: route.to, body, caller });
     }
-    return identity.userKey;
+    return reader;
   }
 
   async #post(
@@ -177,12 +190,43 @@ export class HttpHandler {
     const params = options.params ? queryOf(options.params) : asked;
     const token = bearerToken(request.headers) ?? asked.get('token') ?? undefined;
     const lastEventId = readLastEventId(request, params);
-    const identity =
+    if (!originAllowedByHost(request, response)) checkStreamRequest(request.headers, this.#env.origin);
+    const ticket =
       token !== undefined && isTicket(token) && !options.user
         ? this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined })
-        : await this.#identify(request, token, options);
+        : null;
+    const identity = await (ticket ? this.#holder(ticket) : this.#identify(request, token, options));
     const events = readEventsRequest(params, lastEventId);
-    await openEvents(this.#env, request, response, { identity, events });
+    await openEvents(this.#env, request, response, { identity, events, ticket });
+  }
+
+  /** Whose ticket it is, if what that caller once showed is still good. */
+  async #holder(ticket: ShownTicket): Promise<Identity> {
+    try {
+      const identity = await this.#env.authenticator.revalidate(ticket.identity);
+      ticket.renew(identity);
+      return identity;
+    } catch (error) {
+      if (isGatewayError(error) && error.status === 401) ticket.drop();
+      throw error;
+    }
+  }
+
+  /** Cuts an answer that is still under way when its caller is withdrawn: what a plugin streams is its own business until then. */
+  #attend(identity: Identity, response: ServerResponse): void {
+    let present = identity;
+    const leave = this.#env.presence.add({
+      get identity() {
+        return present;
+      },
+      renew: (renewed) => {
+        present = renewed;
+      },
+      // What a plugin follows of its caller's sessions has ended too, so it may end its answer in its own form.
+      end: () => void setTimeout(() => response.destroy(), CUT_AFTER_MS).unref(),
+    });
+    if (response.closed) leave();
+    else response.once('close', leave);
   }
 
   #identify(
@@ -190,12 +234,13 @@ export class HttpHandler {
     token: string | undefined,
     options: Pick<HandleOptions, 'user'>,
   ): MaybePromise<Identity> {
-    const { authenticator, cookies } = this.#env;
+    const { authenticator, cookies, anonymous, addressOf } = this.#env;
     if (options.user) return authenticator.identify(options.user);
+    if (options.user === null && anonymous) throw unnamed();
     if (cookies && token === undefined) checkCookieRequest(request.headers);
     return authenticator.authenticate({
       ...(token !== undefined && { token }),
-      request: authRequest(request),
+      request: authRequest(request, addressOf(request)),
     });
   }
 

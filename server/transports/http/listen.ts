@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
 import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
@@ -14,6 +14,8 @@ export interface ListenOptions {
 
 /** What is done with what comes. */
 export interface ServerHandlers {
+  /** Whether a connection is served; one that is not is cut. */
+  admit(socket: Socket): boolean;
   request(request: IncomingMessage, response: ServerResponse): void;
   /** Takes an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -41,6 +43,9 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     },
     handlers.request,
   );
+  server.on('connection', (socket) => {
+    if (!handlers.admit(socket)) socket.destroy();
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });

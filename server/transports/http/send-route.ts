@@ -6,6 +6,7 @@ import type { Sent } from '../../operations/operations.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './environment.js';
 import { SseSink } from './sse-sink.js';
+import { readerKey } from './unread.js';
 
 /**
  * Sends a message and answers as the caller prefers: SSE of its run, one JSON result (`Accept: application/json`), or 202 as soon
@@ -25,7 +26,7 @@ export async function sendMessage(
     return sendJson(response, 202, accepted);
   }
   // Before the message is accepted: whoever is refused has sent nothing.
-  const release = env.calls.hold(call.caller.identity.userKey);
+  const release = env.calls.hold(call.caller.identity);
   if (response.closed) release();
   else response.once('close', release);
   const sent = await env.operations.send(body, call.caller);
@@ -52,7 +53,8 @@ async function streamRun(
   { sent, identity }: { readonly sent: Sent; readonly identity: Caller['identity'] },
 ): Promise<void> {
   if (sent.repeated && (await cutAway(sent))) return sendOutcome(response, sent);
-  const ended = (): void => env.unread.watch(response, identity.userKey);
+  const reader = readerKey(identity, env.addressOf(request));
+  const ended = (): void => env.unread.watch(response, reader);
   const sink = new SseSink(request, response, { ids: 'cursor', ended });
   const { heartbeatMs, slowClientMs } = env.limits;
   const connection = env.connections.add({

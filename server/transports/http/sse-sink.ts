@@ -12,6 +12,8 @@ const HEADERS = {
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
   'X-Content-Type-Options': 'nosniff',
+  // Its URL may hold a ticket.
+  'Referrer-Policy': 'no-referrer',
 };
 
 /** Writes `retry:` with jitter. */

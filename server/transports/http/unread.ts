@@ -1,23 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
+import { addressKey } from '../../auth/address.js';
+import type { Identity } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { Ticker, Ticking } from '../../delivery/ticker.js';
 import { sentBytes } from '../sent-bytes.js';
+
+/** Whose answers count together: a person's, and of an identity that many callers share those of one address. */
+export function readerKey({ shared, userKey }: Identity, address: string): string {
+  return shared ? `${userKey} ${addressKey(address)}` : userKey;
+}
 
 /** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
 export class UnreadAnswers {
   readonly #limits: { readonly slowClientMs: number; readonly unreadBytes: number };
   readonly #ticker: Ticker;
-  readonly #perUser = new Map<string, number>();
+  readonly #perReader = new Map<string, number>();
 
   constructor(limits: { readonly slowClientMs: number; readonly unreadBytes: number }, ticker: Ticker) {
     this.#limits = limits;
     this.#ticker = ticker;
   }
 
-  /** Whether a user may ask for more. @throws GatewayError `RATE_LIMITED` */
-  admit(userKey: string): void {
-    if ((this.#perUser.get(userKey) ?? 0) < this.#limits.unreadBytes) return;
+  /** Whether a reader may ask for more. @throws GatewayError `RATE_LIMITED` */
+  admit(reader: string): void {
+    if ((this.#perReader.get(reader) ?? 0) < this.#limits.unreadBytes) return;
     throw new GatewayError({
       code: 'RATE_LIMITED',
       message: 'Read the answers to earlier requests first',
@@ -25,8 +32,8 @@ export class UnreadAnswers {
     });
   }
 
-  /** Watches an answer that has ended until it is read. @param userKey Whose it is, where that is known */
-  watch(response: ServerResponse, userKey: string | undefined): void {
+  /** Watches an answer that has ended until it is read. @param reader Whose it is, where that is known */
+  watch(response: ServerResponse, reader: string | undefined): void {
     if (!response.writableEnded || response.writableFinished || response.closed) return;
     const bytes = response.writableLength;
     const stall = new Stall(() => sentBytes(response.socket));
@@ -39,17 +46,17 @@ export class UnreadAnswers {
     const done = (): void => {
       response.off('close', done).off('finish', done);
       this.#ticker.delete(item);
-      if (userKey !== undefined) this.#count(userKey, -bytes);
+      if (reader !== undefined) this.#count(reader, -bytes);
     };
     stall.begin();
-    if (userKey !== undefined) this.#count(userKey, bytes);
+    if (reader !== undefined) this.#count(reader, bytes);
     response.once('close', done).once('finish', done);
     this.#ticker.add(item);
   }
 
-  #count(userKey: string, bytes: number): void {
-    const held = (this.#perUser.get(userKey) ?? 0) + bytes;
-    if (held > 0) this.#perUser.set(userKey, held);
-    else this.#perUser.delete(userKey);
+  #count(reader: string, bytes: number): void {
+    const held = (this.#perReader.get(reader) ?? 0) + bytes;
+    if (held > 0) this.#perReader.set(reader, held);
+    else this.#perReader.delete(reader);
   }
 }

@@ -13,6 +13,7 @@ export function refuseUpgrade(socket: Duplex, error: GatewayError): void {
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
     'Cache-Control: no-store',
+    'Referrer-Policy: no-referrer',
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...retry,
   ];

@@ -41,7 +41,8 @@ export class WebSocketDoor {
     const target = targetOf(request, options.basePath ?? '');
     if (target?.path !== WEBSOCKET_PATH) return false;
     try {
-      checkOrigin(request.headers, this.#env.origin);
+      this.#env.gate.enter(request, socket);
+      checkOrigin(request, this.#env.origin);
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
       }
@@ -57,7 +58,7 @@ export class WebSocketDoor {
       this.#accept(
         new WebSocketWire(this.#env, webSocket, {
           socket,
-          request: authRequest(request),
+          request: authRequest(request, this.#env.addressOf(request)),
           user: options.user,
         }),
       ),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
-import { connectClient } from '../../support/client.js';
+import { connectClient, failure } from '../../support/client.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
@@ -81,18 +81,22 @@ describe('the thread of a graph with a checkpointer', () => {
   });
 
   it('is told what was sent with an earlier message that it never got', async () => {
-    const { client, url } = await serve(langGraphApp({ graph: remembering() }));
+    const { client, url } = await serve(langGraphApp({ graph: remembering() }), {
+      clientMessages: { roles: ['user', 'system'] },
+    });
     await client.send('main', 'one').result;
     const messages = [{ role: 'system', content: 'Be brief' }, { content: 'two' }];
     const { body } = await post(`${url}/send`, { sessionId: 'main', messages });
     expect(textOf(body.message)).to.equal('one|one|Be brief|two');
   });
 
-  it('is told a message whose sender used its id before', async () => {
+  it('never gets a message whose sender used its id before', async () => {
     const { client } = await serve(langGraphApp({ graph: remembering() }));
     await client.send('main', { id: 'mine', content: 'one' }).result;
-    const run = client.send('main', { id: 'mine', content: 'two' });
-    expect(textOf((await run.result).message)).to.contain('two');
+    expect((await failure(client.send('main', { id: 'mine', content: 'two' }).result)).code).to.equal(
+      'MESSAGE_EXISTS',
+    );
+    expect(textOf((await client.send('main', 'three').result).message)).to.equal('one|one|three');
   });
 
   it('may be the host’s choice', async () => {

@@ -130,8 +130,8 @@ for (const { name, sessions, connect } of CLIENTS) {
       );
       expect(names).to.equal('b');
       expect(new Set(asked)).to.deep.equal(new Set(['a b bob free']));
-      // Once for a session; without one, once for the list and for each of three calls.
-      expect(asked).to.have.length(sessions ? 1 : 4);
+      // Once for the list, for each of three calls, and for the handshake where there is one.
+      expect(asked).to.have.length(sessions ? 5 : 4);
     });
 
     it('are denied by a filter that throws or answers nonsense', async () => {

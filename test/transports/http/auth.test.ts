@@ -145,19 +145,21 @@ describe('auth type custom', () => {
     });
     expect(await userOf(url, bearer('good'))).to.deep.equal({ id: 'alice', ip: '127.0.0.1' });
     await expectUnauthenticated(url, {});
-    await expectUnauthenticated(url, bearer('boom'));
+    const boom = await get(`${url}/status`, bearer('boom'));
+    expect([boom.status, boom.body.error.code]).to.deep.equal([503, 'AUTH_UNAVAILABLE']);
+    expect(boom.headers.get('retry-after')).to.equal('1');
     expect(JSON.stringify((await get(`${url}/status`, bearer('boom'))).body)).not.to.include('secret');
     expect(JSON.stringify(log.lines)).not.to.include('boom');
   });
 
   it('hydrateUser that fails, or returns no id, refuses', async () => {
-    for (const hydrateUser of [
-      async () => Promise.reject(new Error('db')),
-      async () => ({}),
-      async () => null,
+    for (const [status, hydrateUser] of [
+      [503, async () => Promise.reject(new Error('db'))],
+      [401, async () => ({})],
+      [401, async () => null],
     ] as any[]) {
       const { url } = await start({ ...byName, hydrateUser } as AuthConfig);
-      expect((await get(`${url}/status`, as('alice'))).status).to.equal(401);
+      expect((await get(`${url}/status`, as('alice'))).status).to.equal(status);
     }
   });
 
