@@ -10,6 +10,7 @@ import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
+import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
@@ -80,9 +81,10 @@ export class Gateway<
    * Opens the store, starts the plugins and listens: on `socketPath` where it is given, standalone also on the port. Calling it
    * again changes nothing.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` naming the option
+   * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` once it was closed: a gateway serves once
    */
   start(): Promise<StartedGateway> {
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = null;
       throw error;
@@ -102,6 +104,7 @@ export class Gateway<
   /** Opens the store on first use; null once it is open. */
   #ready(): Promise<void> | null {
     if (this.#open) return null;
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#opening ??= this.#openStore();
     return this.#opening;
   }
@@ -110,6 +113,7 @@ export class Gateway<
   #readyForRequests(): Promise<void> | null {
     return (
       this.#ready()?.catch((error: unknown) => {
+        if (this.#closed) throw closedForGood();
         this.#parts.report(error, 'opening the store');
         throw new GatewayError({
           code: 'OVERLOADED',
@@ -138,9 +142,10 @@ export class Gateway<
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      Promise.resolve(
-        config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs }),
-      ).catch((error: unknown) => report(error, 'expiring records'));
+      const before = { keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs };
+      Promise.resolve()
+        .then(() => config.store.expire(before))
+        .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
   }
 
@@ -266,23 +271,47 @@ export class Gateway<
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     await this.#started?.catch(() => {});
+    // A store that is being opened for a first request is opened, and then closed with the rest.
+    await this.#opening?.catch(() => {});
     connections.drain();
     plugins.drain();
-    await this.#recovered;
+    const { storeMs } = config.limits;
+    await within(this.#recovered, storeMs);
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
+      storeMs,
       handOver: config.store.durability !== 'memory',
+      others: calls.idle(),
     });
+    calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
-    if (this.#open) await config.store.close();
+    if (this.#open) await this.#closeStore();
     lifecycle.emit('stopped', {});
   }
+
+  async #closeStore(): Promise<void> {
+    const { config, report } = this.#parts;
+    try {
+      const closed = await within(Promise.resolve(config.store.close()), config.limits.storeMs);
+      if (!closed) throw new GatewayError({ code: 'TIMEOUT', message: 'The store did not close in time' });
+    } catch (error) {
+      report(error, 'closing the store');
+    }
+  }
+}
+
+function closedForGood(): GatewayError {
+  return new GatewayError({
+    code: 'SHUTTING_DOWN',
+    message: 'The gateway was closed and does not start again; make another one',
+    retryable: false,
+  });
 }
 
 /** The inferred tree, or none where no methods were given. */

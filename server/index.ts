@@ -1,3 +1,5 @@
+import './node-version.js';
+
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
 export {
@@ -22,7 +24,15 @@ export type {
 } from '../shared/events.js';
 export type { SessionState } from '../shared/fold.js';
 export type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../shared/messages.js';
-export type { Method, MethodContext, MethodLeaf, MethodTree } from '../shared/method.js';
+export type {
+  Method,
+  MethodContext,
+  MethodLeaf,
+  MethodsConfig,
+  MethodTree,
+  ParentSpan,
+  PublishOptions,
+} from '../shared/method.js';
 export type {
   Accepted,
   AppSummary,

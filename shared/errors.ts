@@ -16,7 +16,7 @@ export const ERROR_TABLE = {
   INVALID_PARAMS: { status: 400, message: 'The parameters do not match the schema' },
   PROTOCOL_VERSION_UNSUPPORTED: { status: 400, message: 'No common protocol version' },
   UNAUTHENTICATED: { status: 401, message: 'Authentication is required' },
-  GUARD_DENIED: { status: 403, message: 'The call was denied' },
+  GUARD_DENIED: { status: 403, message: 'The call was denied', guardType: 'custom' },
   ACCESS_DENIED: { status: 403, message: 'Access denied' },
   ORIGIN_DENIED: { status: 403, message: 'This origin or host is not allowed' },
   ROUTE_NOT_FOUND: { status: 404, message: 'No such route' },

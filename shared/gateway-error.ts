@@ -31,6 +31,7 @@ export interface ErrorDefaults {
   readonly message: string;
   /** Whether the same call may succeed later without a change. */
   readonly retryable?: boolean;
+  readonly guardType?: GuardType;
 }
 
 // The client's own: its few codes get their texts where they arise, and every other code comes with its fields over the wire.
@@ -95,9 +96,13 @@ export class GuardError extends GatewayError {
   }
 }
 
-/** Whether a value is a `GatewayError`, also one of another copy of this package. */
+/** Whether a value is a `GatewayError`, also one of another copy of this package. Takes any value, hostile proxies included. */
 export function isGatewayError(value: unknown): value is GatewayError {
-  return typeof value === 'object' && value !== null && BRAND in value;
+  try {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a value is a denial by a role check or a guard. */

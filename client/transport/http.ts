@@ -61,7 +61,7 @@ export async function requestOperation(
   const response = await request(
     options,
     http === 'POST'
-      ? { path, body, signal, headers: { prefer: 'respond-async' } }
+      ? { path, body, signal, headers: { accept: 'application/json', prefer: 'respond-async' } }
       : // JSON has dropped what is undefined; a query would write it out.
         { path: `${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
   );
@@ -71,7 +71,7 @@ export async function requestOperation(
     throw new GatewayError({
       code: 'INVALID_REQUEST',
       status: 400,
-      message: `${path} did not answer with JSON`,
+      message: `${path} answered without JSON`,
     });
   }
   try {

@@ -41,7 +41,7 @@ async function* readEvents(options: HttpOptions, ask: HttpRequest, decoder: SseD
     await reader?.cancel().catch(() => {});
     throw new GatewayError({
       code: 'NETWORK',
-      message: `${ask.path} did not answer with events`,
+      message: `${ask.path} answered without events`,
     });
   }
   try {

@@ -8,6 +8,7 @@ import type {
 } from '../../shared/contract.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
+import type { PublishOptions } from '../../shared/method.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -143,7 +144,7 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   publish<Name extends PayloadName<RegisteredChannels>>(
     channel: Name,
     payload: PayloadAt<RegisteredChannels, Name>,
-    type?: string,
+    options?: PublishOptions,
   ): void;
   /** Adds token counts to the run's usage. */
   usage(counts: Usage): void;

@@ -3,6 +3,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf, type Usage } from '../../shared/messages.js';
 import type { Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
 import { newCallId } from '../ids.js';
+import { eventType } from '../publish-options.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { Run } from './run.js';
@@ -50,7 +51,7 @@ export function createTurn(
     },
     annotate: effects.annotate,
     emit: effects.custom,
-    publish: (channel, payload, type = 'message') => effects.publish(channel, payload, type),
+    publish: (channel, payload, options) => effects.publish(channel, payload, eventType(options)),
     usage: effects.usage,
   };
 }

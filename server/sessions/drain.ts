@@ -1,4 +1,16 @@
+import { within } from '../deadline.js';
 import type { SessionDirectory } from './directory.js';
+
+/** How sessions are drained. */
+export interface DrainOptions {
+  readonly drainMs: number;
+  /** How long the store may take to keep what was appended. */
+  readonly storeMs: number;
+  /** Whether the store hands on what is not finished. */
+  readonly handOver: boolean;
+  /** What else may use sessions, and is waited for within the same bound. */
+  readonly others: Promise<void>;
+}
 
 /**
  * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
@@ -6,7 +18,7 @@ import type { SessionDirectory } from './directory.js';
  */
 export async function drainSessions(
   sessions: SessionDirectory,
-  { drainMs, handOver }: { readonly drainMs: number; readonly handOver: boolean },
+  { drainMs, storeMs, handOver, others }: DrainOptions,
 ): Promise<void> {
   const live = [...sessions.values()];
   if (handOver) for (const session of live) session.runs.hold();
@@ -14,20 +26,11 @@ export async function drainSessions(
     (handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
   );
   const calling = live.filter(({ calls }) => calls.size > 0).map(({ calls }) => calls.ended());
-  if (running.length + calling.length > 0) await within(Promise.all([...running, ...calling]), drainMs);
+  await within(Promise.allSettled([...running, ...calling, others]), drainMs);
   if (handOver) for (const session of live) session.runs.handOver();
   for (const session of live) {
     session.calls.endAll('The gateway is shutting down');
     session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
   }
-  await Promise.all(live.map((session) => session.abandon()));
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<void>((resolve) => {
-    if (ms <= 0x7fffffff) timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, bound]);
-  clearTimeout(timer);
+  await Promise.all(live.map((session) => session.abandon(storeMs)));
 }

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
-import type { Store } from '../stores/store.js';
+import type { SessionRef, Store } from '../stores/store.js';
 import type { Retention } from './retention.js';
 
 /** What the sessions of a gateway hear and may use of it. */
@@ -9,6 +9,8 @@ export interface SessionEnvironment {
   /** This gateway, as the holder of what it acquires. */
   readonly holder: string;
   readonly retention: Retention;
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
+  readonly pageBytes: number;
   readonly queueLength: number;
   readonly sessionsPerUser: number;
   readonly runMs: number;
@@ -23,6 +25,10 @@ export interface SessionEnvironment {
   format(app: string, name: string): string;
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
+  /** A session took up its log. */
+  opened(ref: SessionRef): void;
+  /** Nobody looks at a session any more that has not begun. */
+  unused(ref: SessionRef): void;
   notify(event: SessionNotice): void;
   report(error: unknown, what: string): void;
 }

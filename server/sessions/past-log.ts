@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
-import type { ReadableLog } from './log.js';
+import { type ReadableLog, termAt } from './readable-log.js';
 
 /** A closed log that is still kept: read, never written. */
 class PastLog implements ReadableLog {
@@ -27,10 +27,26 @@ class PastLog implements ReadableLog {
   }
 }
 
-/** The term in which a sequence number was written. */
-export function termAt(terms: LogHead['terms'], seq: number): number {
-  for (let i = terms.length - 1; i >= 0; i--) if (terms[i]!.first <= seq) return terms[i]!.term;
-  return terms[0]?.term ?? 0;
+/** The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none. */
+export function openNextLog(
+  store: Store,
+  ref: SessionRef,
+  { after, present }: { readonly after: string | null; readonly present: ReadableLog | null },
+): MaybePromise<ReadableLog | null> {
+  return andThen(store.conversations(ref), (epochs) => {
+    // Of one that is dropped every kept one is a later one.
+    const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
+    if (next === undefined) return null;
+    return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
+  });
+}
+
+/** The last closed conversation under a key that is kept; null when there is none. */
+export function openLastLog(store: Store, ref: SessionRef): MaybePromise<ReadableLog | null> {
+  return andThen(store.conversations(ref), (epochs) => {
+    const last = epochs.at(-1);
+    return last === undefined ? null : openPastLog(store, ref, last);
+  });
 }
 
 /** Opens a closed log for reading; null when it is not kept or still open. */

@@ -4,7 +4,7 @@ import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
-import type { ReadableLog } from './log.js';
+import type { ReadableLog } from './readable-log.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
 export interface Retention {
@@ -77,6 +77,7 @@ export class RetainedEvents {
   }
 
   added(event: StoredEvent): void {
+    if (event.seq === this.#first) this.#oldestAt = event.ts;
     this.#chars += event.body.length;
   }
 

@@ -27,6 +27,8 @@ export interface AcceptedRun {
   readonly position: number;
   /** Of the log it was accepted in. */
   readonly epoch: string;
+  /** Place just before `message_accepted`. */
+  readonly cursor: string;
 }
 
 /** The runs of one session: accepts messages, lets one run at a time, and logs exactly one end for each. */
@@ -105,7 +107,7 @@ export class SessionRuns {
     }
     if (run.state === 'accepting') run.state = 'queued';
     this.#advance();
-    return { run, position, epoch: log.ref.epoch };
+    return { run, position, epoch: log.ref.epoch, cursor: log.cursorAt(run.acceptedAfter) };
   }
 
   /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */

@@ -1,13 +1,15 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionStatus, SubscriptionInfo } from '../../shared/events.js';
+import { startDeadline, within } from '../deadline.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type Acquired, type SessionRef, StoreError } from '../stores/store.js';
 import type { LogBatch } from './batch.js';
 import type { SessionEnvironment } from './environment.js';
-import { type ReadableLog, SessionLog } from './log.js';
-import { openPastLog } from './past-log.js';
+import { SessionLog } from './log.js';
+import { openLastLog, openNextLog, openPastLog } from './past-log.js';
+import type { ReadableLog } from './readable-log.js';
 import { OpenRuns } from './run-record.js';
 import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
@@ -20,13 +22,16 @@ export class Session implements Subscribable {
   readonly runs: SessionRuns;
   readonly calls: SessionCalls;
   log: SessionLog | null = null;
+  openings = 0;
   /** When it was last used, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
   readonly #subscriptions = new Set<Subscription>();
   #opening: Promise<SessionLog | null> | null = null;
   #closing: Promise<void> | null = null;
-  #deserted: NodeJS.Timeout | undefined;
+  #waiting = 0;
+  /** Takes back that the active run ends for want of viewers. */
+  #deserted: () => void = () => {};
 
   constructor(ref: SessionRef, env: SessionEnvironment) {
     this.ref = ref;
@@ -47,7 +52,8 @@ export class Session implements Subscribable {
   }
 
   get idle(): boolean {
-    return !this.watched && !this.runs.busy && this.calls.size === 0 && !this.#opening && !this.#closing;
+    const used = this.watched || this.#waiting > 0 || this.runs.busy || this.calls.size > 0;
+    return !used && !this.#opening && !this.#closing;
   }
 
   get runStart(): number | null {
@@ -63,29 +69,54 @@ export class Session implements Subscribable {
   }
 
   attach(subscription: Subscription): void {
-    clearTimeout(this.#deserted);
+    this.#deserted();
     this.#subscriptions.add(subscription);
   }
 
-  detach(subscription: Subscription): void {
+  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  detach(subscription: Subscription, left: boolean): void {
     this.#subscriptions.delete(subscription);
+    this.#leave(left);
+  }
+
+  /** Counts somebody who waits for a run's result without following its events. Call what it returns when they no longer do. */
+  wait(): (left: boolean) => void {
+    this.#deserted();
+    this.#waiting += 1;
+    return (left) => {
+      this.#waiting -= 1;
+      this.#leave(left);
+    };
+  }
+
+  #leave(left: boolean): void {
     this.usedAt = performance.now();
-    if (this.#subscriptions.size === 0) this.#desert();
+    if (this.watched || this.#waiting > 0) return;
+    if (left) this.#desert();
+    if (!this.log) this.#env.unused(this.ref);
   }
 
   /** The last viewer left. Its run goes on, unless the app or the gateway asked otherwise. */
   #desert(): void {
     const { active } = this.runs;
     if (!active || (this.#env.app(this.ref.app).onDisconnect ?? this.#env.onDisconnect) !== 'abort') return;
-    this.#deserted = setTimeout(() => {
-      if (this.#subscriptions.size === 0)
-        this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
-    }, this.#env.disconnectGraceMs);
-    this.#deserted.unref();
+    this.#deserted();
+    this.#deserted = startDeadline(this.#env.disconnectGraceMs, () => {
+      if (!this.watched && this.#waiting === 0)
+        void this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
+    });
   }
 
   pastLog(epoch: string): MaybePromise<ReadableLog | null> {
     return openPastLog(this.#env.store, this.ref, epoch);
+  }
+
+  lastLog(): MaybePromise<ReadableLog | null> {
+    return openLastLog(this.#env.store, this.ref);
+  }
+
+  nextLog(after: string | null): MaybePromise<ReadableLog | null> {
+    return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 
   /** Opens the log; with `create` an absent or closed session begins anew. Null when there is none. */
@@ -147,6 +178,7 @@ export class Session implements Subscribable {
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
+        pageBytes: this.#env.pageBytes,
         now: this.#env.now,
         listener: {
           committed: (batch) => this.#wake(batch),
@@ -157,6 +189,8 @@ export class Session implements Subscribable {
     );
     return andThen(opened, (log) => {
       this.log = log;
+      this.openings += 1;
+      this.#env.opened(this.ref);
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
@@ -223,21 +257,32 @@ export class Session implements Subscribable {
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
-  /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
-  async release(): Promise<void> {
-    const log = this.log;
-    if (!log) return;
-    await log.quiesce();
-    this.log = null;
-    await this.#env.store.release(this.ref, log.term);
+  /** Gives the session up if nobody uses it, also not by the time what was appended is stored. @throws GatewayError `OVERLOADED` */
+  async retire(): Promise<void> {
+    const { log } = this;
+    await log?.quiesce();
+    if (this.idle && this.log === log) await this.#letGo();
   }
 
-  /** Gives the session up, even with what could not be stored. */
-  async abandon(): Promise<void> {
+  /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
+  async release(): Promise<void> {
+    await this.log?.quiesce();
+    await this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
     const { log } = this;
-    await this.release().catch((error: unknown) =>
-      this.#env.report(error, `session ${this.id} was given up with events that could not be stored`),
-    );
+    this.log = null;
+    if (log) await this.#env.store.release(this.ref, log.term);
+  }
+
+  /** Gives the session up, even with what could not be stored within so many milliseconds. */
+  async abandon(ms: number): Promise<void> {
+    const { log } = this;
+    const failed = (error: unknown): void =>
+      this.#env.report(error, `session ${this.id} was given up with events that could not be stored`);
+    const released = this.release().catch(failed);
+    if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
     log?.abandon();
     this.log = null;
   }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { build, type PluginBuild } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const MAX_BYTES = 8192;
+const MAX_BYTES = 8704;
 
 /** What fetches the code for WebSockets when it is used may add to the core. */
 const MAX_LOADER_BYTES = 256;
@@ -35,7 +35,7 @@ function leaveOutLoader({ onLoad }: PluginBuild): void {
 }
 
 describe('client bundle', () => {
-  it('has a core within 8 KiB and reaches neither server code, zod nor Node', async () => {
+  it('has a core within 8.5 KiB and reaches neither server code, zod nor Node', async () => {
     const { inputs, imports, bytes } = await bundle(false);
     expect(inputs.filter((path) => !/^(client|shared)\//.test(path))).to.deep.equal([]);
     // The schemas bring zod, the error table more text than the client has room for.

@@ -10,7 +10,7 @@ import {
   StoreError,
 } from '../store.js';
 import type { Connection, Sync } from './connection.js';
-import { writeFailure } from './faults.js';
+import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
@@ -70,10 +70,13 @@ export class GroupCommit {
     if (appends.length === 0) return;
     this.#appends = [];
     const { connection, journal } = this.#options;
+    let committing = false;
     const group = new Group(this.#options, syncOf(appends, this.#options.full));
     try {
       const answers = appends.map((append) => group.write(append));
+      committing = true;
       group.commit();
+      committing = false;
       journal.committed();
       for (const log of group.logs) this.#options.appended(log);
       for (const [i, answer] of answers.entries()) {
@@ -84,7 +87,7 @@ export class GroupCommit {
       if (group.begun) connection.rollback();
       group.undo();
       journal.failed();
-      const failure = writeFailure(error);
+      const failure = committing ? commitFailure(error) : writeFailure(error);
       for (const append of appends) append.reject(failure);
     }
   };
