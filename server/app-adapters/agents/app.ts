@@ -6,7 +6,7 @@ import { closeOpenCalls, withoutReasoning } from '../../chat-format/rounds.js';
 import { forCaller } from './caller.js';
 import { parseJson, toAgentItems } from './items.js';
 import { RunReader } from './reader.js';
-import { loadSdk, runFailure } from './sdk.js';
+import { isModelMistake, loadSdk, runFailure } from './sdk.js';
 
 type AnyAgent = Agent<any, any>;
 
@@ -73,6 +73,8 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       stream = await runner.run(agent, input, runOptions);
       for await (const event of stream) yield* reader.read(event);
     } catch (error) {
+      // Newer versions of the SDK take an answer that was cut off for a mistake of the model.
+      if (reader.isTruncated && isModelMistake(error)) return reader.result;
       throw runFailure(error);
     }
     if (stream.interruptions.length === 0) return reader.result;

@@ -39,7 +39,10 @@ function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict =
     description,
     // The turn checks the input where there is a schema of the app's own.
     strict: strict as false,
-    parameters: (schema ?? { type: 'object', properties: {}, additionalProperties: true }) as any,
+    // A copy, without zod's hidden mark, by which the SDK would take it for a schema of its own kind.
+    parameters: {
+      ...((schema as object) ?? { type: 'object', properties: {}, additionalProperties: true }),
+    } as any,
     execute: async (input: unknown) => {
       try {
         return (await turn.callTool(name, input)) ?? null;

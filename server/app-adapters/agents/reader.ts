@@ -34,6 +34,11 @@ export class RunReader {
     this.#options = options;
   }
 
+  /** Whether the last answer of a model was cut off for its length. */
+  get isTruncated(): boolean {
+    return this.#truncated;
+  }
+
   get result(): AppResult {
     return { stopReason: this.#truncated ? 'max_tokens' : 'end' };
   }

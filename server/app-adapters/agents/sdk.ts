@@ -20,6 +20,11 @@ export function runFailure(error: unknown): unknown {
   return kinds.includes('AgentsError') && !upstream ? error : upstreamFailed(error);
 }
 
+/** Whether the SDK blames the model. */
+export function isModelMistake(error: unknown): boolean {
+  return kindsOf(error).includes('ModelBehaviorError');
+}
+
 /** Names of an error's classes. By name, because the host's agents may come from another copy of the SDK: a CommonJS host's do. */
 function kindsOf(error: unknown): string[] {
   const kinds: string[] = [];

@@ -39,16 +39,18 @@ describe('agentsApp', () => {
       role,
       calls?.map((call: any) => call.id) ?? id ?? content[0].text,
     ]);
-    expect(short).to.deep.equal([
+    // Newer versions of the SDK write a text and the calls behind it as one message.
+    const calling = short.findIndex(([, told]: any) => Array.isArray(told));
+    expect(JSON.stringify(body.messages.slice(1, calling + 1))).to.contain('I look. ');
+    expect([short[0], ...short.slice(calling)]).to.deep.equal([
       ['user', 'Weather?'],
-      ['assistant', 'I look. '],
       ['assistant', ['call_1', 'call_2']],
       ['tool', 'call_1'],
       ['tool', 'call_2'],
       ['assistant', 'Clear.'],
       ['user', 'Thanks'],
     ]);
-    expect(JSON.parse(body.messages[3].content)).to.deep.equal({ city: 'Rome', sky: 'clear' });
+    expect(JSON.parse(body.messages[calling + 1].content)).to.deep.equal({ city: 'Rome', sky: 'clear' });
     await second.abort();
   });
 

@@ -1,0 +1,86 @@
+/** The package's name. */
+export const NAME = 'agent-session-gateway';
+
+/** Values that programs of others are written against. */
+export const NAMES: Record<string, readonly string[]> = {
+  [NAME]: [
+    'createGateway',
+    'Gateway',
+    'gatewayMiddleware',
+    'defineApp',
+    'tool',
+    'toolResult',
+    'method',
+    'getContext',
+    'formatSessionKey',
+    'parseSessionKey',
+    'GatewayError',
+    'GuardError',
+    'isGatewayError',
+    'isGuardError',
+    'PROTOCOL_VERSION',
+    'memoryStore',
+    'createInProcessTransport',
+  ],
+  [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
+  [`${NAME}/client`]: [
+    'createClient',
+    'sseTransport',
+    'webSocketTransport',
+    'initialState',
+    'reduce',
+    'isTerminal',
+    'GatewayError',
+  ],
+  [`${NAME}/protocol`]: [
+    'OPERATIONS',
+    'operationSchemas',
+    'ERROR_TABLE',
+    'parseCursor',
+    'SseDecoder',
+    'reduce',
+  ],
+  [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
+  [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
+  [`${NAME}/stores/sqlite`]: ['sqliteStore'],
+  [`${NAME}/nest`]: [
+    'GatewayModule',
+    'GatewayService',
+    'GatewayController',
+    'GatewayErrorFilter',
+    'GATEWAY',
+    'GATEWAY_APP',
+    'getAppToken',
+  ],
+  [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
+  [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
+  [`${NAME}/plugins/mcp`]: ['mcpServerPlugin'],
+  [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],
+};
+
+/** Entries that are of no use without an optional peer and import it at once. */
+export const NEEDS: Record<string, string> = { [`${NAME}/nest`]: '@nestjs/common' };
+
+/** A program of a user, with methods that its client knows the types of. */
+export const CONSUMER = `
+import { createServer } from 'node:http';
+import { createGateway, defineApp, gatewayMiddleware, type GatewayConfig, method, type Turn } from '${NAME}';
+import { createClient, type Client } from '${NAME}/client';
+import { type GatewayEvent, reduce, initialState } from '${NAME}/protocol';
+import { z } from 'zod';
+
+const app = defineApp({ async *run(turn: Turn) { yield turn.text; } });
+const methods = { tasks: { archive: method({ schema: z.object({ before: z.iso.date() }), handler: async () => ({ n: 1 }) }) } };
+export const gateway = createGateway({ app, methods });
+export const router = gatewayMiddleware({ app, methods });
+createServer((request, response) => gateway.handleRequest(request, response));
+const client: Client<typeof router> = createClient<typeof router>({ baseUrl: '/agent' });
+const { n } = await client.invoke('tasks:archive', { before: '2026-01-01' });
+export const doubled: number = n * 2;
+// @ts-expect-error: no such path
+await client.invoke('tasks:nothing');
+// @ts-expect-error: before is a text
+await client.invoke('tasks:archive', { before: 1 });
+export const fold = (events: GatewayEvent[]) => events.reduce(reduce, initialState);
+export const config: GatewayConfig = { app };
+`;
