@@ -341,10 +341,13 @@ describe('client events', () => {
     const session = client.session('main');
     const events = session.events();
     const watch = session.watch();
-    const link = await transport.link(0);
+    let changes = 0;
+    watch.subscribe(() => changes++);
+    const link = (await transport.link(0)).connect({ main: info(1) });
+    changes = 0;
     session.detach();
     expect(await events.next()).to.have.property('done', true);
-    expect(link.closed).to.equal(true);
-    watch.close();
+    link.emit(logged(1));
+    expect(changes).to.equal(0);
   });
 });

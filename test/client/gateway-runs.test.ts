@@ -224,13 +224,12 @@ describe('a watched session', () => {
     expect(textOf((await question.result).message)).to.equal('red');
     const rest = await shows(() => watch.getSnapshot().run === null);
     expect(rest.messages).to.have.length(6);
-    const { sending: _, ...state } = rest;
+    const { sending: _, status: __, ...state } = rest;
     const log = await takeUntil(
       client.events('main', { from: 'earliest' }),
       ({ cursor }) => cursor === state.cursor,
     );
     expect(state).to.deep.equal(foldOf(log));
-    watch.close();
   });
 
   it('goes on from a state that was rendered elsewhere', async () => {
@@ -238,14 +237,14 @@ describe('a watched session', () => {
     const client = connectClient(url);
     await client.send('main', 'one').result;
     const rendered = client.session('main').watch();
-    await new Promise<void>((resolve) => rendered.subscribe(resolve));
-    const { sending: _, ...state } = JSON.parse(JSON.stringify(rendered.getSnapshot()));
+    await new Promise<void>((resolve) => rendered.subscribe(() => resolve()));
+    const { sending: _, status: __, ...state } = JSON.parse(JSON.stringify(rendered.getSnapshot()));
     const page = connectClient(url);
     const watch = page.session('main').watch({ from: state });
     expect(watch.getSnapshot().messages).to.have.length(2);
     const { cursor } = await client.send('main', 'two').result;
     while (watch.getSnapshot().cursor !== cursor)
-      await new Promise<void>((resolve) => watch.subscribe(resolve));
+      await new Promise<void>((resolve) => watch.subscribe(() => resolve()));
     expect(watch.getSnapshot().messages.map(textOf)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
     page.session('main').detach();
   });

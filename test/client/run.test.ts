@@ -286,7 +286,7 @@ describe('client operations', () => {
     transport.answers = { status: { gatewayId: 'g' }, invoke: { pong: true } };
     expect(await client.invoke('ping', { a: 1 }, { sessionId: 's' })).to.deep.equal({ pong: true });
     await client.abort('main', { runId: 'r', reason: 'x' });
-    await client.end('main');
+    await client.close('main');
     await client.respond('main', 'c1', { output: 1 });
     await session.approve('c2', { changed: true });
     await client.deny('main', 'c3', 'never');

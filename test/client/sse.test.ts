@@ -138,21 +138,21 @@ describe('sseTransport', () => {
   it('gives answers that are not ours a code of the table', async () => {
     const answers: [number, string][] = [
       [401, 'UNAUTHENTICATED'],
-      [404, 'INVALID_REQUEST'],
-      [418, 'INVALID_REQUEST'],
+      [404, 'NETWORK'],
+      [418, 'NETWORK'],
       [502, 'NETWORK'],
     ];
     for (const [status, code] of answers) {
       handlers['/agent/close'] = (_, response) => response.writeHead(status).end('<html>');
-      expect(await failure(connect().end('main'))).to.include({ code, status });
+      expect(await failure(connect().close('main'))).to.include({ code, status });
     }
     handlers['/agent/close'] = (_, response) => response.writeHead(429, { 'retry-after': '2' }).end();
-    expect(await failure(connect().end('main'))).to.include({ code: 'RATE_LIMITED', retryAfterMs: 2000 });
+    expect(await failure(connect().close('main'))).to.include({ code: 'RATE_LIMITED', retryAfterMs: 2000 });
     handlers['/agent/close'] = (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
-    expect(await failure(connect().end('main'))).to.include({ code: 'INVALID_REQUEST' });
+    expect(await failure(connect().close('main'))).to.include({ code: 'NETWORK' });
     handlers['/agent/close'] = (_, response) => response.destroy();
-    expect(await failure(connect().end('main'))).to.include({ code: 'NETWORK', status: 0 });
+    expect(await failure(connect().close('main'))).to.include({ code: 'NETWORK', status: 0 });
   });
 
   it('sends, follows the run over one stream and resolves its result', async () => {

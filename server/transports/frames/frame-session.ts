@@ -7,6 +7,7 @@ import type {
   ServerFrame,
 } from '../../../shared/frames.js';
 import { negotiateProtocol } from '../../../shared/version.js';
+import { authExpiry } from '../../auth/expiry.js';
 import type { Identity } from '../../auth/types.js';
 import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
 import { retryAfter } from '../../delivery/retry-after.js';
@@ -121,6 +122,9 @@ export class FrameSession implements Sink {
       case 'cancel':
         if (!this.#forget(frame)) this.#desk.cancel(frame.id);
         break;
+      case 'more':
+        this.#desk.more(frame.id, frame.count);
+        break;
       case 'ping':
         if (this.#allow()) this.#desk.send({ type: 'pong', timestamp: frame.timestamp });
         break;
@@ -216,7 +220,7 @@ export class FrameSession implements Sink {
       const { expiresAt } = identity;
       this.#desk.send({
         type: 'authenticated',
-        ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+        ...authExpiry(expiresAt),
       });
     } catch (error) {
       this.#error(error);

@@ -29,6 +29,15 @@ async function streamItems(
   await stream.open();
   response.once('close', () => void stream.return());
   startSse(response);
+  const { heartbeatMs } = env.limits;
+  // While nothing comes, so that neither proxies nor the caller take the silence for a dead connection. The first says how often.
+  const beat = () => {
+    if (response.writableNeedDrain || response.closed) return;
+    response.write(encodeSse('heartbeat', JSON.stringify({ heartbeatMs })));
+    flushResponse(response);
+  };
+  beat();
+  const timer = setInterval(beat, heartbeatMs).unref();
   try {
     for await (const item of stream) {
       const writable = response.write(encodeSse('chunk', JSON.stringify(item ?? null)));
@@ -38,6 +47,8 @@ async function streamItems(
     if (!response.closed) response.end(encodeSse('end', '{}'));
   } catch (error) {
     if (!response.closed) response.end(encodeSse('fail', JSON.stringify(publicError(error, env.report))));
+  } finally {
+    clearInterval(timer);
   }
 }
 
