@@ -126,13 +126,15 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
     ...followed,
     idempotencyKey,
     accepted,
-    abort: async (reason) => {
-      const id = await runId.catch(async (error: GatewayError) => {
+    abort: (reason) => {
+      const named = runId.catch(async (error: GatewayError) => {
         if (error.code !== 'ABORTED') throw error;
         // Given up on its way: whether it was accepted, only the same send can tell.
         return ((await core.call('send', params)) as Accepted).runId;
       });
-      return core.call('abort', { sessionId, runId: id, reason });
+      const aborted = named.then((id) => core.call('abort', { sessionId, runId: id, reason }));
+      aborted.catch(() => {});
+      return aborted;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Supplied } from '../options.js';
 
-/** A new token is asked for at most so often, whatever is refused meanwhile. */
+/** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
 /** A new token is asked for this long before the old one runs out, or at half its time if that is later. */
 const EARLY_MS = 30_000;
@@ -23,6 +23,7 @@ export class Credentials {
   #refreshing: Promise<Given> | undefined;
   #refreshed: { readonly given: Given; readonly at: number } | undefined;
   #isStale = false;
+  #minRefreshMs = MIN_REFRESH_MS;
 
   constructor(options: {
     readonly token?: Supplied<Token> | undefined;
@@ -35,6 +36,14 @@ export class Credentials {
   /** Whether there is anything that could be refreshed. */
   get isRefreshable(): boolean {
     return typeof this.#token === 'function' || typeof this.#headers === 'function';
+  }
+
+  /** How many milliseconds to wait before a token is renewed that is good for `leftMs`; undefined where that would be too late. */
+  renewalMs(leftMs: number, isRetry = false): number | undefined {
+    if (!this.isRefreshable) return undefined;
+    if (!isRetry) this.#minRefreshMs = Math.min(MIN_REFRESH_MS, leftMs / 4);
+    const waitMs = Math.max(leftMs - EARLY_MS, leftMs / 2, this.#minRefreshMs);
+    return waitMs < leftMs ? waitMs : undefined;
   }
 
   /** What to identify with now. */
@@ -51,7 +60,7 @@ export class Credentials {
   /** New ones, from a refresh that others may wait for too. If the last is only just over: what it brought, unless there is better. */
   async refresh(refused?: Given): Promise<Given> {
     const last = this.#refreshed;
-    if (!this.#refreshing && last && performance.now() - last.at < MIN_REFRESH_MS) {
+    if (!this.#refreshing && last && performance.now() - last.at < this.#minRefreshMs) {
       const given = await this.#ask(false);
       return given.token === refused?.token ? last.given : given;
     }
@@ -77,11 +86,6 @@ export class Credentials {
     const [token, headers] = await Promise.all([read(this.#token, refresh), read(this.#headers, refresh)]);
     return { token, headers };
   }
-}
-
-/** Milliseconds to wait before a token that is good for `leftMs` is renewed. */
-export function renewalMs(leftMs: number): number {
-  return Math.max(leftMs - EARLY_MS, leftMs / 2, MIN_REFRESH_MS);
 }
 
 /** Milliseconds the token of a connection is still good for: what the gateway counts, or by its clock, never by this one. */

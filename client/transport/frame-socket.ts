@@ -4,7 +4,7 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { quietTimer, Watchdog } from '../timing.js';
-import { type Credentials, type Given, leftOf, renewalMs } from './credentials.js';
+import { type Credentials, type Given, leftOf } from './credentials.js';
 import { asGatewayError, silence } from './failure.js';
 import { toJson } from './http.js';
 
@@ -246,15 +246,14 @@ export class FrameSocket {
   }
 
   /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
-  #renewAfter(leftMs: number | undefined): void {
+  #renewAfter(leftMs: number | undefined, isRetry = false): void {
     const { credentials } = this.#options;
     clearTimeout(this.#timer);
-    if (leftMs === undefined || !credentials.isRefreshable) return;
-    const waitMs = renewalMs(leftMs);
-    if (waitMs >= leftMs) return;
+    const waitMs = leftMs === undefined ? undefined : credentials.renewalMs(leftMs, isRetry);
+    if (waitMs === undefined) return;
     const renew = async () => {
       // Should nothing come of it, there may be time for another attempt.
-      this.#renewAfter(leftMs - waitMs);
+      this.#renewAfter(leftMs! - waitMs, true);
       const { token } = await credentials.refresh(this.#given);
       if (!token || this.#ended) return;
       this.#given = { token };

@@ -6,7 +6,7 @@ import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
 import { quietTimer, raceSignal, Watchdog } from '../timing.js';
-import { Credentials, leftOf, renewalMs } from './credentials.js';
+import { Credentials, leftOf } from './credentials.js';
 import { asGatewayError, silence } from './failure.js';
 import {
   cancel,
@@ -158,16 +158,16 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     handlers.onClose({ error, retryMs: decoder.retryMs });
   };
   /** A stream is opened with its token: a new one takes over with the new token, before the old one runs out. */
-  const renewAfter = (leftMs: number) => {
-    if (!credentials.isRefreshable) return;
-    const waitMs = renewalMs(leftMs);
+  const renewAfter = (leftMs: number, isRetry = false) => {
+    const waitMs = credentials.renewalMs(leftMs, isRetry);
+    if (waitMs === undefined) return;
     const renew = () =>
       credentials.refresh().then(
         () => signal.aborted || handlers.onStale?.(),
         // The old token goes on; perhaps it will be given next time.
-        () => signal.aborted || renewAfter(leftMs - waitMs),
+        () => signal.aborted || renewAfter(leftMs - waitMs, true),
       );
-    if (waitMs < leftMs) renewal = quietTimer(waitMs, () => void renew());
+    renewal = quietTimer(waitMs, () => void renew());
   };
   const run = async () => {
     const ask = { ...opening(targets), signal };

@@ -1,5 +1,6 @@
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/gateway-error.js';
+import { attempt } from '../listeners.js';
 import type { Supplied } from '../options.js';
 import type { FrameWireHandlers } from './frame-socket.js';
 import { FrameTransport } from './frames.js';
@@ -78,12 +79,17 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   };
   return {
     send: (text: string) => {
-      if (socket.readyState === OPEN) socket.send(text);
+      if (socket.readyState !== OPEN) return;
+      try {
+        socket.send(text);
+      } catch {
+        over();
+      }
     },
     close: () => {
-      socket.close();
       // A dead connection takes its time to close, or never does.
       over();
+      attempt(() => socket.close());
     },
   };
 }

@@ -180,42 +180,88 @@ describe('client events', () => {
       'assistant:a:b',
     ]);
     link.connect({ main: info(3), 'assistant:a:b': info(1) });
+    // It was asked for twice: where it starts, only one more question tells.
     expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'main', cursor: at(0) }] }]);
-    link.subscribed(info(1, { resume: 'exact' }));
-    await transport.until(() => link.changes.length > 1);
-    expect(link.changes[1]).to.deep.equal({ add: [{ sessionId: 'main', from: 'now' }] });
-    link.subscribed(info(3)).emit(logged(1, 'custom', { sessionId: 'assistant:a:b' }));
-    await transport.until(() => link.changes.length > 2);
-    link.subscribed(info(1, { resume: 'exact' })).emit(logged(1), logged(2), logged(3));
+    link
+      .emit(logged(3))
+      .subscribed(info(1, { resume: 'exact', head: 2 }))
+      .emit(logged(1, 'custom', { sessionId: 'assistant:a:b' }), logged(1), logged(2), logged(3));
     expect(seqs(await take(long, 3))).to.deep.equal([1, 2, 3]);
     expect(seqs(await take(short, 1))).to.deep.equal([3]);
     expect(seqs(await take(colons, 1))).to.deep.equal([1]);
     await long.return?.();
     client.events('assistant:main', { from: 'now' });
-    expect(link.changes).to.have.length(3);
+    await settle();
+    expect(link.changes).to.have.length(1);
+    expect(transport.links).to.have.length(1);
   });
 
-  it('gives a second iterator an earlier start without repeating anything to the first', async () => {
+  it('serves a late iterator from what it remembers', async () => {
+    const first = client.events('main', { from: 'earliest' });
+    const link = (await transport.link(0)).connect({ main: info(1) }).emit(logged(1), logged(2), logged(3));
+    expect(seqs(await take(client.events('main', { from: 'earliest' }), 3))).to.deep.equal([1, 2, 3]);
+    expect(seqs(await take(client.events('main', { from: at(1) }), 2))).to.deep.equal([2, 3]);
+    link.emit(logged(4, 'message_start', { runId: 'r', messageId: 'm', app: 'a' }), logged(5));
+    expect(seqs(await take(client.events('main', { from: 'run' }), 2))).to.deep.equal([4, 5]);
+    const idle = client.events('main', { from: 'now' });
+    link.emit(logged(6));
+    expect(seqs(await take(idle, 1))).to.deep.equal([6]);
+    expect(seqs(await take(first, 6))).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    await settle();
+    expect(transport.links).to.have.length(1);
+    expect(link.changes).to.deep.equal([]);
+  });
+
+  it('reads what is further back on a link of its own, until that has caught up', async () => {
     const first = client.events('main');
     const link = (await transport.link(0)).connect({ main: info(3) }).emit(logged(3));
     const second = client.events('main', { from: 'earliest' });
-    expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'main', from: 'earliest' }] }]);
-    link.emit(logged(4)).subscribed(info(1, { head: 4 }));
-    link.emit(...[1, 2, 3, 4, 5].map((seq) => logged(seq)));
+    const aside = await transport.link(1);
+    expect(aside.targets).to.deep.equal([{ sessionId: 'main', from: 'earliest' }]);
+    link.emit(logged(4));
+    aside.connect({ main: info(1, { head: 4 }) }).emit(logged(1));
+    expect(aside.closed).to.equal(false);
+    aside.emit(logged(2));
+    expect(aside.closed).to.equal(true);
+    link.emit(logged(5));
     expect(seqs(await take(second, 5))).to.deep.equal([1, 2, 3, 4, 5]);
     expect(seqs(await take(first, 3))).to.deep.equal([3, 4, 5]);
+    expect(link.changes).to.deep.equal([]);
+    expect(client.connection.state).to.equal('open');
   });
 
-  it('goes back for the first iterator when the second one started further on', async () => {
-    const first = client.events('main');
-    const link = (await transport.link(0)).connect({ main: info(3) }).emit(logged(3));
+  it('resumes a link of its own by itself, and ends it with its iterator', async () => {
+    client.events('main');
+    (await transport.link(0)).connect({ main: info(30) });
+    const second = client.events('main', { from: 'earliest' });
+    (await transport.link(1))
+      .connect({ main: info(1, { head: 29 }) })
+      .emit(logged(1))
+      .end();
+    const again = await transport.link(2);
+    expect(again.targets).to.deep.equal([{ sessionId: 'main', cursor: at(1) }]);
+    again.connect({ main: info(2, { resume: 'exact', head: 29 }) }).emit(logged(2));
+    expect(seqs(await take(second, 2))).to.deep.equal([1, 2]);
+    expect(client.connection.state).to.equal('open');
+    await second.return?.();
+    expect(again.closed).to.equal(true);
+    const refused = client.events('main', { from: 'earliest' });
+    (await transport.link(3)).end(new GatewayError({ code: 'SESSION_NOT_FOUND' }));
+    expect(await refused.next().catch((error: unknown) => error)).to.have.property(
+      'code',
+      'SESSION_NOT_FOUND',
+    );
+    expect(client.connection.state).to.equal('open');
+  });
+
+  it('gives a second snapshot without disturbing who has the first', async () => {
+    const first = client.events('main', { from: 'snapshot' });
+    const link = (await transport.link(0)).connect({ main: info(9) }).emit(snapshot(8));
     const second = client.events('main', { from: 'snapshot' });
-    link.subscribed(info(9)).emit(snapshot(8));
-    expect(link.changes[1]).to.deep.equal({ add: [{ sessionId: 'main', cursor: at(3) }] });
-    link.subscribed(info(4, { resume: 'exact' }));
-    link.emit(...[4, 5, 6, 7, 8, 9].map((seq) => logged(seq)));
-    expect(seqs(await take(first, 7))).to.deep.equal([3, 4, 5, 6, 7, 8, 9]);
-    expect(seqs(await take(second, 2))).to.deep.equal(['snapshot', 9]);
+    const aside = (await transport.link(1)).connect({ main: info(9) }).emit(snapshot(8));
+    expect(aside.closed).to.equal(true);
+    link.emit(logged(9));
+    for (const events of [first, second]) expect(seqs(await take(events, 2))).to.deep.equal(['snapshot', 9]);
   });
 
   it('serves readers of two lives of a session, each event once', async () => {
@@ -223,15 +269,14 @@ describe('client events', () => {
     const link = (await transport.link(0)).connect({ main: info(3) }).emit(logged(3));
     const next = (seq: number) => logged(seq, 'custom', { cursor: at(seq, OTHER_EPOCH) });
     const fresh = client.events('main', { from: at(0, OTHER_EPOCH) });
-    link.subscribed(info(1, { epoch: OTHER_EPOCH, resume: 'exact' }));
-    // Otherwise the two would take the wire from each other for ever.
-    expect(link.changes, 'no change before an event has come').to.have.length(1);
-    link.emit(next(1));
-    expect(link.changes.at(-1)).to.deep.equal({ add: [{ sessionId: 'main', cursor: at(3) }] });
-    link.subscribed(info(4, { resume: 'exact' })).emit(logged(4));
-    expect(link.changes.at(-1)).to.deep.equal({ add: [{ sessionId: 'main', cursor: at(1, OTHER_EPOCH) }] });
-    link.emit(gap(0, OTHER_EPOCH), snapshot(0, {}, OTHER_EPOCH), next(1), next(2));
-    link.subscribed(info(2, { epoch: OTHER_EPOCH, resume: 'exact' })).emit(next(2), next(3));
+    const aside = (await transport.link(1))
+      .connect({ main: info(1, { epoch: OTHER_EPOCH, resume: 'exact' }) })
+      .emit(next(1));
+    expect(aside.closed).to.equal(false);
+    link.emit(logged(4), gap(0, OTHER_EPOCH), snapshot(0, {}, OTHER_EPOCH), next(1));
+    aside.emit(next(2));
+    expect(aside.closed).to.equal(true);
+    link.emit(next(2), next(3));
     expect(seqs(await take(old, 7))).to.deep.equal([3, 4, 'gap', 'snapshot', 1, 2, 3]);
     expect(seqs(await take(fresh, 3))).to.deep.equal([1, 2, 3]);
   });
@@ -255,10 +300,10 @@ describe('client events', () => {
     }
     const held = await take(slow, 4096);
     expect(seqs(held).at(-1)).to.equal(4096);
-    expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'main', cursor: at(4096) }] }]);
-    link.subscribed(info(4097, { resume: 'exact' }));
-    for (let seq = 4097; seq <= 5001; seq++) link.emit(logged(seq));
+    // What the client remembers reaches back so far.
+    link.emit(logged(5001));
     expect(seqs(await take(slow, 905)).at(-1)).to.equal(5001);
+    expect(transport.links).to.have.length(1);
     expect(seqs(await take(quick, 1))).to.deep.equal([5001]);
   });
 

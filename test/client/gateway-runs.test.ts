@@ -82,8 +82,14 @@ describe('a run of a client', () => {
     for await (const text of run.text) if (text) break;
     abort.abort();
     expect(await collect(run)).to.deep.equal([]);
+    expect((await run.result).error).to.include({ code: 'ABORTED' });
+    // As after a reload.
+    const again = connectClient(url).run('main', (await run.accepted).runId);
+    const text = again.text[Symbol.asyncIterator]();
+    expect((await text.next()).value).to.equal('working ');
     held.open();
-    expect(textOf((await run.result).message)).to.equal('working done with x');
+    expect((await text.next()).value).to.equal('done with x');
+    expect(await again.result).to.include({ stopReason: 'end' });
   });
 
   it('ends with what the app threw, and steered where another run took its message', async () => {
@@ -190,6 +196,7 @@ describe('a watched session', () => {
     const client = connectClient(url);
     const session = client.session('main');
     const watch = session.watch();
+    watch.subscribe(() => {});
     await reaches(client, 'open');
     const shows = async (matches: () => boolean) => {
       if (matches()) return watch.getSnapshot();

@@ -132,7 +132,8 @@ describe('sseTransport', () => {
       code: 'UNAUTHENTICATED',
       status: 401,
     });
-    expect(seen).to.have.length(2);
+    // A text is what it is.
+    expect(seen).to.have.length(1);
   });
 
   it('gives answers that are not ours a code of the table', async () => {
@@ -225,7 +226,9 @@ describe('sseTransport', () => {
       };
     });
     handlers['/agent/events'] = (_, response) => {
-      streamHead(response).write(connected({}));
+      streamHead(response).write(
+        connected(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`s${n}`, info(n + 1)]))),
+      );
     };
     const client = connect();
     for (let index = 0; index < 9; index++) client.events(`s${index}`, { from: at(index) });
@@ -307,7 +310,7 @@ describe('sseTransport', () => {
       receiver = this;
       return new Response('{"apps":[]}', { headers: { 'content-type': 'application/json' } });
     } as typeof globalThis.fetch;
-    const transport = sseTransport({ baseUrl: '/agent', fetch, credentials: 'include' });
+    const transport = sseTransport({ baseUrl: 'http://gateway.test/agent', fetch, credentials: 'include' });
     await transport.request('apps', {}, { signal: new AbortController().signal });
     expect(receiver).to.equal(undefined);
   });
