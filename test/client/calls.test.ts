@@ -8,6 +8,7 @@ import { echo } from '../support/apps.js';
 import { connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
 import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
 
 /** Changes a global until the test ends. */
@@ -321,7 +322,7 @@ describe('a page', () => {
     expect(states).not.to.include('paused');
     link.emit(logged(1, 'message_end', { runId: 'r', stopReason: 'end', message: {} }));
     expect((await run.result).stopReason).to.equal('end');
-    while (!states.includes('paused')) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => states.includes('paused'));
   });
 });
 
