@@ -45,15 +45,21 @@ const state = {
 
 async function measure(root: string, watches: boolean): Promise<number> {
   const { createClient } = await import(pathToFileURL(resolve(root, 'client/index.ts')).href);
-  const fetch = async () =>
-    new Response(
+  const fetch = async () => {
+    const rest = [connected, ...chunks];
+    return new Response(
       new ReadableStream({
-        start(controller) {
-          for (const chunk of [connected, ...chunks]) controller.enqueue(chunk);
+        async pull(controller) {
+          // As from a network: each piece in a turn of its own.
+          await new Promise(setImmediate);
+          const chunk = rest.shift();
+          if (chunk) controller.enqueue(chunk);
+          else await new Promise(() => {});
         },
       }),
       { headers: { 'content-type': 'text/event-stream' } },
     );
+  };
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const client = createClient({ baseUrl: 'http://gateway.test', fetch });
