@@ -43,6 +43,40 @@ describe('the calls of a client', () => {
     }
   });
 
+  it('survive whatever the page gave that throws', async () => {
+    const { url } = await startGateway({ app: echo });
+    const throws = () => {
+      throw new Error('a bug in the page');
+    };
+    const failing = {
+      name: 'failing',
+      request: throws,
+      stream: throws,
+      open: throws,
+      close: () => {},
+    } as never;
+    for (const options of [
+      { fetch: throws as never },
+      { headers: throws },
+      { token: throws },
+      { transport: 'websocket' as const, WebSocket: throws as never },
+      { transport: failing },
+    ]) {
+      const client = connectClient(url, options);
+      for (const call of [client.invoke('x'), client.stream('x').next()]) {
+        const error = await failure(call);
+        expect(error).to.be.instanceOf(GatewayError).and.include({ code: 'NETWORK' });
+      }
+      const state = new Promise<void>((resolve) =>
+        client.on('state', (now) => now === 'reconnecting' && resolve()),
+      );
+      client.events('main');
+      await state;
+      expect(client.connection.error).to.include({ code: 'NETWORK' });
+      client.disconnect();
+    }
+  });
+
   it('name the address and the cause when there is nobody', async () => {
     const error = await failure(connectClient('http://127.0.0.1:1').invoke('x'));
     expect(error.message).to.include('http://127.0.0.1:1/invoke').and.include('fetch failed');
