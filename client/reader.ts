@@ -19,6 +19,9 @@ export function placeOf(cursor: string | null | undefined): Place | undefined {
   return cursor && epoch && seq ? { epoch, seq: Number(seq), cursor } : undefined;
 }
 
+/** The cursor before the first conversation: whoever stood there before it began has missed everything since. */
+export const BEGINNING = '';
+
 /** Where a reader starts: a word of the protocol or a cursor. */
 export type Start = From | (string & {});
 
@@ -59,7 +62,7 @@ export class Reader {
   moveTo(place: Place): void {
     const hasBegun = this.at !== undefined;
     this.at = place;
-    this.start = place.cursor ?? 'earliest';
+    this.start = place.cursor ?? BEGINNING;
     if (!hasBegun) attempt(() => this.sink.begun?.());
   }
 

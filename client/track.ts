@@ -1,6 +1,6 @@
 import type { GatewayEvent, SubscriptionInfo } from '../shared/events.js';
 import type { SubscribeTarget } from '../shared/operation-types.js';
-import { NOWHERE, type Place, placeOf, type Reader, type Start } from './reader.js';
+import { BEGINNING, NOWHERE, type Place, placeOf, type Reader, type Start } from './reader.js';
 
 /** Events kept for readers that come a little late: those of a run join when its `send` is answered. */
 const RING = 1024;
@@ -83,10 +83,10 @@ export class Track {
   /** What to subscribe to, and from where. */
   target(): SubscribeTarget {
     this.isAsked = true;
-    if (this.#wire) this.#start = this.#wire.cursor ?? 'earliest';
+    if (this.#wire) this.#start = this.#wire.cursor ?? BEGINNING;
     else this.#start = [...this.readers].map(({ start }) => start).sort(byNeed)[0] ?? 'now';
     const start = this.#start;
-    return { sessionId: this.id, [start.includes('.') ? 'cursor' : 'from']: start };
+    return { sessionId: this.id, [WORDS.includes(start) ? 'from' : 'cursor']: start };
   }
 
   /** The gateway says where it starts. */

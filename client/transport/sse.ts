@@ -206,8 +206,10 @@ function opening(targets: readonly SubscribeTarget[]) {
     ...first.map(({ sessionId }) => ['sessionId', sessionId] as const),
   ]);
   const cursors = first.map(({ sessionId, cursor }) => [sessionId, cursor!] as const);
-  const headers: Record<string, string> = first[0]?.cursor
-    ? { 'last-event-id': first[1] ? formatVector(cursors) : first[0].cursor }
-    : {};
+  // An empty cursor is no header, but has its place in a vector.
+  const headers: Record<string, string> =
+    first[0]?.cursor !== undefined
+      ? { 'last-event-id': first[1] || !first[0].cursor ? formatVector(cursors) : first[0].cursor }
+      : {};
   return { path: `${EVENTS_PATH}?${query}`, headers };
 }

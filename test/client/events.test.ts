@@ -120,7 +120,7 @@ describe('client events', () => {
     const first = (await transport.link(0)).connect({ main: info(1, { epoch: null, head: 0 }) });
     first.end();
     const second = await transport.link(1);
-    expect(second.targets).to.deep.equal([{ sessionId: 'main', from: 'earliest' }]);
+    expect(second.targets).to.deep.equal([{ sessionId: 'main', cursor: '' }]);
     second.connect({ main: info(1) }).emit(logged(1), logged(2));
     expect(seqs(await take(events, 2))).to.deep.equal([1, 2]);
   });

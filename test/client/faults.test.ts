@@ -44,6 +44,30 @@ for (const transport of TRANSPORTS) {
       });
     }
 
+    it('is told every conversation that was held while it was cut off, also if it waited for the first', async () => {
+      const { proxy, client, url } = await behindProxy(transport);
+      const early = client.events('main', { from: 'now' });
+      const opened = reaches(client, 'open');
+      const waiting = early.next();
+      await opened;
+      proxy.hush();
+      const other = connectClient(url);
+      for (const text of ['one', 'two']) {
+        await other.send('main', text).result;
+        await other.close('main');
+      }
+      await other.send('main', 'three').result;
+      const said: string[] = [];
+      const take = (event: GatewayEvent): void => {
+        if (event.type === 'content_delta') said.push(event.delta);
+        if (event.type === 'gap') said.push(`gap ${event.reason}`);
+      };
+      take((await waiting).value);
+      while (said.at(-1) !== 'three') take((await early.next()).value);
+      const [one, two, three] = ['one', 'two', 'three'].map((text) => ['echo: ', text]);
+      expect(said).to.deep.equal([...one!, 'gap epoch', ...two!, 'gap epoch', ...three!]);
+    });
+
     it('ends a stream of a method that has fallen silent, and no quiet one', async () => {
       const more = gate();
       const { proxy, client } = await behindProxy(transport, {
