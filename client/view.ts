@@ -58,8 +58,8 @@ export class Views {
   }
 }
 
-/** What was rendered elsewhere may be the state of a watch. */
-function stateOf({
+/** The session's own part of what a watch shows. What was rendered elsewhere may be either. */
+export function stateOf({
   status: _,
   sending: __,
   error: ___,

@@ -18,21 +18,27 @@ async function bundle(script: string): Promise<Uint8Array> {
   return outputFiles[0]!.contents;
 }
 
+/** What a page holds before its script runs, and the gateway behind it. */
+export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'methods'> {
+  /** Rendered at each request. */
+  readonly body?: ((gateway: Gateway) => string | Promise<string>) | undefined;
+}
+
 /** Serves a page with a script, and a gateway of the same origin below /agent. Closed after the test. */
 export async function servePage(
   script: string,
-  config: Pick<GatewayConfig, 'app' | 'limits'>,
+  { body = () => '', ...config }: PageConfig,
   prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
   closeLater(gateway, (it) => it.close());
   prepare(gateway);
   const source = await bundle(script);
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (request.url === '/') {
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.end(
-        '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
+        `<!doctype html><link rel="icon" href="data:,"><body>${await body(gateway)}<script type="module" src="/page.js"></script>`,
       );
     } else if (request.url === '/page.js') {
       response.setHeader('Content-Type', 'text/javascript; charset=utf-8').end(source);

@@ -44,6 +44,19 @@ const NAMES: Record<string, readonly string[]> = {
     'isTerminal',
     'GatewayError',
   ],
+  [`${NAME}/client/react`]: [
+    'GatewayProvider',
+    'useGateway',
+    'useSession',
+    'useSessionEvents',
+    'useConnection',
+    'useSessions',
+    'useMethod',
+    'useChannel',
+    'gatewayHooks',
+  ],
+  [`${NAME}/client/vue`]: ['GATEWAY', 'useGateway', 'useSession', 'useConnection'],
+  [`${NAME}/client/svelte`]: ['session', 'connection'],
   [`${NAME}/protocol`]: [
     'OPERATIONS',
     'operationSchemas',
@@ -71,7 +84,12 @@ const NAMES: Record<string, readonly string[]> = {
 };
 
 /** Entries that are of no use without an optional peer and import it at once. */
-const NEEDS: Record<string, string> = { [`${NAME}/nest`]: '@nestjs/common' };
+const NEEDS: Record<string, string> = {
+  [`${NAME}/nest`]: '@nestjs/common',
+  [`${NAME}/client/react`]: 'react',
+  [`${NAME}/client/vue`]: 'vue',
+  [`${NAME}/client/svelte`]: 'svelte',
+};
 
 const CONSUMER = `
 import { createServer } from 'node:http';
