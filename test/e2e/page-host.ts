@@ -1,25 +1,28 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
 /** Bundles a browser script that imports the client by the package's name. */
-async function bundle(script: string): Promise<Uint8Array> {
+async function bundle(script: string, plugins: Plugin[]): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: { contents: script, resolveDir: ROOT, loader: 'ts' },
     absWorkingDir: ROOT,
     bundle: true,
     format: 'esm',
     write: false,
+    plugins,
   });
   return outputFiles[0]!.contents;
 }
 
 /** What a page holds before its script runs, and the gateway behind it. */
 export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'methods'> {
+  /** Of esbuild, for the script. */
+  readonly plugins?: Plugin[] | undefined;
   /** Rendered at each request. */
   readonly body?: ((gateway: Gateway) => string | Promise<string>) | undefined;
 }
@@ -27,13 +30,13 @@ export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'meth
 /** Serves a page with a script, and a gateway of the same origin below /agent. Closed after the test. */
 export async function servePage(
   script: string,
-  { body = () => '', ...config }: PageConfig,
+  { body = () => '', plugins = [], ...config }: PageConfig,
   prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
   closeLater(gateway, (it) => it.close());
   prepare(gateway);
-  const source = await bundle(script);
+  const source = await bundle(script, plugins);
   const server = createServer(async (request, response) => {
     if (request.url === '/') {
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
