@@ -107,14 +107,14 @@ async function fillSession(store: Store, n: number, events: number, open: boolea
   if (!open) {
     const answer = {
       id: `a${n}`,
-      role: 'assistant',
-      content: [{ type: 'text', text: 'an answer' }],
+      role: 'assistant' as const,
+      content: [{ type: 'text' as const, text: 'an answer' }],
       createdAt: ts,
     };
     await store.append(log, [record('message_end', { stopReason: 'end', message: answer })], {
       term,
       batch: ++batch,
-      ends: runId,
+      ends: [{ runId, result: { runId, message: answer, stopReason: 'end' } }],
     });
   }
   await store.release(ref, term);

@@ -49,7 +49,7 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
-          if (isOver || !mayPass(error, operation)) throw error;
+          if (isOver || !mayPass(error)) throw error;
           let hurry = () => {};
           const waited = delay(backoff(tried, error.retryAfterMs), joined.signal, (now) => {
             hurry = now;
@@ -90,16 +90,16 @@ async function attempt(
   }
 }
 
-/** A send is safe to repeat because it carries an idempotency key, an abort because it names a run. */
+/** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */
 function retriesOf(operation: CallName): number {
   if (operation === 'send') return SEND_RETRIES;
   return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
-function mayPass({ code, status, retryable, retryAfterMs }: GatewayError, operation: CallName): boolean {
+function mayPass({ code, status, retryable, retryAfterMs }: GatewayError): boolean {
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) return false;
   if (status === 429) return retryAfterMs !== undefined;
-  return !!retryable || (code === 'TIMEOUT' && operation === 'send');
+  return !!retryable || code === 'TIMEOUT';
 }
 
 /** Whether a request that failed like this may still have done what it asked for. */

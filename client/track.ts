@@ -197,6 +197,8 @@ export class Track {
   }
 
   #placeOfWord(start: Start): Place | undefined {
+    // Before a log every start is the same.
+    if (this.#wire?.epoch === null) return this.#wire;
     if (start === 'run') return this.#runStart === null ? this.#wire : this.#runStart;
     return start === 'earliest' && this.#ringStart?.seq === 0 ? this.#ringStart : undefined;
   }

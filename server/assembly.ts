@@ -2,6 +2,7 @@ import type { Application } from './apps/application.js';
 import { AppRegistry } from './apps/registry.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { Tickets } from './auth/tickets.js';
+import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
 import { Documents } from './documents/documents.js';
@@ -44,6 +45,8 @@ export interface Assembly {
   readonly frames: FrameSessions;
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
+  /** The time by which things age. */
+  now(): number;
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
@@ -78,7 +81,8 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
   });
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
-  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report }));
+  const now = createAgeClock();
+  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report, now }));
   const tickets = new Tickets();
   const methods = flattenMethods(config.methods);
   const operations = new Operations({
@@ -125,14 +129,14 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, ready, report },
+    ...{ http, webSocket, frames, frameEnvironment, now, ready, report },
   };
 }
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report'>,
-): SessionEnvironment {
+  parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
+): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
   const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
   return {
@@ -146,6 +150,7 @@ function sessionEnvironment(
     answerSize,
     disconnectGraceMs,
     onDisconnect,
+    now: parts.now,
     app: (name): Application => parts.apps.get(name),
     format: (app, name) => parts.apps.format(app, name),
     checkPayload(kind, name, payload) {

@@ -32,3 +32,16 @@ export function settleWithin<Value>(
     );
   });
 }
+
+/** Waits for work to settle, at most so many milliseconds. @returns Whether it has; a rejection is passed on */
+export async function within(work: Promise<unknown>, ms: number | undefined): Promise<boolean> {
+  let cancel = (): void => {};
+  const late = new Promise<false>((resolve) => {
+    cancel = startDeadline(ms, () => resolve(false));
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    cancel();
+  }
+}

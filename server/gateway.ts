@@ -9,7 +9,8 @@ import type { Application } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
-import { parseConfig } from './config/parse.js';
+import { type ParsedConfig, parseConfig } from './config/parse.js';
+import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
@@ -80,9 +81,10 @@ export class Gateway<
    * Opens the store, starts the plugins and listens: on `socketPath` where it is given, standalone also on the port. Calling it
    * again changes nothing.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` naming the option
+   * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` once it was closed: a gateway serves once
    */
   start(): Promise<StartedGateway> {
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = null;
       throw error;
@@ -102,6 +104,7 @@ export class Gateway<
   /** Opens the store on first use; null once it is open. */
   #ready(): Promise<void> | null {
     if (this.#open) return null;
+    if (this.#closed) return Promise.reject(closedForGood());
     this.#opening ??= this.#openStore();
     return this.#opening;
   }
@@ -110,6 +113,7 @@ export class Gateway<
   #readyForRequests(): Promise<void> | null {
     return (
       this.#ready()?.catch((error: unknown) => {
+        if (this.#closed) throw closedForGood();
         this.#parts.report(error, 'opening the store');
         throw new GatewayError({
           code: 'OVERLOADED',
@@ -122,7 +126,7 @@ export class Gateway<
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, apps, report } = this.#parts;
+    const { config, sessions, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -136,11 +140,12 @@ export class Gateway<
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       const { ageMs } = config.limits.retention;
-      const now = Date.now();
+      const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      Promise.resolve(
-        config.store.expire({ keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs }),
-      ).catch((error: unknown) => report(error, 'expiring records'));
+      const before = { keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs };
+      Promise.resolve()
+        .then(() => config.store.expire(before))
+        .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
   }
 
@@ -269,20 +274,42 @@ export class Gateway<
     const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     await this.#started?.catch(() => {});
+    // A store that is being opened for a first request is opened, and then closed with the rest.
+    await this.#opening?.catch(() => {});
     connections.drain();
     plugins.drain();
-    await this.#recovered;
+    const { storeMs } = config.limits;
+    await within(this.#recovered, storeMs);
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
+      storeMs,
       handOver: config.store.durability !== 'memory',
     });
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
-    if (this.#open) await config.store.close();
+    if (this.#open) await this.#closeStore();
     lifecycle.emit('stopped', {});
   }
+
+  async #closeStore(): Promise<void> {
+    const { config, report } = this.#parts;
+    try {
+      const closed = await within(Promise.resolve(config.store.close()), config.limits.storeMs);
+      if (!closed) throw new GatewayError({ code: 'TIMEOUT', message: 'The store did not close in time' });
+    } catch (error) {
+      report(error, 'closing the store');
+    }
+  }
+}
+
+function closedForGood(): GatewayError {
+  return new GatewayError({
+    code: 'SHUTTING_DOWN',
+    message: 'The gateway was closed and does not start again; make another one',
+    retryable: false,
+  });
 }
 
 /** The inferred tree, or none where no methods were given. */
@@ -307,6 +334,28 @@ export function createInProcessTransport(
   const parts = partsOf(gateway);
   const { auth, sessionScope } = parts.config;
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
+}
+
+/** How a gateway was made to be served. */
+export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, 'embedded' | 'extraRoutes'> {
+  const { embedded, extraRoutes } = partsOf(gateway).config;
+  return { embedded, extraRoutes };
+}
+
+/**
+ * Starts an embedded gateway for a host that does not wait for it, once the host's own code has attached its plugins and listeners.
+ * What goes wrong goes to the log; whoever calls `start()` hears of it too.
+ */
+export function startForHost(gateway: Gateway<any, any, any>): void {
+  const { config, state, report } = partsOf(gateway);
+  // One that is to listen on a port is started by whoever made it.
+  if (!config.embedded) return;
+  setImmediate(() => {
+    if (state.draining) return;
+    gateway.start().catch((error: unknown) => {
+      if (!state.draining) report(error, 'starting the gateway');
+    });
+  });
 }
 
 // No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.

@@ -22,7 +22,15 @@ export type {
 } from '../shared/events.js';
 export type { SessionState } from '../shared/fold.js';
 export type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../shared/messages.js';
-export type { Method, MethodContext, MethodLeaf, MethodTree } from '../shared/method.js';
+export type {
+  Method,
+  MethodContext,
+  MethodLeaf,
+  MethodsConfig,
+  MethodTree,
+  ParentSpan,
+  PublishOptions,
+} from '../shared/method.js';
 export type {
   Accepted,
   AppSummary,

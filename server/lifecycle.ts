@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { UserContext } from '../shared/contract.js';
+import { contextOutsideCalls } from './methods/context.js';
 
 interface ClientNotice {
   /** The same as `connectionId`. */
@@ -42,10 +43,12 @@ export class Lifecycle {
 
   /** Listens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
+    // What happens, happens in somebody's call as a rule; a listener hears it as the one who listens.
+    const context = contextOutsideCalls();
     const safe = (payload: LifecycleEvents[E]): void => {
       try {
         // An async listener's rejection is as harmless as a throw.
-        Promise.resolve(listener(payload)).catch((error: unknown) =>
+        Promise.resolve(context(() => listener(payload))).catch((error: unknown) =>
           this.#failed(error, `a listener of ${event} failed`),
         );
       } catch (error) {

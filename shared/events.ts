@@ -52,7 +52,13 @@ export interface LoggedEventData {
   message_start: { readonly messageId: string; readonly app: string };
   content_delta: { readonly delta: string; readonly index: number };
   reasoning_delta: { readonly delta: string; readonly index: number };
-  tool_use: { readonly callId: string; readonly name: string; readonly input: unknown };
+  tool_use: {
+    readonly callId: string;
+    readonly name: string;
+    readonly input: unknown;
+    /** Whether the model's provider makes the call, as with web search: nobody else answers it. */
+    readonly providerExecuted?: boolean;
+  };
   tool_confirmation_required: {
     readonly callId: string;
     readonly name: string;

@@ -105,7 +105,9 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
           )
         : state;
     case 'tool_use':
-      return write(state, event, (content) => content.push(pick(event, 'type', 'callId', 'name', 'input')));
+      return write(state, event, (content) =>
+        content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted')),
+      );
     case 'tool_result': {
       const next = write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'output', 'isError')),

@@ -31,6 +31,7 @@ export interface ErrorDefaults {
   readonly message: string;
   /** Whether the same call may succeed later without a change. */
   readonly retryable?: boolean;
+  readonly guardType?: GuardType;
 }
 
 // The client's own: its few codes get their texts where they arise, and every other code comes with its fields over the wire.

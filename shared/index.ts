@@ -70,6 +70,8 @@ export type {
   MethodResult,
   MethodTree,
   MethodTreeOf,
+  ParentSpan,
+  PublishOptions,
   UseInstead,
 } from './method.js';
 export { encodeLine, LineDecoder } from './ndjson.js';

@@ -42,6 +42,8 @@ export interface ToolUseBlock {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
+  /** Whether the model's provider made the call. No model is shown such a call, or its result, again. */
+  readonly providerExecuted?: boolean;
 }
 /** The result of a tool call. */
 export interface ToolResultBlock {

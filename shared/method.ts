@@ -8,12 +8,28 @@ import type {
 } from './contract.js';
 import type { Wire } from './wire.js';
 
+/** A span of the caller's: a `SpanContext` of OpenTelemetry. */
+export interface ParentSpan {
+  /** 16 bytes, hex. */
+  readonly traceId: string;
+  /** 8 bytes, hex. */
+  readonly spanId: string;
+  /** Bit 0 says that the caller records its trace. */
+  readonly traceFlags: number;
+}
+
+/** How something is published. */
+export interface PublishOptions {
+  /** What kind of event it is. @default 'message' */
+  readonly type?: string;
+}
+
 /** Publishes on a channel of the call's session. */
 export interface ContextChannels {
   publish<Name extends PayloadName<RegisteredChannels>>(
     channel: Name,
     payload: PayloadAt<RegisteredChannels, Name>,
-    type?: string,
+    options?: PublishOptions,
   ): Promise<void>;
 }
 
@@ -30,6 +46,8 @@ export interface MethodContext {
   };
   /** The trace of the caller's `traceparent` header (W3C Trace Context), or a new one. */
   readonly traceId: string;
+  /** The caller's span, from the same header, to make the call's own span a child of; absent where no header came. */
+  readonly parentSpan?: ParentSpan;
   /** Present when the call names a session. */
   readonly channels?: ContextChannels;
   /** Emits a custom event: to `gateway.on('custom')`, and into the session's log when the call names one. */
@@ -59,6 +77,9 @@ export type MethodLeaf =
 export interface MethodTree {
   readonly [name: string]: MethodLeaf | MethodTree;
 }
+
+/** The methods of a gateway's configuration. */
+export type MethodsConfig = MethodTree;
 
 /** A client is typed by a gateway, an Express router of one, a method tree or a generated contract. */
 export type MethodTreeOf<Source> = Source extends { readonly '~contract': { readonly methods: infer Tree } }

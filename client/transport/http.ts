@@ -75,7 +75,7 @@ export async function requestOperation(
   const response = await request(
     client,
     route.http === 'POST'
-      ? { path, body, signal, headers: { prefer: 'respond-async' } }
+      ? { path, body, signal, headers: { accept: 'application/json', prefer: 'respond-async' } }
       : // JSON has dropped what is undefined; a query would write it out.
         { path: `${path}?${queryOf(Object.entries(JSON.parse(body)))}`, signal },
   );

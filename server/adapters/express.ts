@@ -1,9 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import Router from 'router';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { Gateway, type GivenMethods } from '../gateway.js';
+import { Gateway, type GivenMethods, startForHost } from '../gateway.js';
 import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */
@@ -18,7 +17,7 @@ export interface MiddlewareOptions {
   readonly user?: (request: HostRequest) => UserLike | undefined;
 }
 
-/** An Express router that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
+/** Express middleware that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
 export interface GatewayRouter<G> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
@@ -32,8 +31,11 @@ export interface GatewayRouter<G> {
 type AnyGateway = Gateway<any, any, any>;
 
 /**
- * An Express router (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
+ * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
  * are not the gateway's go to `next()`.
+ *
+ * The gateway starts by itself: it opens its store, goes on with the runs that it finds there, and starts its plugins. Await
+ * `gateway.start()` to hear what goes wrong, which else is in the log alone. A ready gateway that has a port of its own is left to you.
  *
  * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
  *
@@ -61,15 +63,15 @@ export function gatewayMiddleware(
   options: MiddlewareOptions = {},
 ): GatewayRouter<AnyGateway> {
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
-  const router = Router();
+  startForHost(gateway);
   const upgrades = new ExpressUpgrades(gateway);
-  router.use((request, response, next) => {
+  const serve = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const user = options.user?.(request as HostRequest);
     const served = upgrades.has(request)
       ? upgrades.take(request, { user })
       : gateway.tryRequest(request, response, { user });
     if (!served) next();
-  });
+  };
   const attach = (server: Server): void => upgrades.attach(server);
-  return Object.assign(router, { gateway, attach }) as unknown as GatewayRouter<AnyGateway>;
+  return Object.assign(serve, { gateway, attach }) as GatewayRouter<AnyGateway>;
 }

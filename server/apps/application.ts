@@ -8,6 +8,7 @@ import type {
 } from '../../shared/contract.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
+import type { PublishOptions } from '../../shared/method.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -44,6 +45,8 @@ export interface ClientTool {
   readonly description?: string;
   /** JSON Schema of the input. */
   readonly parameters?: unknown;
+  /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
+  readonly strict?: boolean;
 }
 
 /** A question to the person: `turn.ask`. */
@@ -141,7 +144,7 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   publish<Name extends PayloadName<RegisteredChannels>>(
     channel: Name,
     payload: PayloadAt<RegisteredChannels, Name>,
-    type?: string,
+    options?: PublishOptions,
   ): void;
   /** Adds token counts to the run's usage. */
   usage(counts: Usage): void;

@@ -1,7 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { z } from 'zod';
 import type { UserContext } from '../../shared/contract.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { ContentBlock } from '../../shared/messages.js';
-import type { JsonSchema } from '../schema/schema.js';
+import { contentBlockInputSchema } from '../../shared/schemas/messages.js';
+import { isPlainObject, type JsonSchema } from '../schema/schema.js';
+import { issuesOf } from '../schema/validate.js';
 import type { ToolSession } from './application.js';
 
 /** What a tool knows about its call. */
@@ -13,6 +17,9 @@ export interface ToolContext {
   /** Reports progress. Reports of one event-loop turn are coalesced into the last. */
   progress(value: number, total?: number, message?: string): void;
 }
+
+const MAX_FAULTS = 8;
+const blocksSchema = z.object({ content: z.array(contentBlockInputSchema) });
 
 const RESULT = Symbol.for('agent-session-gateway.tool-result');
 
@@ -26,6 +33,8 @@ export interface ToolOutput<Structured = unknown> {
 /**
  * Wraps a result that is more than text or JSON: images, resources, an error that is not thrown.
  *
+ * @throws GatewayError `INVALID_REQUEST` naming the block and the field that is wrong, as in `content.0.mimeType: unknown field`
+ *
  * @example
  * ```ts
  * const chart = tool({
@@ -36,7 +45,24 @@ export interface ToolOutput<Structured = unknown> {
  * ```
  */
 export function toolResult<Structured = unknown>(output: ToolOutput<Structured>): ToolOutput<Structured> {
-  return Object.defineProperty({ ...output }, RESULT, { value: true });
+  const content = readBlocks(output.content);
+  return Object.defineProperty({ ...output, content }, RESULT, { value: true });
+}
+
+/** Unchecked, a misspelt field would first be noticed by whoever reads the result, in another protocol's words. */
+function readBlocks(content: unknown): readonly ContentBlock[] {
+  // As JSON will have them: without the fields that are undefined.
+  const blocks: unknown = Array.isArray(content) ? content.map(withoutUndefined) : content;
+  const { error, data } = blocksSchema.safeParse({ content: blocks });
+  if (data) return data.content;
+  const details = issuesOf(error).slice(0, MAX_FAULTS);
+  const faults = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new GatewayError({ code: 'INVALID_REQUEST', message: `toolResult: ${faults}`, details });
+}
+
+function withoutUndefined(block: unknown): unknown {
+  if (!isPlainObject(block)) return block;
+  return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 
 /** Whether a value was made by `toolResult`, also by another copy of this package. */

@@ -27,9 +27,10 @@ export interface AuthenticatorOptions {
 /** The one way in, whatever the transport. */
 export interface Authenticator {
   /**
-   * Finds out who a caller is; synchronous unless host code is not. Throws, or rejects:
+   * Finds out who a caller is; synchronous with a static token and without any. Throws, or rejects:
    *
-   * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `RATE_LIMITED` with `retryAfterMs` when
+   * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `AUTH_UNAVAILABLE` when that cannot be
+   * found out now, `RATE_LIMITED` with `retryAfterMs` when
    * the address failed too often, or the host's own `GatewayError`.
    */
   authenticate(credentials: Credentials): MaybePromise<Identity>;
@@ -127,7 +128,9 @@ class ConfiguredAuthenticator implements Authenticator {
 
 function createVerifier(auth: AuthConfig, host: HostCode, now: () => number): Verifier {
   if (auth.type === 'token') return createTokenVerifier(auth, host);
-  if (auth.type === 'jwt') return createJwtVerifier(auth, now);
+  if (auth.type === 'jwt') {
+    return createJwtVerifier(auth, { now, report: (message) => host.report(message) });
+  }
   if (auth.type === 'custom') return createCustomVerifier(auth, host, now);
   const anonymous: Verification = { ok: true, user: { id: 'anonymous' } };
   return { takesAnyone: true, strongTokens: false, verify: () => anonymous };

@@ -1,6 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { invalidAuth } from './refusal.js';
-import type { JwtAlgorithm } from './types.js';
+import type { JwtAlgorithm, JwtAuth } from './types.js';
 
 const MIN_RSA_BITS = 2048;
 const CURVES: Readonly<Record<string, string>> = {
@@ -8,6 +8,19 @@ const CURVES: Readonly<Record<string, string>> = {
   ES384: 'secp384r1',
   ES512: 'secp521r1',
 };
+
+/**
+ * The algorithms of a JWT configuration.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming `auth.algorithms`.
+ */
+export function jwtAlgorithms({ algorithms, jwksUri }: JwtAuth): readonly JwtAlgorithm[] {
+  if (algorithms?.length === 0) throw invalidAuth('auth.algorithms', 'name at least one algorithm');
+  if (jwksUri === undefined) return algorithms ?? ['HS256'];
+  const shared = algorithms?.find((algorithm) => algorithm.startsWith('HS'));
+  if (shared === undefined) return algorithms ?? ['RS256', 'ES256', 'EdDSA'];
+  throw invalidAuth('auth.algorithms', `${shared} has a shared secret, which no key set publishes`);
+}
 
 /** Whether a JWT secret is a PEM key or certificate, as text or as bytes. */
 export function isPem(secret: string | Uint8Array): boolean {
@@ -22,7 +35,6 @@ export function isPem(secret: string | Uint8Array): boolean {
  * @throws GatewayError `INVALID_REQUEST` naming `auth.secret` or `auth.algorithms`.
  */
 export function jwtKey(secret: string | Uint8Array, algorithms: readonly JwtAlgorithm[]): KeyObject {
-  if (algorithms.length === 0) throw invalidAuth('auth.algorithms', 'name at least one algorithm');
   if (!isPem(secret)) {
     const bytes = Buffer.from(secret as Uint8Array);
     if (bytes.length === 0) throw invalidAuth('auth.secret', 'must not be empty');
@@ -54,8 +66,8 @@ function publicKey(secret: string | Uint8Array): KeyObject {
 }
 
 function suits(key: KeyObject, algorithm: JwtAlgorithm): boolean {
-  if (algorithm.startsWith('RS')) return key.asymmetricKeyType === 'rsa';
-  if (algorithm.startsWith('PS'))
-    return key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
+  // Keys of the type rsa-pss, which few tools make, are none that Web Crypto takes.
+  if (/^[RP]S/.test(algorithm)) return key.asymmetricKeyType === 'rsa';
+  if (algorithm.startsWith('Ed')) return key.asymmetricKeyType === 'ed25519';
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];
 }

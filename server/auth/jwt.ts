@@ -1,38 +1,63 @@
-import jwt, { type Jwt, type JwtPayload } from 'jsonwebtoken';
+import { errors, type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
+import { isGatewayError } from '../../shared/errors.js';
 import { isTextArray } from './identity.js';
-import { jwtKey } from './jwt-key.js';
-import type { JwtAuth, UserLike, Verification, Verifier } from './types.js';
+import { jwtAlgorithms, jwtKey } from './jwt-key.js';
+import { RemoteKeys } from './remote-keys.js';
+import type { JwtAlgorithm, JwtAuth, UserLike, Verification, Verifier } from './types.js';
+
+export interface JwtVerifierOptions {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Told when published keys cannot be fetched. */
+  readonly report: (message: string) => void;
+}
 
 /**
- * Verifies JSON Web Tokens with one key and an explicit list of algorithms.
+ * Verifies JSON Web Tokens with one key, or those that an issuer publishes, and an explicit list of algorithms.
  *
  * @throws GatewayError `INVALID_REQUEST` when the key and the algorithms do not suit each other.
  */
-export function createJwtVerifier(auth: JwtAuth, now: () => number): Verifier {
-  const algorithms = [...(auth.algorithms ?? (['HS256'] as const))];
-  const key = jwtKey(auth.secret, algorithms);
+export function createJwtVerifier(auth: JwtAuth, { now, report }: JwtVerifierOptions): Verifier {
+  const algorithms = [...jwtAlgorithms(auth)];
   const clockTolerance = auth.clockToleranceSeconds ?? 5;
-  const verify = (token: string | undefined): Verification => {
+  const check = checkWith(auth, algorithms, report);
+  const verify = async (token: string | undefined): Promise<Verification> => {
     if (token === undefined) return refuse('no token');
-    let decoded: Jwt;
     try {
-      const clockTimestamp = Math.floor(now() / 1000);
-      decoded = jwt.verify(token, key, { algorithms, clockTolerance, clockTimestamp, complete: true });
+      const currentDate = new Date(now());
+      return judge(await check(token, { algorithms, clockTolerance, currentDate }), auth, clockTolerance);
     } catch (error) {
       return refuseError(error);
     }
-    return judge(decoded, auth, clockTolerance);
   };
   return { takesAnyone: false, strongTokens: true, verify };
 }
 
-function judge({ header, payload }: Jwt, auth: JwtAuth, toleranceSeconds: number): Verification {
+type Check = (token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult>;
+
+function checkWith(
+  auth: JwtAuth,
+  algorithms: readonly JwtAlgorithm[],
+  report: (message: string) => void,
+): Check {
+  if (auth.jwksUri === undefined) {
+    const key = jwtKey(auth.secret, algorithms);
+    return (token, options) => jwtVerify(token, key, options);
+  }
+  const { find } = new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, report);
+  return (token, options) => jwtVerify(token, find, options);
+}
+
+function judge(
+  { protectedHeader, payload }: JWTVerifyResult,
+  auth: JwtAuth,
+  toleranceSeconds: number,
+): Verification {
   // Extensions that the issuer calls critical would have to be understood (RFC 7515, 4.1.11).
-  if ('crit' in header) return refuse('crit');
-  if (typeof payload !== 'object' || payload === null) return refuse('the payload is not an object');
+  if ('crit' in protectedHeader) return refuse('crit');
   if (auth.issuer !== undefined && !isOneOf(payload.iss, auth.issuer)) return refuse('iss');
   if (auth.audience !== undefined && !isAddressedTo(payload.aud, auth.audience)) return refuse('aud');
-  const { exp, sub, tenantId } = payload as JwtPayload & { readonly tenantId?: unknown };
+  const { exp, sub, tenantId } = payload as JWTPayload & { readonly tenantId?: unknown };
   if (exp === undefined && auth.requireExp) return refuse('no exp');
   if (exp !== undefined && !Number.isFinite(exp)) return refuse('exp is not a number');
   if (typeof sub !== 'string' || sub === '') return refuse('sub is not a non-empty string');
@@ -42,7 +67,7 @@ function judge({ header, payload }: Jwt, auth: JwtAuth, toleranceSeconds: number
   return { ok: true, user: userOf(payload, sub), expiresAt };
 }
 
-function userOf(payload: JwtPayload, id: string): UserLike {
+function userOf(payload: JWTPayload, id: string): UserLike {
   const { roles, tenantId, email } = payload as Record<string, unknown>;
   return {
     id,
@@ -69,9 +94,13 @@ function refuse(reason: string): Verification {
 }
 
 function refuseError(error: unknown): Verification {
+  if (isGatewayError(error)) return { ok: false, reason: 'the keys are out of reach', guess: false, error };
   // Both come after the signature was found good: no guess, but a tab that was left open over night.
-  const genuine = error instanceof jwt.TokenExpiredError || error instanceof jwt.NotBeforeError;
-  // Its own messages are constants; those of JSON.parse quote the text that they could not read.
-  const reason = error instanceof jwt.JsonWebTokenError ? error.message : 'jwt malformed';
-  return { ok: false, reason, guess: !genuine };
+  const early =
+    error instanceof errors.JWTClaimValidationFailed &&
+    error.claim === 'nbf' &&
+    error.reason === 'check_failed';
+  // Its codes are constants; its messages may quote the token.
+  const reason = error instanceof errors.JOSEError ? error.code : 'the key is of no use';
+  return { ok: false, reason, guess: !(early || error instanceof errors.JWTExpired) };
 }

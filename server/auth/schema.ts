@@ -4,6 +4,7 @@ import {
   type CustomAuth,
   type HydrateUser,
   JWT_ALGORITHMS,
+  type JwtAuth,
   type TokenSource,
   type UserLike,
 } from './types.js';
@@ -30,15 +31,64 @@ const token = z.custom<TokenSource>((value) => {
   return tokens.length > 0 && tokens.every((one) => typeof one === 'string' && one !== '');
 }, tokenMessage);
 
+const secretMessage = 'must be a non-empty string or Buffer (is it set?), or name jwksUri';
 const secret = z.custom<string | Uint8Array>(
   (value) => (typeof value === 'string' || value instanceof Uint8Array) && value.length > 0,
-  'must be a non-empty string or Buffer (is it set?)',
+  secretMessage,
 );
+
+const jwksUri = z.string('must be a URL (is it set?)').refine((value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}, 'must be an https: URL without credentials, such as https://example.com/.well-known/jwks.json');
+
+const periodMessage = 'must be a number of milliseconds, 0 or more';
+const period = z.number(periodMessage).min(0, periodMessage).optional();
+const timeoutMessage = 'must be a number of milliseconds from 1 to 60,000';
+const jwks = z.strictObject({
+  timeoutMs: z.number(timeoutMessage).min(1, timeoutMessage).max(60_000, timeoutMessage).optional(),
+  cooldownMs: period,
+  maxAgeMs: period,
+});
 
 const textOrTexts = (message: string) =>
   z.union([text(message), z.array(text(message)).min(1, message)], message).optional();
 
 const toleranceMessage = 'must be a number of seconds from 0 to 300';
+
+const jwt = z
+  .strictObject({
+    type: z.literal('jwt'),
+    secret: secret.optional(),
+    jwksUri: jwksUri.optional(),
+    jwks: jwks.optional(),
+    issuer: textOrTexts('must be a non-empty string or an array of them'),
+    audience: textOrTexts('must be a non-empty string or an array of them'),
+    algorithms: z
+      .array(
+        z.enum(JWT_ALGORITHMS, `must be one of ${JWT_ALGORITHMS.join(', ')}`),
+        'must be an array of algorithms',
+      )
+      .min(1, 'must name at least one algorithm')
+      .optional(),
+    requireExp: z.boolean('must be true or false').optional(),
+    clockToleranceSeconds: z
+      .number(toleranceMessage)
+      .min(0, toleranceMessage)
+      .max(300, toleranceMessage)
+      .optional(),
+    hydrateUser,
+  })
+  .superRefine(({ secret, jwksUri, jwks }, context) => {
+    const refuse = (field: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    if (secret === undefined && jwksUri === undefined) refuse('secret', secretMessage);
+    if (secret !== undefined && jwksUri !== undefined)
+      refuse('jwksUri', 'stands instead of secret, not beside it');
+    if (jwks !== undefined && jwksUri === undefined)
+      refuse('jwks', 'says how jwksUri is fetched, which is missing');
+  })
+  .transform((value) => value as JwtAuth);
 
 /** Checks `auth`; issue paths are relative to it. A field it does not know is refused: it may be a misspelt check. */
 export const authConfigSchema: z.ZodType<AuthConfig> = z.discriminatedUnion(
@@ -46,26 +96,7 @@ export const authConfigSchema: z.ZodType<AuthConfig> = z.discriminatedUnion(
   [
     z.strictObject({ type: z.literal('none'), hydrateUser }),
     z.strictObject({ type: z.literal('token'), token, user: user.optional(), hydrateUser }),
-    z.strictObject({
-      type: z.literal('jwt'),
-      secret,
-      issuer: textOrTexts('must be a non-empty string or an array of them'),
-      audience: textOrTexts('must be a non-empty string or an array of them'),
-      algorithms: z
-        .array(
-          z.enum(JWT_ALGORITHMS, `must be one of ${JWT_ALGORITHMS.join(', ')}`),
-          'must be an array of algorithms',
-        )
-        .min(1, 'must name at least one algorithm')
-        .optional(),
-      requireExp: z.boolean('must be true or false').optional(),
-      clockToleranceSeconds: z
-        .number(toleranceMessage)
-        .min(0, toleranceMessage)
-        .max(300, toleranceMessage)
-        .optional(),
-      hydrateUser,
-    }),
+    jwt,
     z.strictObject({
       type: z.literal('custom'),
       validate: fn<CustomAuth['validate']>('must be a function that returns { valid, user }'),

@@ -1,6 +1,6 @@
 import { isPem } from './jwt-key.js';
 import { invalidAuth } from './refusal.js';
-import type { AuthConfig } from './types.js';
+import type { AuthConfig, JwtAuth } from './types.js';
 
 const MIN_BYTES = 32;
 
@@ -21,7 +21,7 @@ export interface Exposure {
  */
 export function checkSecrets(auth: AuthConfig | undefined, { loopback, embedded }: Exposure): string[] {
   const problem = problemOf(auth);
-  if (problem === undefined) return [];
+  if (problem === undefined) return auth?.type === 'jwt' ? keySetWarnings(auth) : [];
   const [path, message] = problem;
   if (!loopback && !embedded) throw invalidAuth(path, message);
   // On loopback, no `auth` is the ordinary start of a project.
@@ -40,10 +40,23 @@ function problemOf(auth: AuthConfig | undefined): readonly [path: string, messag
     const tokens = typeof auth.token === 'string' ? [auth.token] : auth.token;
     return tokens.some(isShort) ? ['auth.token', `a token ${advice}`] : undefined;
   }
-  if (auth.type === 'jwt' && !isPem(auth.secret) && isShort(auth.secret)) {
+  if (auth.type === 'jwt' && auth.secret !== undefined && !isPem(auth.secret) && isShort(auth.secret)) {
     return ['auth.secret', `the secret ${advice}`];
   }
   return undefined;
+}
+
+/** What is wrong with published keys is not ours to refuse: which network is trusted, and whose keys they are, the host knows. */
+function keySetWarnings({ jwksUri, issuer, audience }: JwtAuth): string[] {
+  if (jwksUri === undefined) return [];
+  const { protocol, hostname } = new URL(jwksUri);
+  const plain = protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  return [
+    ...(plain ? ['auth.jwksUri: is not https; who changes the answer on its way can sign tokens'] : []),
+    ...(issuer === undefined && audience === undefined
+      ? ['auth.jwksUri: every token signed with these keys is taken; name auth.issuer and auth.audience']
+      : []),
+  ];
 }
 
 function isShort(secret: string | Uint8Array): boolean {

@@ -79,20 +79,48 @@ export const JWT_ALGORITHMS = [
   'ES256',
   'ES384',
   'ES512',
+  'EdDSA',
+  'Ed25519',
 ] as const;
 
 export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
+/** When published keys are fetched. */
+export interface JwksOptions {
+  /** How long the address may take to answer, in milliseconds. @default 5000 */
+  readonly timeoutMs?: number | undefined;
+  /** How long after a fetch a token with an unknown key causes none, in milliseconds. @default 30_000 */
+  readonly cooldownMs?: number | undefined;
+  /** Age at which keys are fetched again, in milliseconds. While that fails, the known ones stay good. @default 600_000 */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** Where the keys of a JWT configuration come from. */
+export type JwtKeySource =
+  | {
+      /** A shared secret of at least 32 bytes, or a PEM public key or certificate (then name `algorithms`). */
+      readonly secret: string | Uint8Array;
+      readonly jwksUri?: undefined;
+      readonly jwks?: undefined;
+    }
+  | {
+      /** Where the issuer publishes its keys, an `https:` URL of a JSON Web Key Set. Name `issuer` and `audience` too. */
+      readonly jwksUri: string;
+      readonly jwks?: JwksOptions | undefined;
+      readonly secret?: undefined;
+    };
+
 /** JSON Web Tokens: `sub` is the user's id; `roles`, `tenantId` and `email` are taken over, the payload is `claims`. */
-export interface JwtAuth extends Hydrated {
+export type JwtAuth = JwtRules & JwtKeySource;
+
+/** What a token has to be, whatever its key. */
+export interface JwtRules extends Hydrated {
   readonly type: 'jwt';
-  /** A shared secret of at least 32 bytes, or a PEM public key or certificate (then name `algorithms`). */
-  readonly secret: string | Uint8Array;
   /** The exact `iss`, or several of which one has to match. */
   readonly issuer?: string | readonly string[] | undefined;
   /** The exact `aud`, or several of which one has to match. */
   readonly audience?: string | readonly string[] | undefined;
-  /** @default ['HS256'] */
+  /** @default ['HS256'], with `jwksUri` ['RS256', 'ES256', 'EdDSA'] */
   readonly algorithms?: readonly JwtAlgorithm[] | undefined;
   /** Refuses tokens without `exp`. @default false */
   readonly requireExp?: boolean | undefined;

@@ -51,10 +51,11 @@ export function readArguments(text: string): unknown {
 
 /** Reads the tools that a caller offers. */
 export function fromChatTools(tools: readonly ChatTool[]): ClientTool[] {
-  return tools.map(({ function: { name, description, parameters } }) => ({
+  return tools.map(({ function: { name, description, parameters, strict } }) => ({
     name,
     ...(description !== undefined && { description }),
     ...(parameters !== undefined && { parameters }),
+    ...(strict != null && { strict }),
   }));
 }
 
@@ -103,7 +104,11 @@ function blockOf(part: ChatPart, path: string): ContentBlock {
     case 'file': {
       const { file_data, filename } = part.file;
       if (file_data === undefined) throw refusal(`${path}.file.file_data`, 'files are taken inline only');
-      const media = mediaOf(file_data, 'application/octet-stream');
+      const unknown = 'application/octet-stream';
+      // Some clients leave out what stands before the bytes of a data URL.
+      const media = /^\w+:/.test(file_data)
+        ? mediaOf(file_data, unknown)
+        : { mediaType: unknown, data: file_data };
       return { type: 'file', ...media, ...(filename !== undefined && { name: filename }) };
     }
     default:

@@ -20,6 +20,23 @@ export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Result
   return results;
 }
 
+/**
+ * The messages without the calls that a model's provider made: they were answered where they were made, within one answer, and mean
+ * nothing to another model.
+ */
+export function withoutProviderCalls<M extends Pick<Message, 'content'>>(
+  messages: readonly M[],
+): readonly M[] {
+  return messages.map((message) => {
+    const made = new Set<string>();
+    const content = message.content.filter((block) => {
+      if (block.type === 'tool_use' && block.providerExecuted) made.add(block.callId);
+      return !('callId' in block && made.has(block.callId));
+    });
+    return made.size === 0 ? message : { ...message, content };
+  });
+}
+
 /** The messages with a result for every call: models refuse a conversation in which one is missing. */
 export function closeOpenCalls(messages: readonly Message[]): Message[] {
   const results = resultsIn(messages);

@@ -1,6 +1,7 @@
 import type { StopReason } from '../../shared/events.js';
 import {
   type ContentBlock,
+  type FileBlock,
   type Message,
   type ToolUseBlock,
   textOf,
@@ -15,13 +16,14 @@ import type {
   ChatToolCall,
   ChatUsage,
 } from './chat-types.js';
-import { NO_RESULT, type Results, resultsIn, roundsOf } from './rounds.js';
+import { NO_RESULT, type Results, resultsIn, roundsOf, withoutProviderCalls } from './rounds.js';
 
 /**
  * Writes a conversation as chat-completions messages. One answer of ours may hold several steps of a tool loop: each step becomes
  * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out.
  */
-export function toChatMessages(messages: readonly Pick<Message, 'role' | 'content'>[]): ChatMessage[] {
+export function toChatMessages(all: readonly Pick<Message, 'role' | 'content'>[]): ChatMessage[] {
+  const messages = withoutProviderCalls(all);
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): ChatMessage[] => {
     if (role === 'assistant') return stepsOf(content, results);
@@ -77,14 +79,21 @@ function partsOf(content: readonly ContentBlock[]): ChatPart[] {
     else if (block.type === 'audio' && block.data !== undefined) {
       const format = /mpeg|mp3/.test(block.mediaType) ? 'mp3' : 'wav';
       parts.push({ type: 'input_audio', input_audio: { data: block.data, format } });
-    } else if (block.type === 'file') {
-      const { name, url } = block;
-      const file_data = url ?? dataUrl(block);
-      parts.push({ type: 'file', file: { file_data, ...(name !== undefined && { filename: name }) } });
-    } else if (block.type === 'resource' && block.text !== undefined)
+    } else if (block.type === 'file') parts.push(filePart(block));
+    else if (block.type === 'resource' && block.text !== undefined)
       parts.push({ type: 'text', text: block.text });
   }
   return parts;
+}
+
+/** A file goes inline. One that is elsewhere is named, for there is no field for an address. */
+function filePart(file: FileBlock): ChatPart {
+  const { name, url, data } = file;
+  if (data === undefined && url !== undefined && !url.startsWith('data:')) {
+    return { type: 'text', text: name === undefined ? `[File: ${url}]` : `[File ${name}: ${url}]` };
+  }
+  const file_data = data === undefined && url !== undefined ? url : dataUrl(file);
+  return { type: 'file', file: { file_data, ...(name !== undefined && { filename: name }) } };
 }
 
 function dataUrl({ mediaType, data = '' }: { readonly mediaType: string; readonly data?: string }): string {
@@ -93,12 +102,13 @@ function dataUrl({ mediaType, data = '' }: { readonly mediaType: string; readonl
 
 /** Tools that a model may call. */
 export function toChatTools(tools: readonly ClientTool[]): ChatTool[] {
-  return tools.map(({ name, description, parameters }) => ({
+  return tools.map(({ name, description, parameters, strict }) => ({
     type: 'function',
     function: {
       name,
       ...(description !== undefined && { description }),
       parameters: parameters ?? { type: 'object', properties: {} },
+      ...(strict !== undefined && { strict }),
     },
   }));
 }

@@ -1,4 +1,5 @@
 import type { compile, Options } from 'json-schema-to-typescript';
+import { loadPeer } from '../optional-peer.js';
 import { plainSchema } from './plain-schema.js';
 import type { Names } from './text.js';
 
@@ -22,17 +23,24 @@ const OPTIONS: Partial<Options> = {
   $refOptions: { resolve: { external: false, file: false, http: false } },
 };
 
-let converter: typeof compile | undefined;
+/** Loads what writes types of schemas. Only this command needs it, and it brings a formatter along. */
+const loadConverter = () =>
+  loadPeer('json-schema-to-typescript', 'generate', () => import('json-schema-to-typescript'));
 
-/** Declares the type of a JSON Schema. Never rejects: what cannot be converted is `unknown`, with a problem. */
+/**
+ * Declares the type of a JSON Schema. What cannot be converted is `unknown`, with a problem.
+ *
+ * @throws GatewayError `INTERNAL` naming the package to install, when the converter is missing
+ */
 export async function schemaType(schema: unknown, wanted: string, names: Names): Promise<SchemaType> {
   if (schema === null || schema === undefined) return { name: 'unknown', code: '', problems: [] };
   const name = names.take(wanted);
+  const converter = await loadConverter();
   try {
     const plain = plainSchema(schema, name, names);
-    // Only this command needs it, and it brings a formatter along.
-    converter ??= (await import('json-schema-to-typescript')).compile;
-    const code = (await converter(plain.schema as Parameters<typeof compile>[0], name, OPTIONS)).trim();
+    const code = (
+      await converter.compile(plain.schema as Parameters<typeof compile>[0], name, OPTIONS)
+    ).trim();
     return { name, code, problems: plain.problems };
   } catch (error) {
     const problem = error instanceof Error ? error.message.split('\n', 1)[0]! : 'its converter failed';

@@ -36,6 +36,8 @@ export interface Limits {
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs to finish. @default 25 s */
   readonly drainMs: number;
+  /** How long an answer of the store is waited for. @default 10 s */
+  readonly storeMs: number;
 }
 
 /** Every limit where a host sets none. */
@@ -58,4 +60,5 @@ export const DEFAULT_LIMITS: Limits = {
   answerSize: 32 * 1024 * 1024,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
+  storeMs: 10_000,
 };

@@ -8,6 +8,7 @@ import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
 import { isStandardSchema } from '../schema/schema.js';
+import { withDeadlines } from '../sessions/store-deadlines.js';
 import { memoryStore } from '../stores/memory.js';
 import { isLoopback } from '../transports/origin.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
@@ -50,6 +51,7 @@ const limits = z.strictObject({
   queueLength: count.optional(),
   disconnectGraceMs: count.optional(),
   drainMs: count.optional(),
+  storeMs: count.optional(),
   retention: z
     .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
     .optional(),
@@ -105,6 +107,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
   }
   const { host = '127.0.0.1', embedded = false } = config;
   const auth: AuthConfig = config.auth ?? { type: 'none' };
+  const limits = limitsOf(config.limits);
   const warnings = checkSecrets(config.auth, { loopback: isLoopback(host), embedded });
   return {
     port: config.port ?? 18_789,
@@ -119,8 +122,8 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     events: (config.events ?? {}) as PayloadSchemas,
     sessionScope: config.sessionScope ?? 'user',
     sessionAccess: config.sessionAccess,
-    store: config.store ?? memoryStore(),
-    limits: limitsOf(config.limits),
+    store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
+    limits,
     onDisconnect: config.onDisconnect ?? 'continue',
     origins: config.origins ?? [],
     allowedHosts: config.allowedHosts ?? [],

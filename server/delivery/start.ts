@@ -3,7 +3,8 @@ import type { GapReason } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { From } from '../../shared/operation-types.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
-import type { ReadableLog, SessionLog } from '../sessions/log.js';
+import type { SessionLog } from '../sessions/log.js';
+import type { ReadableLog } from '../sessions/readable-log.js';
 import { stateAt } from '../sessions/snapshot.js';
 
 /** Where a subscriber asks to start. A cursor wins over `from`. */
@@ -91,8 +92,8 @@ function placeOf(
   if (seq > log.head) return term >= log.termAt(log.head) ? 'ahead' : 'truncated';
   if (seq < log.first - 1) return 'evicted';
   if (seq === 0 || term === log.termAt(seq)) return 'exact';
-  // Its number exists again, written in another term: what the cursor saw was lost.
-  return term < log.termAt(seq) ? 'truncated' : 'malformed';
+  // Its number exists again, written in another term: what the cursor saw was lost, with a tail or by putting back a backup.
+  return 'truncated';
 }
 
 function endOfTerm(log: ReadableLog, term: number): number {

@@ -4,7 +4,7 @@ import { initialState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
-import type { ReadableLog } from '../sessions/log.js';
+import type { ReadableLog } from '../sessions/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
@@ -25,7 +25,8 @@ export interface Subscribable extends StartSource {
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
-  detach(subscription: Subscription): void;
+  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  detach(subscription: Subscription, left: boolean): void;
   describe(): Pick<SubscriptionInfo, 'status' | 'runId' | 'queued'>;
 }
 
@@ -125,10 +126,11 @@ export class Subscription {
     this.#outlet.interrupt();
   }
 
-  close(): void {
+  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  close(left = true): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.session.detach(this);
+    this.session.detach(this, left);
   }
 
   /** Sends what there is. `batch` is what was just committed, if that woke us. */
@@ -230,14 +232,14 @@ export class Subscription {
 
   #checkEnd(events: readonly StoredEvent[]): void {
     if (!events.some((event) => event.type === 'message_end' && event.runId === this.#filter?.runId)) return;
-    this.close();
+    this.close(false);
     this.#filter?.ended();
   }
 
   #checkOver(): void {
     const end = this.#end;
     if (!end || (this.#log?.ref.epoch === end.epoch && this.#after < end.seq)) return;
-    this.close();
+    this.close(false);
     this.#filter?.ended();
   }
 

@@ -4,20 +4,18 @@ import { isGatewayError, memoryStore } from '../index.js';
 import { sqliteStore } from '../stores/sqlite/index.js';
 import { createDemoApp } from './demo-app.js';
 import { createDemoGateway } from './demo-gateway.js';
+import { onOrphaned } from './orphaned.js';
 import { readSettings } from './settings.js';
 import { welcome } from './welcome.js';
 
 async function main(): Promise<void> {
-  const { host, port, tokens, endpoint, database, warnings } = readSettings(process.env);
+  const { host, port, tokens, endpoint, database, madeUp, warnings } = readSettings(process.env);
   // A missing package ends the start, not the first run.
   if (endpoint) await loadOpenAI();
   const app = endpoint ? openaiApp(endpoint) : createDemoApp();
   const store = database === undefined ? memoryStore() : sqliteStore({ path: database });
   const gateway = createDemoGateway({ app, tokens, host, port, store });
   for (const warning of warnings) console.warn(`Warning: ${warning}`);
-  const { url } = await gateway.start();
-  console.log(welcome(url!, tokens, database));
-
   let stopping = false;
   const stop = (): void => {
     // A second signal does not wait for runs to finish.
@@ -26,6 +24,10 @@ async function main(): Promise<void> {
     gateway.close().then(() => process.exit(0), fail);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
+  if (process.env.npm_lifecycle_event !== undefined) onOrphaned(stop);
+
+  const { url } = await gateway.start();
+  console.log(welcome(url!, { tokens, database, madeUp }));
 }
 
 function fail(error: unknown): void {

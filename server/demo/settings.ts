@@ -17,6 +17,8 @@ export interface DemoSettings {
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly tokens: DemoTokens;
+  /** Whether the tokens are new at each start. */
+  readonly madeUp: boolean;
   readonly endpoint: DemoEndpoint | undefined;
   /** File of the sessions; undefined keeps them in memory. */
   readonly database: string | undefined;
@@ -38,6 +40,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     host,
     port: readPort(env.PORT || undefined),
     tokens: { admin, guest: newToken() },
+    madeUp: !env.GATEWAY_TOKEN,
     endpoint: readEndpoint(env),
     database: env.GATEWAY_DB === 'memory' ? undefined : env.GATEWAY_DB || 'data/gateway.db',
     warnings: checkSecrets({ type: 'token', token: admin }, exposure).map(

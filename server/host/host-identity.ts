@@ -29,6 +29,7 @@ export function hostIdentity(options: HostIdentityOptions, session: SessionOptio
   if (!auth.hydrateUser && auth.type === 'token') return authenticator.identify(auth.user ?? { id: 'token' });
   throw new GatewayError({
     code: 'INVALID_REQUEST',
-    message: 'Users have sessions of their own: name one with session(key, { user }) or { anonymous: true }',
+    message:
+      'Users have sessions of their own, so say whose is meant: pass { user } or { anonymous: true }; to the service of the Nest module, { user } or { response } as its last argument',
   });
 }

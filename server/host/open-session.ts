@@ -7,6 +7,7 @@ import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
 import type { Caller } from '../operations/caller.js';
 import type { Operations, PlainOperation, Sent } from '../operations/operations.js';
+import { eventType } from '../publish-options.js';
 import { readEvents } from './event-reader.js';
 import type {
   HostChannel,
@@ -93,8 +94,8 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
       await execute('close');
     },
     channel: (name) =>
-      channel(name, events, async (payload, type) => {
-        await execute('channel', { channel: name, type, payload });
+      channel(name, events, async (payload, options) => {
+        await execute('channel', { channel: name, type: eventType(options), payload });
       }) as HostChannel<any>,
   };
 }
@@ -128,7 +129,7 @@ function channel(
   publish: HostChannel['publish'],
 ): HostChannel {
   return {
-    publish: (payload, type = 'message') => publish(payload, type),
+    publish,
     async *[Symbol.asyncIterator]() {
       for await (const event of events({ from: 'now' })) {
         if (event.type === 'channel' && event.channel === name) yield event.event;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
+import type { PublishOptions } from '../../shared/method.js';
 import type {
   Accepted,
   From,
@@ -63,7 +64,7 @@ export interface HostEventsOptions {
 /** A channel of a session, for host code. Iterating yields what JSON makes of what was published. */
 export interface HostChannel<Payload = unknown>
   extends AsyncIterable<{ readonly type: string; readonly payload: Wire<Payload> }> {
-  publish(payload: Payload, type?: string): Promise<void>;
+  publish(payload: Payload, options?: PublishOptions): Promise<void>;
 }
 
 /** A session as host code sees it: the same operations as on every transport, in one user's scope. */

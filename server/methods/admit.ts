@@ -59,7 +59,7 @@ function guardAnswer(
 ): MaybePromise<void> {
   let answer: unknown;
   try {
-    answer = guard(params, context);
+    answer = guard(context, params);
   } catch (cause) {
     throw denial(path, cause);
   }

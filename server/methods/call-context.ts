@@ -1,4 +1,4 @@
-import type { ContextChannels, MethodContext } from '../../shared/method.js';
+import type { ContextChannels, MethodContext, ParentSpan } from '../../shared/method.js';
 
 /**
  * The context of one call: the caller's, with a signal of its own that also ends with the call's time. Most handlers never look
@@ -8,6 +8,7 @@ export class CallContext implements MethodContext {
   readonly user: MethodContext['user'];
   readonly metadata: MethodContext['metadata'];
   readonly traceId: string;
+  declare readonly parentSpan?: ParentSpan;
   declare readonly channels?: ContextChannels;
   readonly emit: MethodContext['emit'];
   readonly #caller: MethodContext;
@@ -21,6 +22,7 @@ export class CallContext implements MethodContext {
     this.user = caller.user;
     this.metadata = caller.metadata;
     this.traceId = caller.traceId;
+    if (caller.parentSpan) this.parentSpan = caller.parentSpan;
     if (caller.channels) this.channels = caller.channels;
     this.emit = (name, payload) => caller.emit(name, payload);
   }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
+import type { Context } from '../async-context.js';
 
 const storage = new AsyncLocalStorage<MethodContext>();
 
@@ -28,6 +29,15 @@ export function getContext(): MethodContext {
 /** The context of the running call; undefined outside one. */
 export function currentContext(): MethodContext | undefined {
   return storage.getStore();
+}
+
+/**
+ * The present asynchronous context, without the call that runs in it: what outlives a call keeps its trace and the host's own
+ * storages, and is nobody's call.
+ */
+export function contextOutsideCalls(): Context {
+  if (!storage.getStore()) return AsyncLocalStorage.snapshot();
+  return storage.run(undefined as never, () => AsyncLocalStorage.snapshot());
 }
 
 /** Runs a function, and all that it starts, with `context` as the answer of `getContext()`. */

@@ -10,7 +10,7 @@ export interface RunnableMethod {
   readonly schema?: StandardSchemaV1;
   readonly result?: StandardSchemaV1;
   readonly roles?: readonly string[];
-  readonly guard?: (params: unknown, context: MethodContext) => unknown;
+  readonly guard?: (context: MethodContext, params: unknown) => unknown;
   readonly description?: string;
   readonly timeoutMs?: number;
 }

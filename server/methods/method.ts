@@ -19,8 +19,8 @@ export interface MethodDefinition<Schema, ResultSchema, Params, Return> {
   readonly roles?: readonly string[];
   /** Only `true` lets the call through; any other answer, a throw, and no answer within 5 s deny it. */
   readonly guard?: (
-    params: HandlerParams<Schema, Params>,
     context: MethodContext,
+    params: HandlerParams<Schema, Params>,
   ) => boolean | Promise<boolean>;
   /**
    * Milliseconds. For a method: how long its handler may take, instead of the gateway's `limits.methodMs`. For a streaming method:

@@ -1,7 +1,7 @@
 import { All, Controller, Inject, Req, Res, type Type } from '@nestjs/common';
 import type { HostResponse } from './exchange.js';
 import { GatewayService } from './gateway-service.js';
-import { basePathOf } from './mount.js';
+import { basePathOf, type RoutedRequest } from './mount.js';
 
 /** Where the routes are that the specification does not list. */
 export const EXTRA_ROUTES = '/_gateway';
@@ -56,8 +56,8 @@ export class GatewayController {
   }
 
   @All('_gateway/:route')
-  extra(@Req() request: { readonly url: string }, @Res() response: HostResponse): void {
-    this.service.handle(response, { basePath: basePathOf(request.url, EXTRA_ROUTES) });
+  extra(@Req() request: RoutedRequest, @Res() response: HostResponse): void {
+    this.service.handle(response, { basePath: basePathOf(request, [EXTRA_ROUTES]) });
   }
 }
 
@@ -72,9 +72,8 @@ export function pluginController(paths: readonly string[]): Type {
     private readonly service!: GatewayService;
 
     @All(paths.flatMap((path) => BELOW.map((rest) => path + rest)))
-    serve(@Req() request: { readonly url: string }, @Res() response: HostResponse): void {
-      const mounted = paths.map((path) => basePathOf(request.url, path)).find((base) => base !== undefined);
-      this.service.handle(response, { basePath: mounted });
+    serve(@Req() request: RoutedRequest, @Res() response: HostResponse): void {
+      this.service.handle(response, { basePath: basePathOf(request, paths) });
     }
   }
   return PluginController;

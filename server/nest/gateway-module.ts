@@ -7,9 +7,10 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { GatewayError } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { PayloadSchemas } from '../config/config.js';
-import { Gateway } from '../gateway.js';
+import { Gateway, hostingOf } from '../gateway.js';
 import { EXTRA_ROUTES, GatewayController, pluginController } from './gateway-controller.js';
 import { GatewayErrorFilter } from './gateway-error-filter.js';
 import { GatewayService } from './gateway-service.js';
@@ -51,6 +52,7 @@ export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationS
   >(options: OwnGatewayOptions<Methods, Channels, Events> & ControllerOptions): DynamicModule;
   static forRoot(options: GatewayFactoryResult & ControllerOptions): DynamicModule {
     const { registerController, pluginPaths, ...source } = options;
+    if ('gateway' in source) checkHosting(source.gateway, registerController);
     return moduleOf({
       ...{ registerController, pluginPaths },
       appNames: 'gateway' in source ? source.gateway.appNames : Object.keys(source.apps ?? {}),
@@ -61,9 +63,14 @@ export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationS
   /** Makes the module for what a factory returns. */
   static forRootAsync(options: GatewayModuleAsyncOptions): DynamicModule {
     const { imports = [], inject = [], useFactory, appNames = [], registerController, pluginPaths } = options;
+    const checked = async (...dependencies: unknown[]): Promise<GatewayFactoryResult> => {
+      const source = await useFactory(...dependencies);
+      if ('gateway' in source) checkHosting(source.gateway, registerController);
+      return source;
+    };
     return moduleOf({
       ...{ imports, appNames, registerController, pluginPaths },
-      source: { provide: GATEWAY_OPTIONS, useFactory, inject },
+      source: { provide: GATEWAY_OPTIONS, useFactory: checked, inject },
     });
   }
 
@@ -113,6 +120,26 @@ function moduleOf({
     ],
     exports: [GATEWAY, GatewayService, ...apps.map(({ provide }) => provide)],
   };
+}
+
+/** A ready gateway has to be one that Nest can serve. @throws GatewayError `INVALID_REQUEST` naming the option */
+function checkHosting(gateway: AnyGateway, registerController = true): void {
+  const { embedded, extraRoutes } = hostingOf(gateway);
+  const wrong = !embedded
+    ? ['embedded', 'must be true: Nest serves the gateway, which else would listen on a port of its own']
+    : registerController && extraRoutes !== EXTRA_ROUTES && extraRoutes !== false
+      ? [
+          'extraRoutes',
+          `must be '${EXTRA_ROUTES}' (or false): that is where the default controller serves them`,
+        ]
+      : null;
+  if (!wrong) return;
+  const [path, message] = wrong as [string, string];
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `gateway.${path}: ${message}`,
+    details: [{ path: `gateway.${path}`, message }],
+  });
 }
 
 function makeGateway(source: GatewayFactoryResult): AnyGateway {

@@ -1,3 +1,4 @@
+import type { ParentSpan } from '../../shared/method.js';
 import type { Identity } from '../auth/types.js';
 
 /** Who asks for an operation, and how. */
@@ -8,6 +9,8 @@ export interface Caller {
   readonly clientId: string;
   readonly connectionId?: string;
   readonly traceId: string;
+  /** The caller's own span, where it named one. */
+  readonly parentSpan?: ParentSpan | undefined;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
 }

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { MethodContext } from '../../shared/method.js';
+import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { callMethod, streamMethod } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { MethodStream } from '../methods/stream.js';
+import { eventType } from '../publish-options.js';
 import type { Session } from '../sessions/session.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
@@ -14,28 +15,48 @@ export type Invocation =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: MethodStream };
 
-/** Finds a method and calls it. @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with. */
+/** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
+export interface InvokeOptions {
+  /** What the caller can read; without it, either. */
+  readonly expects?: Invocation['kind'] | undefined;
+}
+
+/**
+ * Finds a method and calls it.
+ *
+ * @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
+ *   is expected
+ */
 export function invokeMethod(
   env: OperationEnvironment,
-  params: ParamsOf<'invoke'>,
-  caller: Caller,
-  session: Session | null,
+  call: { readonly params: ParamsOf<'invoke'>; readonly caller: Caller; readonly session: Session | null },
+  { expects }: InvokeOptions,
 ): Invocation {
+  const { params, caller, session } = call;
   const entry = env.methods.get(params.method);
   if (!entry)
     throw new GatewayError({
       code: 'METHOD_NOT_FOUND',
       message: `There is no method ${printable(params.method)}`,
     });
+  if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, caller, entry, session);
   return entry.stream
     ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
     : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
 }
 
+function wrongWay({ path, stream }: MethodEntry): GatewayError {
+  const message = stream
+    ? `${path} is a streaming method: call it with client.stream(), or accept text/event-stream`
+    : `${path} is not a streaming method: call it with client.invoke(), or accept application/json`;
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
+}
+
 class InvokeContext implements MethodContext {
   readonly metadata: MethodContext['metadata'];
   declare readonly channels?: NonNullable<MethodContext['channels']>;
+  declare readonly parentSpan?: NonNullable<MethodContext['parentSpan']>;
   readonly #env: OperationEnvironment;
   readonly #caller: Caller;
   readonly #session: Session | null;
@@ -52,8 +73,11 @@ class InvokeContext implements MethodContext {
       ...(session && { sessionId: session.id }),
       ...(connectionId !== undefined && { connectionId }),
     };
+    if (caller.parentSpan) this.parentSpan = caller.parentSpan;
     if (session)
-      this.channels = { publish: (channel, payload, type) => this.#publish(session, channel, payload, type) };
+      this.channels = {
+        publish: (channel, payload, options) => this.#publish(session, channel, payload, options),
+      };
   }
 
   get user(): MethodContext['user'] {
@@ -69,14 +93,37 @@ class InvokeContext implements MethodContext {
   emit(name: string, payload: unknown): void {
     const session = this.#session;
     if (!session) return this.#env.notify({ type: 'custom', name, payload });
-    // Logged where the session has begun; the listeners hear it in any case.
-    const opened = andThen(session.open(), () => session.emitCustom(name, payload));
-    Promise.resolve(opened).catch((error: unknown) => this.#env.report(error, `emitting ${printable(name)}`));
+    const failed = (error: unknown): void => this.#env.report(error, `emitting ${printable(name)}`);
+    const emit = (): void => session.emitCustom(name, payload);
+    // The host's listeners hear it also where the session cannot begin.
+    const unlogged = (error: unknown): void => {
+      failed(error);
+      emit();
+    };
+    let opened: MaybePromise<unknown>;
+    try {
+      opened = this.#begin(session);
+    } catch (error) {
+      unlogged(error);
+      return;
+    }
+    if (isPromise(opened)) opened.then(emit, unlogged).catch(failed);
+    else emit();
   }
 
-  async #publish(session: Session, channel: string, payload: unknown, type = 'message'): Promise<void> {
-    await session.open({ userId: this.#caller.identity.user.id });
+  async #publish(
+    session: Session,
+    channel: string,
+    payload: unknown,
+    options: PublishOptions | undefined,
+  ): Promise<void> {
+    const type = eventType(options);
+    await this.#begin(session);
     session.publish(channel, type, payload);
+  }
+
+  #begin(session: Session): MaybePromise<unknown> {
+    return session.open({ userId: this.#caller.identity.user.id });
   }
 }
 

@@ -1,4 +1,3 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -16,7 +15,7 @@ import { messagePage } from '../sessions/snapshot.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Caller } from './caller.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
-import { type Invocation, invokeMethod } from './invoke.js';
+import { type Invocation, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
 
 /** The operations whose answer does not depend on the transport. */
@@ -87,20 +86,19 @@ export class Operations {
         this.#env.sends.take(userKey);
       },
     });
-    const { runId, position, epoch, after } = sent;
-    const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
-    const cursor = formatCursor(epoch, log?.termAt(after) ?? 0, after);
+    const { runId, position, cursor } = sent;
     return { ...sent, session, accepted: { runId, message: sent.message, position, cursor } };
   }
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
-  invoke(raw: unknown, caller: Caller): MaybePromise<Invocation> {
+  invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readParams('invoke', raw);
     this.#assertOpen();
     this.#env.invokes.take(caller.identity.userKey);
-    if (params.sessionId === undefined) return invokeMethod(this.#env, params, caller, null);
+    if (params.sessionId === undefined)
+      return invokeMethod(this.#env, { params, caller, session: null }, options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#env, params, caller, this.#env.sessions.get(ref)),
+      invokeMethod(this.#env, { params, caller, session: this.#env.sessions.get(ref) }, options),
     );
   }
 
@@ -167,7 +165,7 @@ export class Operations {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
       const session = await this.#existing(sessionId, 'abort', caller);
-      return { aborted: session.runs.abort(runId, reason) };
+      return { aborted: await session.runs.abort(runId, reason) };
     },
     close: async ({ sessionId }, caller) => {
       const session = await this.#existing(sessionId, 'close', caller);
@@ -248,7 +246,8 @@ export class Operations {
     const log = session.log!;
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
     const messages = await messagePage(log, end, limit);
-    const start = Math.min(end, log.messageCount) - messages.length;
+    // By what was asked for, not by what came: a page that the store lost must not be asked for for ever.
+    const start = Math.max(0, Math.min(end, log.messageCount) - limit);
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
   }
 

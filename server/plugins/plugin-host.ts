@@ -28,6 +28,7 @@ export class PluginHost {
   readonly #env: PluginEnvironment;
   readonly #plugins: GatewayPlugin[] = [];
   readonly #routes = new Map<string, PluginRoute>();
+  #started = false;
 
   constructor(env: PluginEnvironment) {
     this.#env = env;
@@ -43,6 +44,16 @@ export class PluginHost {
     }
     plugin.setup(this.#context(plugin.name));
     this.#plugins.push(plugin);
+    if (this.#started) void this.#startLate(plugin);
+  }
+
+  /** Starts a plugin that came after the others. */
+  async #startLate(plugin: GatewayPlugin): Promise<void> {
+    try {
+      await plugin.start?.();
+    } catch (error) {
+      this.#env.report(error, `the plugin ${plugin.name} could not be started`);
+    }
   }
 
   #context(transport: string): PluginContext {
@@ -84,6 +95,7 @@ export class PluginHost {
 
   async start(): Promise<void> {
     for (const plugin of this.#plugins) await plugin.start?.();
+    this.#started = true;
   }
 
   drain(): void {

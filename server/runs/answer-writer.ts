@@ -97,8 +97,9 @@ export class AnswerWriter {
     const base = { runId: this.#runId, ts: Date.now() };
     switch (item.type) {
       case 'tool_use': {
-        const { callId = newCallId(), name, input } = item;
-        return this.event({ type: 'tool_use', ...base, callId, name: string(name, 'name'), input });
+        const { callId = newCallId(), name, input, providerExecuted } = item;
+        const mark = providerExecuted === true && { providerExecuted };
+        return this.event({ type: 'tool_use', ...base, callId, name: string(name, 'name'), input, ...mark });
       }
       case 'tool_result': {
         const { callId, name, output = null, isError = false } = item;

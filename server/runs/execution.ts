@@ -52,6 +52,8 @@ export interface Ending {
 
 // A generator that never waits would starve the process; after this many items others get their turn.
 const BURST = 512;
+/** What an app may return as its `stopReason`. */
+const APP_STOPS: ReadonlySet<unknown> = new Set<AppResult['stopReason']>(['end', 'max_tokens', 'tool_use']);
 
 /** Drives an app through one run. Once ended, whatever the app still does is discarded. */
 export class Execution implements RunContext {
@@ -165,7 +167,7 @@ export class Execution implements RunContext {
       const result: AppResult = typeof value === 'string' ? { text: value } : ((value ?? {}) as AppResult);
       if (typeof result.text === 'string') this.#writer.text(result.text);
       if (result.usage) this.#addUsage(result.usage);
-      this.#host.end(this.#run, { stopReason: result.stopReason ?? 'end' });
+      this.#host.end(this.#run, { stopReason: stopReasonOf(result.stopReason) });
     } catch (error) {
       this.#fail(error);
     }
@@ -177,25 +179,40 @@ export class Execution implements RunContext {
     const unseen = isGatewayError(error) ? error.cause : error;
     if (unseen !== undefined || !isGatewayError(error)) this.#host.report(unseen, 'the app failed');
     const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
-    this.#host.end(this.#run, { stopReason: 'error', error: { code, message } });
+    this.#host.end(this.#run, {
+      stopReason: 'error',
+      error: { code: String(code), message: String(message) },
+    });
   };
 
-  /** Stops the app and returns what the end of the run says of its answer. */
-  stop(ending: Ending): (state: SessionState) => readonly EventDraft[] {
-    this.#flushProgress();
+  /** What the end of the run says of its answer, as that stands in the log by then. */
+  endDrafts(ending: Ending, state: SessionState): readonly EventDraft[] {
+    const run = this.#run;
+    const answer = state.run?.runId === run.id ? state.run.message : run.emptyAnswer();
+    const metadata = this.#metadata;
+    const usage = this.#usage as Usage | null;
+    return endDrafts(run, ending, metadata ? { ...answer, metadata } : answer, usage);
+  }
+
+  /** Takes nothing more from the app. Calls nobody's code. */
+  seal(): void {
+    if (this.#ended) return;
+    try {
+      this.#flushProgress();
+    } catch {
+      // The last progress does not fit the answer any more, which is at its end.
+    }
     this.#ended = true;
     this.#timer?.stop();
     this.#host.questions.dropRun(this.runId);
-    if (ending.stopReason !== 'end')
-      this.#controller.abort(new DOMException(ending.reason ?? ending.stopReason, 'AbortError'));
-    this.#releaseIterator();
-    const run = this.#run;
-    const usage = this.#usage as Usage | null;
-    const metadata = this.#metadata;
-    return (state) => {
-      const answer = state.run?.runId === run.id ? state.run.message : run.emptyAnswer();
-      return endDrafts(run, ending, metadata ? { ...answer, metadata } : answer, usage);
-    };
+  }
+
+  /** Tells the app that its run has ended. What it does about it, it does as itself and not as whoever ended the run. */
+  release({ stopReason, reason }: Ending): void {
+    this.#run.context(() => {
+      if (stopReason !== 'end') this.#controller.abort(new DOMException(reason ?? stopReason, 'AbortError'));
+      this.#releaseIterator();
+    });
   }
 
   #releaseIterator(): void {
@@ -219,26 +236,26 @@ export class Execution implements RunContext {
     await this.#host.log.commit([draft], { refusable: true });
   }
 
-  ask(callId: string, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer> {
+  async ask(
+    callId: string,
+    announce: () => void,
+    accept: (answer: Answer) => Promise<Answer>,
+  ): Promise<Answer> {
     if (this.#ended) return new Promise(() => {});
-    return new Promise((resolve, reject) => {
+    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    announce();
+    return new Promise((resolve) => {
       const done = this.#pause();
       this.#host.questions.add({
         callId,
         runId: this.runId,
         accept: async (answer) => {
-          const accepted = await accept(answer);
+          const accepted = await this.#run.context(() => accept(answer));
           done();
           resolve(accepted);
         },
         drop: done,
       });
-      try {
-        announce();
-      } catch (error) {
-        done();
-        reject(error);
-      }
     });
   }
 
@@ -261,7 +278,13 @@ export class Execution implements RunContext {
     if (this.#ended) return;
     if (!this.#progress) {
       this.#progress = new Map();
-      setImmediate(() => this.#flushProgress());
+      setImmediate(() => {
+        try {
+          this.#flushProgress();
+        } catch (error) {
+          this.#fail(error);
+        }
+      });
     }
     this.#progress.set(data.callId, data);
   }
@@ -284,6 +307,16 @@ export class Execution implements RunContext {
     }
     this.#usage = usage;
   }
+}
+
+/** Why an app says it stopped. @throws GatewayError `INTERNAL` for what is no reason an app can have */
+function stopReasonOf(reason: unknown = 'end'): StopReason {
+  if (APP_STOPS.has(reason)) return reason as StopReason;
+  const reasons = [...APP_STOPS].join(', ');
+  throw new GatewayError({
+    code: 'INTERNAL',
+    message: `The app returned a stopReason that is none; use one of ${reasons}`,
+  });
 }
 
 /** The events that end a run. */

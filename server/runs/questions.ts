@@ -38,6 +38,8 @@ export class Questions {
   add(question: OpenQuestion): void {
     this.#open.get(question.callId)?.askedAgain?.(question);
     this.#open.set(question.callId, question);
+    // Call ids come again: many models count them from 0 in each answer.
+    this.#settled.delete(question.callId);
   }
 
   /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, or why the answer was refused. */

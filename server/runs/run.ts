@@ -1,9 +1,12 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
+import type { Context } from '../async-context.js';
 import { newMessageId } from '../ids.js';
+import { contextOutsideCalls } from '../methods/context.js';
 
 /** Everything a run is started with. */
 export interface RunRequest {
@@ -25,22 +28,34 @@ export class Run {
   readonly messageId: string;
   /** The answer so far, where a former process began the run and this one goes on with it. */
   readonly resumed: Message | null;
-  /** Resolves when `message_end` is acknowledged; never rejects. */
+  /** The context in which it was accepted: its app runs there, whoever started, answered or ended it. */
+  readonly context: Context;
+  /** Resolves when `message_end` is acknowledged; rejects only with `SHUTTING_DOWN`, when another process goes on with the run. */
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
   acceptedAfter = 0;
   /** Place from which a viewer of the active run starts. */
   startAfter = 0;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
+  /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
+  doomed = false;
   #resolve!: (result: RunResult) => void;
+  #reject!: (error: GatewayError) => void;
 
-  constructor(request: RunRequest, resumed: Message | null = null) {
+  constructor(
+    request: RunRequest,
+    { resumed = null, context = contextOutsideCalls() }: { resumed?: Message | null; context?: Context } = {},
+  ) {
     this.request = request;
     this.resumed = resumed;
+    this.context = context;
     this.messageId = resumed?.id ?? newMessageId();
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
+      this.#reject = reject;
     });
+    // Not everybody who starts a run waits for it.
+    this.ended.catch(() => {});
   }
 
   get id(): string {
@@ -54,5 +69,9 @@ export class Run {
 
   resolve(result: RunResult): void {
     this.#resolve(result);
+  }
+
+  reject(error: GatewayError): void {
+    this.#reject(error);
   }
 }

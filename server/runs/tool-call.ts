@@ -193,13 +193,12 @@ function toolContext(run: RunContext, callId: string): ToolContext {
     user: run.user,
     session: { id: run.session.id, app: run.session.app },
     callId,
-    progress: (value, total, message) =>
-      run.progress({
-        callId,
-        value,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
-      }),
+    progress(value, total, message) {
+      const progress = { value: finite(value, 'value') };
+      if (total !== undefined) Object.assign(progress, { total: finite(total, 'total') });
+      if (message !== undefined) Object.assign(progress, { message: String(message) });
+      run.progress({ callId, ...progress });
+    },
   };
 }
 
@@ -212,6 +211,12 @@ function toFailure(run: RunContext, call: Call, error: unknown): ToolCallError {
   }
   run.report(error, `tool ${call.toolName} failed`);
   return new ToolCallError(call, 'The tool failed', { cause: error });
+}
+
+/** @throws GatewayError `INVALID_PARAMS` for what is no number that JSON has */
+function finite(value: unknown, field: string): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw invalid(field, 'progress is a finite number');
 }
 
 function invalid(path: string, message: string): GatewayError {

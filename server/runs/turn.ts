@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf, type Usage } from '../../shared/messages.js';
 import type { Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
 import { newCallId } from '../ids.js';
+import { eventType } from '../publish-options.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { Run } from './run.js';
@@ -38,10 +40,10 @@ export function createTurn(
     metadata,
     clientTools,
     parameters,
-    callTool: (name, input) => callTool(context, name, input) as Promise<any>,
+    callTool: (name, input) => handed(context, 'callTool', callTool(context, name, input)) as Promise<any>,
     steered: effects.steered,
-    ask: (asked) => ask(context, asked) as Promise<any>,
-    confirm: (request) => confirm(context, request),
+    ask: (asked) => handed(context, 'ask', ask(context, asked)) as Promise<any>,
+    confirm: (request) => handed(context, 'confirm', confirm(context, request)),
     data: (name, value, options) => {
       const id = options?.id ?? newCallId();
       context.emit('data', { id, name, value });
@@ -49,9 +51,18 @@ export function createTurn(
     },
     annotate: effects.annotate,
     emit: effects.custom,
-    publish: (channel, payload, type = 'message') => effects.publish(channel, payload, type),
+    publish: (channel, payload, options) => effects.publish(channel, payload, eventType(options)),
     usage: effects.usage,
   };
+}
+
+/** An app may let go of a promise it was given; a failure that nobody waits for is logged and harms nobody else. */
+function handed<T>(context: RunContext, what: string, promise: Promise<T>): Promise<T> {
+  promise.catch((error: unknown) => {
+    if (!isGatewayError(error) && !(error instanceof ToolCallError))
+      context.report(error, `turn.${what} failed`);
+  });
+  return promise;
 }
 
 async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undefined>): Promise<unknown> {

@@ -60,10 +60,40 @@ export function accept(outcome: Outcome, what: string): unknown {
 }
 
 function outcomeOf(result: StandardSchemaV1.Result<unknown>): Outcome {
-  if (!result.issues) return result;
-  return { issues: result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) };
+  return result.issues ? { issues: issuesOf(result) } : result;
 }
 
-function pathOf(issue: StandardSchemaV1.Issue): string {
-  return (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+/** What is wrong, fault by fault. */
+export function issuesOf({
+  issues,
+}: {
+  readonly issues: readonly StandardSchemaV1.Issue[];
+}): readonly Issue[] {
+  return issues.flatMap((issue) => faultsOf(issue, []));
+}
+
+/** What zod says beyond the standard. */
+interface ZodIssue extends StandardSchemaV1.Issue {
+  readonly code?: unknown;
+  readonly keys?: unknown;
+  readonly errors?: unknown;
+}
+
+/** Faults with the path of the field itself: zod names unknown fields in the text alone, and of a union says only that it failed. */
+function faultsOf(issue: ZodIssue, above: readonly PropertyKey[]): readonly Issue[] {
+  const { code, keys, errors, message } = issue;
+  const path = [...above, ...(issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))];
+  if (code === 'unrecognized_keys' && Array.isArray(keys)) {
+    return keys.map((key) => ({ path: [...path, key].map(String).join('.'), message: 'unknown field' }));
+  }
+  if (code === 'invalid_union' && Array.isArray(errors)) {
+    const meant = (errors as ZodIssue[][]).filter((branch) => !branch.some(isOtherType));
+    if (meant.length === 1) return meant[0]!.flatMap((inner) => faultsOf(inner, path));
+  }
+  return [{ path: path.map(String).join('.'), message }];
+}
+
+/** Whether a branch of a union is for values of another type, and so not the one that was meant. */
+function isOtherType({ code, path }: ZodIssue): boolean {
+  return code === 'invalid_type' && (path ?? []).length === 0;
 }

@@ -7,24 +7,42 @@ import { Session } from './session.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
 const IDLE_MS = 60_000;
+/** Sessions swept before others get their turn. */
+const SWEEP_SLICE = 50;
 
 /** The sessions that are live in this process. */
 export class SessionDirectory {
   readonly sender: MessageSender;
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
+  /**
+   * Sessions that were given up and are still in somebody's hands: a method that runs for long may come back to its session. There
+   * must be one object a session, or two would write its log in turn.
+   */
+  readonly #dormant = new Map<string, WeakRef<Session>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
+  });
 
-  constructor(env: SessionEnvironment) {
-    this.#env = env;
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused'>) {
+    this.#env = {
+      ...env,
+      opened: (ref) => this.get(ref),
+      unused: (ref) => {
+        const session = this.peek(ref);
+        if (session) this.#forget(session);
+      },
+    };
     this.sender = new MessageSender(env.store);
   }
 
   /** The session at a place, whether or not it has begun. */
   get(ref: SessionRef): Session {
-    const key = `${ref.scope}\n${ref.app}:${ref.name}`;
+    const key = keyOf(ref);
     let session = this.#live.get(key);
     if (!session) {
-      session = new Session(ref, this.#env);
+      session = this.#dormant.get(key)?.deref() ?? new Session(ref, this.#env);
+      this.#dormant.delete(key);
       this.#live.set(key, session);
     }
     return session;
@@ -50,7 +68,7 @@ export class SessionDirectory {
 
   /** The session at a place, if it is live. */
   peek(ref: SessionRef): Session | null {
-    return this.#live.get(`${ref.scope}\n${ref.app}:${ref.name}`) ?? null;
+    return this.#live.get(keyOf(ref)) ?? null;
   }
 
   /** The live sessions. */
@@ -60,8 +78,10 @@ export class SessionDirectory {
 
   #forget(session: Session): void {
     if (!session.idle || session.log) return;
-    const { scope, app, name } = session.ref;
-    this.#live.delete(`${scope}\n${app}:${name}`);
+    const key = keyOf(session.ref);
+    if (!this.#live.delete(key)) return;
+    this.#dormant.set(key, new WeakRef(session));
+    this.#gone.register(session, key);
   }
 
   /** Takes up what former processes left unfinished. @param served Whether there is an app for it */
@@ -79,11 +99,12 @@ export class SessionDirectory {
   /** Gives up what has not been used for a while, and lets retention by age take effect. */
   async sweep(): Promise<void> {
     const before = performance.now() - IDLE_MS;
-    for (const session of [...this.#live.values()]) {
-      await session.log?.expire();
-      if (!session.idle || session.usedAt > before) continue;
+    for (const [i, session] of [...this.#live.values()].entries()) {
+      if (i % SWEEP_SLICE === SWEEP_SLICE - 1) await new Promise(setImmediate);
       try {
-        await session.release();
+        await session.log?.expire();
+        if (!session.idle || session.usedAt > before) continue;
+        await session.retire();
         this.#forget(session);
       } catch (error) {
         this.#env.report(error, `giving up session ${session.id}`);
@@ -91,3 +112,5 @@ export class SessionDirectory {
     }
   }
 }
+
+const keyOf = ({ scope, app, name }: SessionRef): string => `${scope}\n${app}:${name}`;

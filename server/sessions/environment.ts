@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
-import type { Store } from '../stores/store.js';
+import type { SessionRef, Store } from '../stores/store.js';
 import type { Retention } from './retention.js';
 
 /** What the sessions of a gateway hear and may use of it. */
@@ -16,11 +16,17 @@ export interface SessionEnvironment {
   readonly answerSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
+  /** The time by which things age, in milliseconds since the epoch. */
+  now(): number;
   app(name: string): Application;
   /** Canonical form of a key. */
   format(app: string, name: string): string;
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
+  /** A session took up its log. */
+  opened(ref: SessionRef): void;
+  /** Nobody looks at a session any more that has not begun. */
+  unused(ref: SessionRef): void;
   notify(event: SessionNotice): void;
   report(error: unknown, what: string): void;
 }

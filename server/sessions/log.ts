@@ -1,4 +1,5 @@
 import { formatCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
@@ -11,54 +12,31 @@ import {
   type LogRef,
   type Store,
   type StoredEvent,
-  type StoredSend,
   StoreError,
 } from '../stores/store.js';
+import {
+  type Committed,
+  type Drafts,
+  endsOf,
+  type Group,
+  type GroupOptions,
+  sizeOf,
+} from './append-group.js';
 import { LogBatch } from './batch.js';
 import { type Entry, parseEvent, toEntry } from './entry.js';
 import { LazyFold } from './lazy-fold.js';
-import { outcomeOf } from './outcome.js';
-import { termAt } from './past-log.js';
-import { cutLog, exceeds, type Retention } from './retention.js';
+import { type ReadableLog, termAt } from './readable-log.js';
+import { RetainedEvents, type Retention } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { unavailable } from './unavailable.js';
-
-/** What a subscriber needs of a log: where it stands, and a way to read it. */
-export interface ReadableLog {
-  readonly ref: LogRef;
-  readonly first: number;
-  readonly head: number;
-  /** The term in which `seq` was written; the last writer's for a place before the first event. */
-  termAt(seq: number): number;
-  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
-}
-
-/** What an append came to. */
-export interface Committed {
-  readonly first: number;
-  readonly last: number;
-  readonly duplicate?: StoredSend;
-}
-
-/** Drafts, or what makes them of the state just before them once everything earlier is committed. */
-type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
-type GroupOptions = Pick<AppendOptions, 'dedupe' | 'opens' | 'ends' | 'close'> & {
-  readonly settleKey?: string | undefined;
-  /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
-  readonly refusable?: boolean;
-};
-
-interface Group {
-  readonly entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
-  readonly options: GroupOptions | null;
-  readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
-}
 
 /** Messages kept in memory for turns and snapshots; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 /** Characters of events that wait for a store which can't be written; beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
+/** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
+const DOUBT_MS = 30_000;
 
 /** What the owner of a log hears. */
 export interface LogListener {
@@ -70,29 +48,36 @@ export interface LogListener {
   unavailable(error: unknown): void;
 }
 
+/** How a log is kept, and by whom. */
+export interface LogOptions {
+  readonly retention: Retention;
+  readonly listener: LogListener;
+  /** The time by which events age, in milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
 /** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
 export class SessionLog implements ReadableLog {
   readonly ref: LogRef;
   readonly term: number;
-  first: number;
   head: number;
-  /** The fold just before `first`. */
-  base: Checkpoint;
-  /** Size of the retained events, in characters. */
-  bytes = 0;
   readonly terms: LogHead['terms'];
   readonly #fold: LazyFold;
+  readonly #retained: RetainedEvents;
   readonly #store: Store;
-  readonly #retention: Retention;
   readonly #listener: LogListener;
   #groups: Group[] = [];
   #batch = 0;
   #scheduled = false;
-  #busy = false;
+  /** What the store has not answered yet. */
+  #writing: Group | null = null;
   #broken: unknown = null;
   #dropped = 0;
   #fresh: EventRecord[] = [];
-  #cutting: Promise<void> | null = null;
+  #inDoubtSince: number | null = null;
+  #closed = false;
+  /** Runs that ended while events of theirs were on their way here. */
+  readonly #over = new Set<string>();
   readonly #retry = new StoreRetry(() => this.#flush());
 
   private constructor(
@@ -100,18 +85,23 @@ export class SessionLog implements ReadableLog {
     ref: LogRef,
     head: LogHead,
     checkpoint: Checkpoint | null,
-    options: { readonly retention: Retention; readonly listener: LogListener },
+    options: LogOptions,
   ) {
     this.#store = store;
-    this.#retention = options.retention;
     this.#listener = options.listener;
     this.ref = ref;
     this.term = head.term;
     this.terms = head.terms;
-    this.first = head.first;
-    this.base = checkpoint ?? { seq: 0, state: initialState, messageCount: 0 };
-    this.head = this.base.seq;
-    this.#fold = new LazyFold(this.base.state);
+    const base = checkpoint ?? { seq: 0, state: initialState, messageCount: 0 };
+    this.head = base.seq;
+    this.#fold = new LazyFold(base.state);
+    this.#retained = new RetainedEvents(this, store, {
+      ...options,
+      base,
+      first: head.first,
+      kept: (messageCount) => this.#forgetMessages(messageCount),
+      failed: (error) => options.listener.unavailable(error),
+    });
   }
 
   /** Place just before the `message_start` that came last, as far as it was read here. */
@@ -121,7 +111,7 @@ export class SessionLog implements ReadableLog {
   static open(
     store: Store,
     acquired: { readonly ref: LogRef; readonly head: LogHead; readonly checkpoint: Checkpoint | null },
-    options: { readonly retention: Retention; readonly listener: LogListener },
+    options: LogOptions,
   ): MaybePromise<SessionLog> {
     const log = new SessionLog(store, acquired.ref, acquired.head, acquired.checkpoint, options);
     const { messageCount, state } = log.base;
@@ -143,8 +133,22 @@ export class SessionLog implements ReadableLog {
     return this.#dropped + this.state.messages.length;
   }
 
+  /** Lowest retained sequence number; `head + 1` when nothing is retained. */
+  get first(): number {
+    return this.#retained.first;
+  }
+
+  /** The fold just before `first`. */
+  get base(): Checkpoint {
+    return this.#retained.base;
+  }
+
   get cursor(): string {
-    return formatCursor(this.ref.epoch, this.termAt(this.head), this.head);
+    return this.cursorAt(this.head);
+  }
+
+  cursorAt(seq: number): string {
+    return formatCursor(this.ref.epoch, this.termAt(seq), seq);
   }
 
   termAt(seq: number): number {
@@ -169,9 +173,9 @@ export class SessionLog implements ReadableLog {
   append(draft: EventDraft): number {
     const entry = toEntry(draft);
     const size = entry.record.body.length;
-    if (this.#broken) return size;
+    if (this.#broken || this.#closed) return size;
     const last = this.#groups.at(-1);
-    if (last && !last.options && Array.isArray(last.entries)) last.entries.push(entry);
+    if (last && !last.options && !last.inDoubt && Array.isArray(last.entries)) last.entries.push(entry);
     else this.#groups.push({ entries: [entry], options: null, waiter: null });
     this.#schedule();
     return size;
@@ -182,6 +186,7 @@ export class SessionLog implements ReadableLog {
     return new Promise((resolve, reject) => {
       const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
       if (this.#broken) return reject(unavailable(this.#broken));
+      if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
       if (options.refusable && this.#retry.waiting) return reject(unavailable(this.#retry.error));
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
@@ -190,7 +195,7 @@ export class SessionLog implements ReadableLog {
 
   /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
   settled(): MaybePromise<unknown> {
-    return this.#groups.length === 0 && !this.#busy ? undefined : this.commit([], { refusable: true });
+    return this.#groups.length === 0 && !this.#writing ? undefined : this.commit([], { refusable: true });
   }
 
   /** Whether what was appended waits for a store that can't be written. */
@@ -205,46 +210,69 @@ export class SessionLog implements ReadableLog {
 
   /** Gives up what could not be stored. */
   abandon(): void {
-    this.#broken ??= new StoreError('UNAVAILABLE', 'The log was given up');
-    this.#retry.succeeded();
+    this.#broken ??= new StoreError('UNKNOWN', 'The log was given up');
+    if (this.#writing) this.#groups.unshift(this.#writing);
+    this.#writing = null;
+    this.#giveUp(this.#broken);
   }
 
   /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
   async quiesce(): Promise<void> {
-    await this.settled();
-    await this.#cutting;
+    while (this.#groups.length > 0 || this.#writing || this.#retained.cutting) {
+      await this.settled();
+      await this.#retained.cutting;
+    }
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#busy || this.#retry.waiting) return;
+    if (this.#scheduled || this.#writing || this.#retry.waiting) return;
     this.#scheduled = true;
     process.nextTick(this.#flush);
   }
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    while (this.#groups.length > 0 && !this.#busy && !this.#broken && !this.#retry.pausing) {
+    while (this.#groups.length > 0 && !this.#writing && !this.#broken && !this.#retry.pausing) {
       const group = this.#groups.shift()!;
-      const entries =
-        typeof group.entries === 'function' ? group.entries(this.state).map(toEntry) : group.entries;
+      const entries = this.#entriesOf(group);
+      if (!entries) continue;
       if (entries.length === 0) group.waiter?.resolve({ first: this.head + 1, last: this.head });
       else this.#write(group, entries);
     }
+    if (this.#groups.length === 0 && !this.#writing) this.#over.clear();
     this.#deliver();
   };
 
+  /** What of a group is still to be written, now that all before it is; null when that was refused. */
+  #entriesOf({ entries, inDoubt, waiter }: Group): readonly Entry[] | null {
+    if (inDoubt) return entries as readonly Entry[];
+    if (this.#closed) {
+      waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
+      return waiter ? null : [];
+    }
+    try {
+      if (typeof entries === 'function') return entries(this.state).map(toEntry);
+    } catch (error) {
+      waiter?.reject(error);
+      return null;
+    }
+    if (this.#over.size === 0) return entries;
+    const kept = entries.filter(({ record }) => record.runId === undefined || !this.#over.has(record.runId));
+    if (!waiter || kept.length === entries.length) return kept;
+    waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
+    return null;
+  }
+
   #write(group: Group, entries: readonly Entry[]): void {
-    const { dedupe, opens, ends, close, settleKey } = group.options ?? {};
+    const { dedupe, opens, close } = group.options ?? {};
+    const ends = endsOf(group, entries);
     const options: AppendOptions = {
       term: this.term,
       batch: ++this.#batch,
       ...(dedupe && { dedupe }),
       ...(opens && { opens }),
-      ...(ends !== undefined && { ends }),
+      ...(ends && { ends }),
       ...(close && { close }),
-      ...(settleKey !== undefined && {
-        settle: { key: settleKey, result: outcomeOf(entries.map((entry) => entry.event as EventDraft)) },
-      }),
     };
     const records = entries.map((entry) => entry.record);
     try {
@@ -253,25 +281,29 @@ export class SessionLog implements ReadableLog {
         this.#commit(group, entries, result);
         return;
       }
-      this.#busy = true;
+      this.#writing = group;
       result.then(
         (value) => {
-          this.#busy = false;
+          // Too late: whoever waited was told.
+          if (this.#broken) return;
+          this.#writing = null;
           this.#commit(group, entries, value);
           this.#flush();
         },
         (error: unknown) => {
-          this.#busy = false;
-          this.#fail(group, error);
+          if (this.#broken) return;
+          this.#writing = null;
+          this.#fail(group, entries, error);
         },
       );
     } catch (error) {
-      this.#fail(group, error);
+      this.#fail(group, entries, error);
     }
   }
 
   #commit(group: Group, entries: readonly Entry[], result: Committed): void {
     if (this.#retry.waiting) this.#retry.succeeded();
+    this.#inDoubtSince = null;
     if (result.duplicate) this.#batch -= 1;
     else {
       let seq = result.first;
@@ -279,34 +311,56 @@ export class SessionLog implements ReadableLog {
         record.seq = seq++;
         record.term = this.term;
         this.#fold.add(event);
-        this.bytes += record.body.length;
+        this.#retained.added(record);
         this.#fresh.push(record);
       }
       this.head = result.last;
+      const { ends = [], close = false, acknowledged } = group.options ?? {};
+      for (const { id } of ends) this.#over.add(id);
+      this.#closed = close;
+      acknowledged?.();
     }
     group.waiter?.resolve(result);
   }
 
-  #fail(group: Group, error: unknown): void {
+  #fail(group: Group, entries: readonly Entry[], error: unknown): void {
+    const code = error instanceof StoreError ? error.code : null;
+    if (code === 'UNKNOWN') {
+      this.#inDoubtSince ??= performance.now();
+      group.inDoubt = true;
+      group.entries = [...entries];
+    }
+    const doubtful = group.inDoubt === true;
     const groups = [group, ...this.#groups];
-    const kept = groups.filter(({ options }) => !options?.refusable);
-    const later = error instanceof StoreError && error.code === 'UNAVAILABLE' && sizeOf(kept) <= MAX_HELD;
-    if (later) {
+    const isKept = (other: Group): boolean => !other.options?.refusable || (other === group && doubtful);
+    const kept = groups.filter(isKept);
+    const patient = !doubtful || performance.now() - this.#inDoubtSince! < DOUBT_MS;
+    if ((code === 'UNAVAILABLE' || code === 'UNKNOWN') && patient && sizeOf(kept) <= MAX_HELD) {
       this.#batch -= 1;
       this.#groups = kept;
       if (kept.length > 0) {
         if (!this.#retry.waiting) this.#listener.unavailable(error);
         this.#retry.failed(error);
       } else this.#retry.succeeded();
-    } else {
-      this.#broken = error;
-      this.#groups = [];
-      this.#retry.succeeded();
+      this.#deliver();
+      const refused = unavailable(code === 'UNKNOWN' ? new StoreError('UNAVAILABLE', 'Not tried') : error);
+      for (const other of groups) if (!isKept(other)) other.waiter?.reject(refused);
+      return;
     }
+    this.#broken = error;
     this.#deliver();
+    this.#groups = groups;
+    this.#giveUp(doubtful ? new StoreError('UNKNOWN', 'The store never said', { cause: error }) : error);
+    this.#listener.broken(error);
+  }
+
+  /** Tells everybody who waits that it was not stored. */
+  #giveUp(error: unknown): void {
+    const groups = this.#groups;
+    this.#groups = [];
+    this.#retry.succeeded();
     const failure = unavailable(error);
-    for (const { waiter, options } of groups) if (!later || options?.refusable) waiter?.reject(failure);
-    if (!later) this.#listener.broken(error);
+    for (const { waiter } of groups) waiter?.reject(failure);
   }
 
   #deliver(): void {
@@ -314,35 +368,16 @@ export class SessionLog implements ReadableLog {
     const batch = new LogBatch(this.ref.epoch, this.#fresh);
     this.#fresh = [];
     this.#listener.committed(batch);
-    if (exceeds(this, this.#retention)) void this.#cut();
-  }
-
-  #cut(): MaybePromise<void> {
-    if (this.#cutting) return;
-    // Nothing is lost by cutting later.
-    const failed = (error: unknown): void => this.#listener.unavailable(error);
-    try {
-      const result = cutLog(this, this.#store, this.#retention);
-      if (!isPromise(result)) return;
-      this.#cutting = result.catch(failed).finally(() => {
-        this.#cutting = null;
-      });
-      return this.#cutting;
-    } catch (error) {
-      failed(error);
-    }
+    void this.#retained.trim();
   }
 
   /** Cuts what has become too old. */
   expire(): MaybePromise<void> {
-    if (this.#cutting || this.#broken) return;
-    return andThen(this.read(this.first - 1, 1, 1), ([oldest]) =>
-      oldest && oldest.ts < Date.now() - this.#retention.ageMs ? this.#cut() : undefined,
-    );
+    return this.#broken ? undefined : this.#retained.expire();
   }
 
-  /** Called by the cut: what is now in rows may leave memory. */
-  forgetMessages(kept: number): void {
+  /** What is now in rows may leave memory. */
+  #forgetMessages(kept: number): void {
     const excess = Math.min(this.state.messages.length - MESSAGES_IN_MEMORY, kept - this.#dropped);
     if (excess <= 0) return;
     this.#dropped += excess;
@@ -354,19 +389,11 @@ export class SessionLog implements ReadableLog {
     return andThen(this.read(this.head, PAGE.events, PAGE.bytes), (page) => {
       for (const record of page) {
         this.#fold.add(parseEvent(record));
-        this.bytes += record.body.length;
+        this.#retained.added(record);
         this.head = record.seq;
         if (record.type === 'message_start') this.lastStart = record.seq - 1;
       }
       return page.length === 0 ? undefined : this.#catchUp(head);
     });
   }
-}
-
-function sizeOf(groups: readonly Group[]): number {
-  let size = 0;
-  for (const { entries } of groups) {
-    if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
-  }
-  return size;
 }

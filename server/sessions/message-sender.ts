@@ -32,6 +32,8 @@ export interface SentMessage {
   readonly epoch: string;
   /** Place just before `message_accepted`. */
   readonly after: number;
+  /** The same as a cursor. */
+  readonly cursor: string;
   /** Whether an earlier send with this key had been accepted. */
   readonly repeated: boolean;
   readonly result: Promise<RunResult>;
@@ -91,14 +93,14 @@ export class MessageSender {
       hash,
     );
     if ('duplicate' in accepted) return this.#join(session, accepted.duplicate, hash);
-    const { run, position } = accepted;
-    const epoch = session.log!.ref.epoch;
+    const { run, position, epoch, cursor } = accepted;
     return {
       runId: run.id,
       message,
       position,
       epoch,
       after: run.acceptedAfter,
+      cursor,
       repeated: false,
       result: run.ended,
     };
@@ -118,7 +120,10 @@ export class MessageSender {
     const kept =
       accepted?.seq === seq ? (JSON.parse(accepted.body) as { message: Message; position: number }) : null;
     const message = run?.request.message ?? kept?.message ?? (await result).message;
-    return { runId, message, position: kept?.position ?? 0, epoch, after: seq - 1, repeated: true, result };
+    const place = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
+    const cursor = formatCursor(epoch, place?.termAt(seq - 1) ?? 0, seq - 1);
+    const position = kept?.position ?? 0;
+    return { runId, message, position, epoch, after: seq - 1, cursor, repeated: true, result };
   }
 
   async #outcome(session: Session, known: StoredSend): Promise<RunResult> {

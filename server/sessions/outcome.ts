@@ -1,22 +1,26 @@
-import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { RunResult } from '../../shared/operation-types.js';
 
-/** What the events that end a run say of it. */
-export function outcomeOf(events: readonly Pick<EventDraft, 'type'>[]): Omit<RunResult, 'cursor'> {
-  let error: RunResult['error'];
+/** What the events that end runs say of them, by run. */
+export function outcomesOf(
+  events: readonly Pick<EventDraft, 'type'>[],
+): Map<string, Omit<RunResult, 'cursor'>> {
+  const outcomes = new Map<string, Omit<RunResult, 'cursor'>>();
+  const errors = new Map<string, RunResult['error']>();
   for (const event of events as readonly EventDraft[]) {
-    if (event.type === 'run_error') error = { code: event.code, message: event.message };
+    if (event.type === 'run_error') errors.set(event.runId!, { code: event.code, message: event.message });
     if (event.type !== 'message_end') continue;
-    const { runId, message, stopReason, usage, intoRunId } = event;
-    return {
-      runId: runId!,
+    const { message, stopReason, usage, intoRunId } = event;
+    const runId = event.runId!;
+    const error = errors.get(runId);
+    outcomes.set(runId, {
+      runId,
       message,
       stopReason,
       ...(usage && { usage }),
       ...(intoRunId !== undefined && { intoRunId }),
       ...(error && { error }),
-    };
+    });
   }
-  throw new GatewayError({ code: 'INTERNAL', message: 'A run ended without message_end' });
+  return outcomes;
 }

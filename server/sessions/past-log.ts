@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
-import type { ReadableLog } from './log.js';
+import { type ReadableLog, termAt } from './readable-log.js';
 
 /** A closed log that is still kept: read, never written. */
 class PastLog implements ReadableLog {
@@ -25,12 +25,6 @@ class PastLog implements ReadableLog {
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
     return this.#store.read(this.ref, after, limit, bytes);
   }
-}
-
-/** The term in which a sequence number was written. */
-export function termAt(terms: LogHead['terms'], seq: number): number {
-  for (let i = terms.length - 1; i >= 0; i--) if (terms[i]!.first <= seq) return terms[i]!.term;
-  return terms[0]?.term ?? 0;
 }
 
 /** Opens a closed log for reading; null when it is not kept or still open. */

@@ -1,8 +1,10 @@
+import { GatewayError } from '../../shared/errors.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { Message } from '../../shared/messages.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
-import type { SessionLog } from './log.js';
+import type { ReadableLog } from './readable-log.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
 export interface Retention {
@@ -15,50 +17,185 @@ export interface Retention {
 const SLACK = 0.1;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-export function exceeds(log: SessionLog, retention: Retention): boolean {
-  return (
-    log.head - log.first + 1 > retention.events * (1 + SLACK) || log.bytes > retention.bytes * (1 + SLACK)
-  );
+/** What a cut drops, and what is kept instead. */
+interface Cut {
+  readonly checkpoint: Checkpoint;
+  /** The messages completed by what is dropped. */
+  readonly messages: readonly Message[];
+  /** Size of what is dropped, in characters. */
+  readonly size: number;
 }
 
-/** Cuts what exceeds the retention: folds it into a checkpoint, stores that with the messages it completed, then drops the events. */
-export function cutLog(
-  log: SessionLog,
-  store: Store,
-  retention: Retention,
-  now = Date.now(),
-): MaybePromise<void> {
-  const oldest = now - retention.ageMs;
-  let events = log.head - log.first + 1 - retention.events;
-  let bytes = log.bytes - retention.bytes;
-  const drops = (event: StoredEvent): boolean => {
-    if (events <= 0 && bytes <= 0 && event.ts >= oldest) return false;
-    events -= 1;
-    bytes -= event.body.length;
-    return true;
-  };
-  const from: SessionState = { ...log.base.state, messages: [] };
-  return andThen(foldWhile(log, log.base.seq, from, drops), ({ state, seq, size }) => {
-    if (seq < log.first) return;
-    const { messages } = state;
-    const checkpoint: Checkpoint = {
-      seq,
-      state: { ...state, messages: [] },
-      messageCount: log.base.messageCount + messages.length,
+export interface RetainedOptions {
+  readonly retention: Retention;
+  readonly first: number;
+  readonly base: Checkpoint;
+  /** The time by which events age, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** So many messages are in rows of the store now. */
+  kept(messageCount: number): void;
+  /** A cut was not made; a later one will be. */
+  failed(error: unknown): void;
+}
+
+/** The events that a log still has. Drops the oldest once there are too many, behind a checkpoint of their fold. */
+export class RetainedEvents {
+  readonly #log: ReadableLog;
+  readonly #store: Store;
+  readonly #options: RetainedOptions;
+  #first: number;
+  #base: Checkpoint;
+  /** Size of the retained events, in characters. */
+  #chars = 0;
+  #cutting: Promise<void> | null = null;
+  /** Size of what a cut was to drop that failed, and that the store may have made. */
+  #inDoubt: number | null = null;
+  /** When the oldest was written, once that was looked up. */
+  #oldestAt: number | null = null;
+
+  constructor(log: ReadableLog, store: Store, options: RetainedOptions) {
+    this.#log = log;
+    this.#store = store;
+    this.#options = options;
+    this.#first = options.first;
+    this.#base = options.base;
+  }
+
+  /** Lowest retained sequence number; one above the head when nothing is retained. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The fold just before `first`. */
+  get base(): Checkpoint {
+    return this.#base;
+  }
+
+  /** Resolves when the cut that is on its way has ended. */
+  get cutting(): Promise<void> | null {
+    return this.#cutting;
+  }
+
+  added(event: StoredEvent): void {
+    if (event.seq === this.#first) this.#oldestAt = event.ts;
+    this.#chars += event.body.length;
+  }
+
+  /** Cuts if there is enough to be dropped to be worth it. */
+  trim(): MaybePromise<void> {
+    const { events, bytes } = this.#options.retention;
+    const excess =
+      this.#log.head - this.#first + 1 > events * (1 + SLACK) || this.#chars > bytes * (1 + SLACK);
+    if (excess) return this.#cut();
+  }
+
+  /** Cuts what has become too old. */
+  expire(): MaybePromise<void> {
+    if (this.#cutting || this.#log.head < this.#first) return;
+    return andThen(this.#oldest(), (ts) => (ts < this.#oldestAllowed() ? this.#cut() : undefined));
+  }
+
+  #oldestAllowed(): number {
+    return this.#options.now() - this.#options.retention.ageMs;
+  }
+
+  #oldest(): MaybePromise<number> {
+    if (this.#oldestAt !== null) return this.#oldestAt;
+    return andThen(this.#log.read(this.#first - 1, 1, 1), ([oldest]) => {
+      this.#oldestAt = oldest?.ts ?? null;
+      return oldest?.ts ?? Number.POSITIVE_INFINITY;
+    });
+  }
+
+  #cut(): MaybePromise<void> {
+    if (this.#cutting) return;
+    const { failed } = this.#options;
+    try {
+      const result = andThen(this.#settleDoubt(), () =>
+        andThen(this.#plan(), (cut) => (cut ? this.#make(cut) : undefined)),
+      );
+      if (!isPromise(result)) return;
+      this.#cutting = result.catch(failed).finally(() => {
+        this.#cutting = null;
+      });
+      return this.#cutting;
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Works out what is to be dropped; null when there is nothing. */
+  #plan(): MaybePromise<Cut | null> {
+    const { events: maxEvents, bytes: maxChars } = this.#options.retention;
+    const oldest = this.#oldestAllowed();
+    let events = this.#log.head - this.#first + 1 - maxEvents;
+    let chars = this.#chars - maxChars;
+    const drops = (event: StoredEvent): boolean => {
+      if (events <= 0 && chars <= 0 && event.ts >= oldest) return false;
+      events -= 1;
+      chars -= event.body.length;
+      return true;
     };
-    // Before the store answers, so that whoever reads a page that begins too late finds out why.
-    log.base = checkpoint;
-    log.first = seq + 1;
-    log.bytes -= size;
-    return andThen(store.cut(log.ref, checkpoint, messages), () =>
-      log.forgetMessages(checkpoint.messageCount),
-    );
-  });
+    const base = this.#base;
+    const folded = foldWhile(this.#log, base.seq, { ...base.state, messages: [] }, drops);
+    return andThen(folded, ({ state, seq, size }) => {
+      if (seq < this.#first) return null;
+      const { messages } = state;
+      const messageCount = base.messageCount + messages.length;
+      return { checkpoint: { seq, state: { ...state, messages: [] }, messageCount }, messages, size };
+    });
+  }
+
+  #make({ checkpoint, messages, size }: Cut): MaybePromise<void> {
+    const undo = this.#move(checkpoint, size);
+    const failed = (error: unknown): never => {
+      undo();
+      this.#inDoubt = size;
+      throw error;
+    };
+    const done = (): void => this.#options.kept(checkpoint.messageCount);
+    try {
+      const result = this.#store.cut(this.#log.ref, checkpoint, messages);
+      return isPromise(result) ? result.then(done, failed) : done();
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Goes on from a checkpoint, before the store answers, so that whoever reads a page that begins too late finds out why. */
+  #move(checkpoint: Checkpoint, size: number): () => void {
+    const before = [this.#base, this.#first, this.#oldestAt] as const;
+    this.#base = checkpoint;
+    this.#first = checkpoint.seq + 1;
+    this.#chars -= size;
+    this.#oldestAt = null;
+    return () => {
+      [this.#base, this.#first, this.#oldestAt] = before;
+      // Others may have been added meanwhile.
+      this.#chars += size;
+    };
+  }
+
+  /** After a cut that failed: finds out whether the store has made it nevertheless. */
+  #settleDoubt(): MaybePromise<void> {
+    const size = this.#inDoubt;
+    if (size === null) return;
+    return andThen(this.#store.checkpoint(this.#log.ref), (kept) => {
+      this.#inDoubt = null;
+      if (!kept || kept.seq <= this.#base.seq) return;
+      this.#move(kept, size);
+      this.#options.kept(kept.messageCount);
+    });
+  }
 }
 
-/** Folds stored events after `seq` as long as the predicate takes them. */
+/**
+ * Folds stored events after `seq` as long as the predicate takes them.
+ *
+ * @throws GatewayError `INTERNAL` when the store has dropped some that it should have
+ */
 export function foldWhile(
-  log: SessionLog,
+  log: Pick<ReadableLog, 'read'>,
   seq: number,
   state: SessionState,
   takes: (event: StoredEvent) => boolean,
@@ -66,6 +203,8 @@ export function foldWhile(
 ): MaybePromise<{ state: SessionState; seq: number; size: number }> {
   return andThen(log.read(seq, PAGE.events, PAGE.bytes), (page) => {
     for (const event of page) {
+      if (event.seq !== seq + 1)
+        throw new GatewayError({ code: 'INTERNAL', message: `Event ${seq + 1} is missing` });
       if (!takes(event)) return { state, seq, size };
       state = reduce(state, parseEvent(event));
       seq = event.seq;

@@ -40,14 +40,15 @@ export class RunQueue {
   /** Puts a run in its place and returns how many are before it. */
   add(run: Run): number {
     const { onBusy } = run.request;
+    const active = this.active?.doomed ? null : this.active;
     let index = this.#waiting.length;
     if (onBusy === 'interrupt') index = 0;
-    else if (onBusy === 'steer' && this.active) {
+    else if (onBusy === 'steer' && active) {
       const ordinary = this.#waiting.findIndex((other) => other.request.onBusy !== 'steer');
       if (ordinary >= 0) index = ordinary;
     }
     this.#waiting.splice(index, 0, run);
-    return index + (this.active ? 1 : 0);
+    return index + (active ? 1 : 0);
   }
 
   /** Puts a run that was accepted by a former process at the end; its order is that of the log. */

@@ -4,6 +4,7 @@ import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/
 import type { ClientTool, ToolSession } from '../apps/application.js';
 import type { ToolOutput, ToolSet } from '../apps/tool.js';
 import { newCallId } from '../ids.js';
+import { contextOutsideCalls } from '../methods/context.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
 import type { RunContext } from '../runs/run-context.js';
@@ -79,6 +80,7 @@ class LoneCall implements RunContext {
   readonly #env: SessionEnvironment;
   readonly #request: CallRequest;
   readonly #callId = newCallId();
+  readonly #context = contextOutsideCalls();
   /** Made for the tools that look at their signal: Node makes one slowly. */
   #controller: AbortController | null = null;
   #stopped: string | null = null;
@@ -103,7 +105,7 @@ class LoneCall implements RunContext {
     const { name, input, signal } = this.#request;
     signal.addEventListener('abort', this.#cancelled);
     const call = { callId: this.#callId, toolName: name, asked: null };
-    void callToolAlone(this, call, input).then((result) => this.#end(result));
+    void this.#context(() => callToolAlone(this, call, input)).then((result) => this.#end(result));
   }
 
   get runId(): string {
@@ -141,7 +143,7 @@ class LoneCall implements RunContext {
     if (this.#ended) return;
     this.#end({ content: [{ type: 'text', text: reason }], isError: true });
     this.#stopped = reason;
-    this.#controller?.abort(aborted(reason));
+    this.#context(() => this.#controller?.abort(aborted(reason)));
     this.#session.runs.questions.dropRun(this.#callId);
     if (!this.#asked) return;
     const { name, user } = this.#request;
@@ -175,6 +177,8 @@ class LoneCall implements RunContext {
     }
     await this.#session.open({ userId: user.id });
     if (this.#ended) return new Promise(() => {});
+    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    announce();
     this.#timer.pause();
     const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
     return new Promise((resolve) => {
@@ -186,13 +190,12 @@ class LoneCall implements RunContext {
         callId,
         runId: this.#callId,
         accept: async (answer) => {
-          const accepted = await accept(answer);
+          const accepted = await this.#context(() => accept(answer));
           done();
           resolve(accepted);
         },
         drop: () => wait.stop(),
       });
-      announce();
     });
   }
 

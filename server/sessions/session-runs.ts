@@ -1,17 +1,21 @@
 import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { rootContext } from '../async-context.js';
 import { isPromise } from '../maybe-promise.js';
-import { type Ending, Execution, type ExecutionHost, endDrafts } from '../runs/execution.js';
+import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
-import type { StoredSend } from '../stores/store.js';
+import { type StoredSend, StoreError } from '../stores/store.js';
+import type { Committed, GroupOptions } from './append-group.js';
 import type { SessionEnvironment } from './environment.js';
 import type { SessionLog } from './log.js';
-import { outcomeOf } from './outcome.js';
+import { outcomesOf } from './outcome.js';
+import { endOf, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import { type OpenRuns, toOpenRun } from './run-record.js';
 import type { Session } from './session.js';
@@ -21,6 +25,10 @@ import { unavailable } from './unavailable.js';
 export interface AcceptedRun {
   readonly run: Run;
   readonly position: number;
+  /** Of the log it was accepted in. */
+  readonly epoch: string;
+  /** Place just before `message_accepted`. */
+  readonly cursor: string;
 }
 
 /** The runs of one session: accepts messages, lets one run at a time, and logs exactly one end for each. */
@@ -59,46 +67,71 @@ export class SessionRuns {
     if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     this.queue.check(onBusy);
     const run = new Run(request);
-    let position = this.queue.add(run);
-    if (onBusy === 'interrupt' && this.queue.active) {
-      // Ended with the new run already in its place, or the first in the queue would start instead.
-      this.end(this.queue.active, { stopReason: 'superseded' });
-      position = 0;
-    }
+    const place = this.queue.add(run);
+    const interrupted = onBusy === 'interrupt' ? this.queue.active : null;
+    const position = interrupted ? 0 : place;
+    const { message, preceding, metadata } = request;
+    const accepted: EventDraft = {
+      type: 'message_accepted',
+      runId: run.id,
+      ts: Date.now(),
+      message,
+      ...(preceding.length > 0 && { preceding }),
+      ...(key !== undefined && { key }),
+      onBusy,
+      position,
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    };
+    const options: GroupOptions = {
+      opens: toOpenRun(request),
+      refusable: true,
+      ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
+    };
     try {
-      const { message, preceding, metadata } = request;
-      const committed = await log.commit(
-        [
-          {
-            type: 'message_accepted',
-            runId: run.id,
-            ts: Date.now(),
-            message,
-            ...(preceding.length > 0 && { preceding }),
-            ...(key !== undefined && { key }),
-            onBusy,
-            position,
-            ...(Object.keys(metadata).length > 0 && { metadata }),
-          },
-        ],
-        {
-          opens: toOpenRun(request),
-          refusable: true,
-          ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
-        },
-      );
+      // What it supersedes ends in the same append, or not at all.
+      const committed = interrupted
+        ? await this.#endWith(log, [interrupted], {
+            ending: { stopReason: 'superseded' },
+            after: accepted,
+            options,
+          })
+        : await log.commit([accepted], options);
       if (committed.duplicate) {
         this.#withdraw(run);
         return { duplicate: committed.duplicate };
       }
-      run.acceptedAfter = committed.first - 1;
+      run.acceptedAfter = committed.last - 1;
     } catch (error) {
       this.#withdraw(run);
-      throw unavailable(error);
+      throw error instanceof StoreError ? unavailable(error) : error;
     }
     if (run.state === 'accepting') run.state = 'queued';
     this.#advance();
-    return { run, position };
+    return { run, position, epoch: log.ref.epoch, cursor: log.cursorAt(run.acceptedAfter) };
+  }
+
+  /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */
+  async close(log: SessionLog, reason: string, acknowledged: () => void): Promise<void> {
+    const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
+    const options = { close: true, refusable: true, acknowledged };
+    const ending: Ending = { stopReason: 'aborted', reason };
+    await this.#endWith(log, [...this.queue.all()].reverse(), { ending, after: closed, options });
+  }
+
+  #endWith(
+    log: SessionLog,
+    runs: readonly Run[],
+    cause: { readonly ending: Ending; readonly after: EventDraft; readonly options: GroupOptions },
+  ): Promise<Committed> {
+    return endRuns(log, {
+      ...cause,
+      runs: runs.map((run) => ({ run, execution: run === this.active ? this.#execution : null })),
+      sealed: (run) => {
+        if (run === this.active) this.#execution = null;
+        this.queue.remove(run);
+      },
+      ended: (run, result) => this.#ended(run, result),
+    });
   }
 
   #withdraw(run: Run): void {
@@ -111,7 +144,12 @@ export class SessionRuns {
     const { log } = this.#session;
     if (this.#session.closing || this.#held || !log) return;
     const run = this.queue.advance();
-    if (run) void this.#start(run, log);
+    if (run) run.context(() => void this.#start(run, log));
+  }
+
+  /** Starts what waits, after a close that was refused. */
+  resume(): void {
+    this.#advance();
   }
 
   async #start(run: Run, log: SessionLog): Promise<void> {
@@ -169,63 +207,81 @@ export class SessionRuns {
     const taken: Message[] = [];
     for (const run of this.queue.steering()) {
       const { message, preceding } = run.request;
-      this.#session.log?.append({
-        type: 'steer',
-        runId: run.id,
-        ts: Date.now(),
-        messageId: message.id,
-        consumed: true,
-      });
-      this.end(run, { stopReason: 'steered', intoRunId: into.id });
+      const base = { runId: run.id, ts: Date.now() };
+      const consumed: EventDraft = { type: 'steer', ...base, messageId: message.id, consumed: true };
+      this.end(run, { stopReason: 'steered', intoRunId: into.id }, consumed);
       taken.push(...preceding, message);
     }
     return taken;
   }
 
-  /** Ends a run, whatever it is doing, and frees the session at once. False when it had ended. */
-  end(run: Run, ending: Ending): boolean {
-    if (run.state === 'ended') return false;
-    const active = this.queue.active === run;
+  /**
+   * Ends a run, whatever it is doing, and frees the session at once.
+   *
+   * @param before Stored in one append with the end.
+   * @returns Whether the end was stored, once that is known; null when the run had ended.
+   */
+  end(run: Run, ending: Ending, before?: EventDraft): Promise<boolean> | null {
+    if (run.state === 'ended') return null;
+    const execution = this.queue.active === run ? this.#execution : null;
     run.state = 'ended';
     this.queue.remove(run);
-    const drafts =
-      (active ? this.#execution?.stop(ending) : undefined) ??
-      (() => endDrafts(run, ending, run.emptyAnswer(), null));
-    if (active) this.#execution = null;
-    void this.#logEnd(run, drafts);
+    if (execution) {
+      execution.seal();
+      this.#execution = null;
+    }
+    const stored = this.#logEnd(run, (state) => {
+      // A run that something else has ended meanwhile has its end.
+      if (!isOpen(state, run.id)) return [];
+      const ends = endsOf(run, execution, ending, state);
+      return before ? [before, ...ends] : ends;
+    });
+    execution?.release(ending);
     this.#advance();
-    return true;
+    return stored;
   }
 
-  async #logEnd(run: Run, drafts: ReturnType<Execution['stop']>): Promise<void> {
+  async #logEnd(run: Run, drafts: (state: SessionState) => readonly EventDraft[]): Promise<boolean> {
     const { log } = this.#session;
-    if (!log) return;
-    let result: Omit<RunResult, 'cursor'> = { runId: run.id, message: run.emptyAnswer(), stopReason: 'lost' };
+    if (!log) return false;
+    let outcome: Omit<RunResult, 'cursor'> | undefined;
     try {
       const committed = await log.commit(
         (state) => {
           const events = drafts(state);
-          result = outcomeOf(events);
+          outcome = outcomesOf(events).get(run.id);
           return events;
         },
-        { ends: run.id, settleKey: run.request.key },
+        { ends: [endOf(run)] },
       );
-      run.resolve({ ...result, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
+      if (outcome)
+        this.#ended(run, { ...outcome, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
+      return true;
     } catch {
-      run.resolve({ ...result, stopReason: 'lost', cursor: log.cursor });
+      const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
+      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.cursor });
+      return false;
     }
-    this.#env.notify({
-      type: 'run:ended',
-      sessionId: this.#session.id,
-      runId: run.id,
-      stopReason: result.stopReason,
-    });
   }
 
-  /** Ends a run by id, or the active one. False when there is nothing to end. */
-  abort(runId?: string, reason?: string): boolean {
+  /** The end of a run is stored, or never will be. */
+  #ended(run: Run, result: RunResult): void {
+    run.resolve(result);
+    const { stopReason } = result;
+    this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId: run.id, stopReason });
+  }
+
+  /**
+   * Ends a run by id, or the active one, at once; resolves when that is stored. False when there is nothing to end.
+   *
+   * @throws GatewayError `OVERLOADED` when the store did not take it
+   */
+  async abort(runId?: string, reason?: string): Promise<boolean> {
     const run = runId === undefined ? this.queue.active : this.queue.find(runId);
-    return run ? this.end(run, { stopReason: 'aborted', reason }) : false;
+    const stored = run && this.end(run, { stopReason: 'aborted', reason });
+    if (!stored) return false;
+    if (await stored) return true;
+    throw unavailable(new StoreError('UNKNOWN', 'The end of the run may not be stored'));
   }
 
   respond(callId: string, answer: Answer): Promise<void> {
@@ -241,7 +297,7 @@ export class SessionRuns {
     const { run: left, queue } = log.state;
     if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
     for (const queued of queue) {
-      const run = new Run(open.request(queued));
+      const run = new Run(open.request(queued), { context: rootContext });
       run.state = 'queued';
       this.queue.restore(run);
     }
@@ -253,7 +309,10 @@ export class SessionRuns {
     const kept = open.get(runId);
     const message = kept && messages.findLast((other) => other.id === kept.messageId);
     if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
-    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), answer);
+    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), {
+      resumed: answer,
+      context: rootContext,
+    });
     run.state = 'active';
     run.startAfter = log.lastStart ?? log.first - 1;
     this.queue.active = run;
@@ -264,14 +323,14 @@ export class SessionRuns {
     execution.resumption = new Resumption(answer, asked);
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
-      if (run.state === 'active') this.#run(run, execution, log.state);
+      if (run.state === 'active') run.context(() => this.#run(run, execution, log.state));
     });
     return true;
   }
 
   #endLeft({ runId, message }: ActiveRun, log: SessionLog, open: OpenRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    log.commit([end], { ends: runId, settleKey: open.get(runId)?.key }).then(
+    log.commit([end], { ends: [{ id: runId, key: open.get(runId)?.key }] }).then(
       () => this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId, stopReason: 'lost' }),
       (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
     );
@@ -282,25 +341,30 @@ export class SessionRuns {
     this.#held = true;
   }
 
-  /** Lets go, without an end, of what the next process takes up from the store. */
+  /** Lets go, without an end, of what the next process takes up from the store. Whoever waits here is told to come back. */
   handOver(): void {
     const { resumable } = this.#env.app(this.#session.ref.app);
     for (const run of this.queue.all()) {
       if (run === this.active && !resumable) continue;
-      run.state = 'ended';
-      if (run === this.active) this.#execution?.stop({ stopReason: 'lost' });
-      this.queue.remove(run);
+      this.#stop(run);
+      run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     }
   }
 
   /** The log was lost: stops everything without logging it. */
   lose(cursor: string): void {
     for (const run of this.queue.all()) {
-      run.state = 'ended';
-      if (this.active === run) this.#execution?.stop({ stopReason: 'lost' });
-      this.queue.remove(run);
+      this.#stop(run);
       run.resolve({ runId: run.id, message: run.emptyAnswer(), stopReason: 'lost', cursor });
     }
     this.#execution = null;
+  }
+
+  #stop(run: Run): void {
+    run.state = 'ended';
+    const execution = run === this.active ? this.#execution : null;
+    this.queue.remove(run);
+    execution?.seal();
+    execution?.release({ stopReason: 'lost' });
   }
 }

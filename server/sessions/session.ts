@@ -1,13 +1,15 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionStatus, SubscriptionInfo } from '../../shared/events.js';
+import { startDeadline, within } from '../deadline.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type Acquired, type SessionRef, StoreError } from '../stores/store.js';
 import type { LogBatch } from './batch.js';
 import type { SessionEnvironment } from './environment.js';
-import { type ReadableLog, SessionLog } from './log.js';
+import { SessionLog } from './log.js';
 import { openPastLog } from './past-log.js';
+import type { ReadableLog } from './readable-log.js';
 import { OpenRuns } from './run-record.js';
 import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
@@ -26,7 +28,9 @@ export class Session implements Subscribable {
   readonly #subscriptions = new Set<Subscription>();
   #opening: Promise<SessionLog | null> | null = null;
   #closing: Promise<void> | null = null;
-  #deserted: NodeJS.Timeout | undefined;
+  #waiting = 0;
+  /** Takes back that the active run ends for want of viewers. */
+  #deserted: () => void = () => {};
 
   constructor(ref: SessionRef, env: SessionEnvironment) {
     this.ref = ref;
@@ -47,7 +51,8 @@ export class Session implements Subscribable {
   }
 
   get idle(): boolean {
-    return !this.watched && !this.runs.busy && this.calls.size === 0 && !this.#opening && !this.#closing;
+    const used = this.watched || this.#waiting > 0 || this.runs.busy || this.calls.size > 0;
+    return !used && !this.#opening && !this.#closing;
   }
 
   get runStart(): number | null {
@@ -63,25 +68,42 @@ export class Session implements Subscribable {
   }
 
   attach(subscription: Subscription): void {
-    clearTimeout(this.#deserted);
+    this.#deserted();
     this.#subscriptions.add(subscription);
   }
 
-  detach(subscription: Subscription): void {
+  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  detach(subscription: Subscription, left: boolean): void {
     this.#subscriptions.delete(subscription);
+    this.#leave(left);
+  }
+
+  /** Counts somebody who waits for a run's result without following its events. Call what it returns when they no longer do. */
+  wait(): (left: boolean) => void {
+    this.#deserted();
+    this.#waiting += 1;
+    return (left) => {
+      this.#waiting -= 1;
+      this.#leave(left);
+    };
+  }
+
+  #leave(left: boolean): void {
     this.usedAt = performance.now();
-    if (this.#subscriptions.size === 0) this.#desert();
+    if (this.watched || this.#waiting > 0) return;
+    if (left) this.#desert();
+    if (!this.log) this.#env.unused(this.ref);
   }
 
   /** The last viewer left. Its run goes on, unless the app or the gateway asked otherwise. */
   #desert(): void {
     const { active } = this.runs;
     if (!active || (this.#env.app(this.ref.app).onDisconnect ?? this.#env.onDisconnect) !== 'abort') return;
-    this.#deserted = setTimeout(() => {
-      if (this.#subscriptions.size === 0)
-        this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
-    }, this.#env.disconnectGraceMs);
-    this.#deserted.unref();
+    this.#deserted();
+    this.#deserted = startDeadline(this.#env.disconnectGraceMs, () => {
+      if (!this.watched && this.#waiting === 0)
+        void this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
+    });
   }
 
   pastLog(epoch: string): MaybePromise<ReadableLog | null> {
@@ -147,15 +169,17 @@ export class Session implements Subscribable {
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
+        now: this.#env.now,
         listener: {
           committed: (batch) => this.#wake(batch),
-          broken: (error) => this.#lose(error),
+          broken: (error) => this.#lose(head.epoch, error),
           unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
         },
       },
     );
     return andThen(opened, (log) => {
       this.log = log;
+      this.#env.opened(this.ref);
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
@@ -173,10 +197,12 @@ export class Session implements Subscribable {
   }
 
   /** The log can't be written here any more: whoever holds it now, or the next opening, ends its runs in it. */
-  #lose(error: unknown): void {
-    const log = this.log;
-    this.log = null;
+  #lose(epoch: string, error: unknown): void {
     this.#env.report(error, `the log of session ${this.id} was lost`);
+    const { log } = this;
+    // It may be another one by now, of the conversation that followed.
+    if (log && log.ref.epoch !== epoch) return;
+    this.log = null;
     this.calls.endAll('The session was lost');
     this.runs.lose(log?.cursor ?? '');
     for (const subscription of [...this.#subscriptions]) subscription.interrupt();
@@ -202,40 +228,50 @@ export class Session implements Subscribable {
     this.#env.notify({ type: 'custom', sessionId: this.id, name, payload });
   }
 
-  /** Ends every accepted run, then the session. Resolves when that is stored. */
+  /** Ends every accepted run and the session in one append. Resolves when that is stored. @throws GatewayError `OVERLOADED`: nothing has ended */
   close(reason: string): Promise<void> {
     this.#closing ??= this.#close(reason).finally(() => {
       this.#closing = null;
+      this.runs.resume();
     });
     return this.#closing;
   }
 
   async #close(reason: string): Promise<void> {
     const log = this.log!;
-    // Set by the caller right after this returns; the runs must not start the next one meanwhile.
-    await Promise.resolve();
+    await this.runs.close(log, reason, () => {
+      this.log = null;
+    });
     this.calls.endAll('The session was closed');
-    this.runs.endAll({ stopReason: 'aborted', reason });
-    await log.commit([{ type: 'session_closed', ts: Date.now(), reason }], { close: true, refusable: true });
-    this.log = null;
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
+  }
+
+  /** Gives the session up if nobody uses it, also not by the time what was appended is stored. @throws GatewayError `OVERLOADED` */
+  async retire(): Promise<void> {
+    const { log } = this;
+    await log?.quiesce();
+    if (this.idle && this.log === log) await this.#letGo();
   }
 
   /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
   async release(): Promise<void> {
-    const log = this.log;
-    if (!log) return;
-    await log.quiesce();
-    this.log = null;
-    await this.#env.store.release(this.ref, log.term);
+    await this.log?.quiesce();
+    await this.#letGo();
   }
 
-  /** Gives the session up, even with what could not be stored. */
-  async abandon(): Promise<void> {
+  async #letGo(): Promise<void> {
     const { log } = this;
-    await this.release().catch((error: unknown) =>
-      this.#env.report(error, `session ${this.id} was given up with events that could not be stored`),
-    );
+    this.log = null;
+    if (log) await this.#env.store.release(this.ref, log.term);
+  }
+
+  /** Gives the session up, even with what could not be stored within so many milliseconds. */
+  async abandon(ms: number): Promise<void> {
+    const { log } = this;
+    const failed = (error: unknown): void =>
+      this.#env.report(error, `session ${this.id} was given up with events that could not be stored`);
+    const released = this.release().catch(failed);
+    if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
     log?.abandon();
     this.log = null;
   }

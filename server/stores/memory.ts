@@ -11,6 +11,8 @@ import {
   type LogRef,
   type OpenRun,
   type PageOptions,
+  placeOfAccepted,
+  placeOfEnd,
   type SessionRecord,
   type SessionRef,
   type Store,
@@ -91,7 +93,10 @@ class MemoryStore implements Store {
     const { log } = session!;
     // Never used again, not even by a session that was removed and begins anew.
     session!.term = ++this.#term;
-    log.terms.push({ term: session!.term, first: headOf(log) + 1 });
+    const first = headOf(log) + 1;
+    // A term that wrote nothing is not worth remembering.
+    if (log.terms.at(-1)?.first === first) log.terms.pop();
+    log.terms.push({ term: session!.term, first });
     log.batch = null;
     return {
       kind: 'acquired',
@@ -172,7 +177,7 @@ class MemoryStore implements Store {
       throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
     }
     const head = headOf(log);
-    const { dedupe, settle, opens, ends } = options;
+    const { dedupe, opens, ends = [] } = options;
     const known = dedupe && session.keys.get(dedupe.key);
     if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
 
@@ -183,15 +188,18 @@ class MemoryStore implements Store {
       log.events.push(event);
     }
     const now = Date.now();
-    if (dedupe) session.keys.set(dedupe.key, { ...dedupe, epoch: log.epoch, seq: head + 1, at: now });
-    if (settle)
-      this.#settle(session, settle.key, {
-        ...settle.result,
-        cursor: formatCursor(log.epoch, options.term, seq),
-      });
+    if (dedupe) {
+      const place = placeOfAccepted(events, head + 1);
+      session.keys.set(dedupe.key, { ...dedupe, epoch: log.epoch, seq: place, at: now });
+    }
+    for (const { runId, key, result } of ends) {
+      session.openRuns.delete(runId);
+      if (key === undefined) continue;
+      const cursor = formatCursor(log.epoch, options.term, placeOfEnd(events, runId, seq));
+      this.#settle(session, key, { ...result, cursor });
+    }
     session.updatedAt = now;
     if (opens) session.openRuns.set(opens.runId, opens);
-    if (ends !== undefined) session.openRuns.delete(ends);
     if (options.close) {
       session.openRuns.clear();
       log.closedAt = now;
@@ -250,7 +258,9 @@ class MemoryStore implements Store {
     const log = this.#log(ref);
     if (!log || checkpoint.seq < log.first) return;
     log.checkpoint = checkpoint;
-    log.messages.push(...messages);
+    // By their ordinals, so that a cut whose answer was lost can be made again.
+    log.messages.length = checkpoint.messageCount - messages.length;
+    for (const message of messages) log.messages.push(message);
     log.events = log.events.slice(checkpoint.seq + 1 - log.first);
     log.first = checkpoint.seq + 1;
   }

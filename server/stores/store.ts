@@ -103,19 +103,25 @@ export type Acquired =
   | { readonly kind: 'absent' }
   | { readonly kind: 'owned'; readonly holder: string };
 
+/** A run that ends with a batch. Its outcome is what its key, where it has one, is answered with from then on. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly key?: string | undefined;
+  readonly result: Omit<RunResult, 'cursor'>;
+}
+
 /** What goes with a batch of events, in the same atomic append. */
 export interface AppendOptions {
   /** The writer's fencing token; an older one than the store's is refused. */
   readonly term: number;
   /** Number of this batch within its term, from 1. A repeated number is a resend and is answered, not written, again. */
   readonly batch: number;
+  /** Kept with the place of the batch's `message_accepted`. */
   readonly dedupe?: DedupeRecord;
   /** The run that begins to exist with this batch; kept until a batch names it in `ends` or closes the session. */
   readonly opens?: OpenRun;
-  /** Id of the run that ends with this batch. */
-  readonly ends?: string;
-  /** Records the outcome of the run that a key started. */
-  readonly settle?: { readonly key: string; readonly result: Omit<RunResult, 'cursor'> };
+  /** The runs that end with this batch. */
+  readonly ends?: readonly RunEnd[];
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
 }
@@ -131,11 +137,13 @@ export interface AppendResult {
 
 /**
  * Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, the store lost a tail.
- * `UNAVAILABLE`: it can't write now; the same batch, or another one under the same number, may be tried again.
+ * `UNAVAILABLE`: it can't write now and has not; the same batch, or another one under the same number, may be tried again.
+ * `UNKNOWN`: it may have written it or not, because its answer was lost or a sync failed; only the same batch may be tried again,
+ * under the same number, until the store says what became of it.
  */
-export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE';
+export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE' | 'UNKNOWN';
 
-/** A write that was not made. */
+/** A write that was not made, or of which that is not known. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 
@@ -144,6 +152,22 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.code = code;
   }
+}
+
+/** The place of the `message_accepted` of a batch that begins at `first`; that of its first event where it has none. */
+export function placeOfAccepted(events: readonly StoredEvent[], first: number): number {
+  return (
+    first +
+    Math.max(
+      0,
+      events.findIndex(({ type }) => type === 'message_accepted'),
+    )
+  );
+}
+
+/** The place of the `message_end` of a run in a batch that was written; that of the batch's last event where it has none. */
+export function placeOfEnd(events: readonly StoredEvent[], runId: string, last: number): number {
+  return events.findLast((event) => event.type === 'message_end' && event.runId === runId)?.seq ?? last;
 }
 
 /** Paging backwards through sessions or messages. */

@@ -33,13 +33,31 @@ export function checkOrigin(headers: IncomingHttpHeaders, policy: OriginPolicy, 
   if (policy.hosts && !policy.hosts.includes(withoutPort(host).toLowerCase())) {
     throw new GatewayError({
       code: 'ORIGIN_DENIED',
-      message: 'The gateway does not answer to this host name',
+      message: `The gateway does not answer to the host name ${shown(host)}; the option allowedHosts adds names`,
     });
   }
   const { origin } = headers;
   if (origin === undefined || policy.origins.includes(origin) || hostAllowed) return;
   if (origin !== 'null' && originHost(origin) === host.toLowerCase()) return;
-  throw new GatewayError({ code: 'ORIGIN_DENIED', message: 'Pages of this origin may not call the gateway' });
+  if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return;
+  throw new GatewayError({
+    code: 'ORIGIN_DENIED',
+    message: `Pages of the origin ${shown(origin)} may not call the gateway, here addressed as ${shown(host)}; the option origins adds origins, and a proxy in front has to leave the Host header as it is`,
+  });
+}
+
+/**
+ * Of a page of this machine, a browser's word that it calls its own origin is enough: development proxies put another name into
+ * `Host`. Not of others, whose names can be made to point here.
+ */
+function isLoopbackOrigin(origin: string): boolean {
+  const host = originHost(origin);
+  return host !== null && isLoopback(withoutPort(host).replace(/^\[|\]$/g, ''));
+}
+
+/** A caller's text for a message. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
 }
 
 /**

@@ -34,7 +34,7 @@ export const loggedShapes = {
   message_start: { messageId: z.string(), app: z.string() },
   content_delta: { delta: z.string(), index: count },
   reasoning_delta: { delta: z.string(), index: count },
-  tool_use: { ...call, input: anything },
+  tool_use: { ...call, input: anything, providerExecuted: z.boolean().exactOptional() },
   tool_confirmation_required: { ...call, input: anything, message: z.string().exactOptional() },
   tool_confirmation_result: {
     ...call,

@@ -25,7 +25,13 @@ export const contentBlockUnion = z.discriminatedUnion('type', [
     text: z.string().exactOptional(),
     data: z.string().exactOptional(),
   }),
-  z.object({ type: z.literal('tool_use'), callId: id, name: z.string().min(1), input: anything }),
+  z.object({
+    type: z.literal('tool_use'),
+    callId: id,
+    name: z.string().min(1),
+    input: anything,
+    providerExecuted: z.boolean().exactOptional(),
+  }),
   z.object({
     type: z.literal('tool_result'),
     callId: id,
@@ -38,6 +44,16 @@ export const contentBlockUnion = z.discriminatedUnion('type', [
 
 /** One block of content. */
 export const contentBlockSchema: z.ZodType<ContentBlock> = contentBlockUnion;
+
+const [first, ...others] = contentBlockUnion.options.map((block) => block.strict());
+
+/** One block of content as callers write it: a field that would be lost is refused. */
+export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedUnion('type', [
+  first!,
+  ...others,
+]);
+
+const text = z.string().min(1);
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
@@ -54,18 +70,18 @@ export const messageShape = {
 export const messageSchema: z.ZodType<Message> = z.object(messageShape);
 
 /** A message as callers write it. */
-export const messageInputSchema: z.ZodType<MessageInput> = z.object({
+export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
   id: id.exactOptional(),
   role: role.exactOptional(),
-  content: z.union([z.string(), z.array(contentBlockSchema).min(1)]),
+  content: z.union([text, z.array(contentBlockInputSchema).min(1)]),
   createdAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
 });
 
 /** Text, content blocks or a message. */
 export const sendInputSchema: z.ZodType<SendInput> = z.union([
-  z.string(),
-  z.array(contentBlockSchema).min(1),
+  text,
+  z.array(contentBlockInputSchema).min(1),
   messageInputSchema,
 ]);
 

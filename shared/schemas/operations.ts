@@ -10,18 +10,18 @@ const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
 const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
 const metadata = z.record(z.string(), z.unknown());
 const ok = z.object({ ok: z.literal(true) });
-const none = z.object({});
+const none = z.strictObject({});
 const document = z.record(z.string(), z.unknown());
 
 /** Schema of a session to follow. */
-export const subscribeTargetSchema = z.object({
+export const subscribeTargetSchema = z.strictObject({
   sessionId,
   cursor: z.string().max(256).optional(),
   from: from.optional(),
 });
 
 const send = z
-  .object({
+  .strictObject({
     sessionId,
     message: sendInputSchema.optional(),
     messages: z.array(sendInputSchema).min(1).max(1000).optional(),
@@ -67,11 +67,11 @@ type Schemas = {
   };
 };
 
-/** Schemas of the params and results of every operation. */
+/** Schemas of the params and results of every operation. Params are closed: a field that would be lost is refused by its name. */
 export const operationSchemas: Schemas = {
   send: { params: send, result: z.union([runResultSchema, acceptedSchema]) },
   invoke: {
-    params: z.object({
+    params: z.strictObject({
       method: z.string().min(1).max(1024),
       params: z.unknown().optional(),
       sessionId: sessionId.optional(),
@@ -79,7 +79,7 @@ export const operationSchemas: Schemas = {
     result: z.unknown(),
   },
   subscribe: {
-    params: z.object({
+    params: z.strictObject({
       connectionId: z.string().min(1).max(128),
       sessionId: sessionId.optional(),
       add: z
@@ -91,16 +91,16 @@ export const operationSchemas: Schemas = {
     result: z.object({ subscriptions: z.array(z.string()) }),
   },
   abort: {
-    params: z.object({
+    params: z.strictObject({
       sessionId,
       runId: z.string().max(128).optional(),
       reason: z.string().max(1024).optional(),
     }),
     result: z.object({ aborted: z.boolean() }),
   },
-  close: { params: z.object({ sessionId }), result: ok },
+  close: { params: z.strictObject({ sessionId }), result: ok },
   'tool-response': {
-    params: z.object({
+    params: z.strictObject({
       sessionId,
       callId,
       approved: z.boolean().optional(),
@@ -111,7 +111,7 @@ export const operationSchemas: Schemas = {
     result: ok,
   },
   channel: {
-    params: z.object({
+    params: z.strictObject({
       sessionId,
       channel: z.string().regex(/^[A-Za-z0-9_.:@+-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : @ + -'),
       type: z
@@ -124,7 +124,7 @@ export const operationSchemas: Schemas = {
   },
   ticket: { params: none, result: z.object({ ticket: z.string(), expiresAt: z.number() }) },
   history: {
-    params: z.object({ sessionId, limit: pageLimit, before: z.string().max(256).optional() }),
+    params: z.strictObject({ sessionId, limit: pageLimit, before: z.string().max(256).optional() }),
     result: z.object({
       messages: z.array(messageSchema),
       cursor: z.string().nullable(),
@@ -132,7 +132,7 @@ export const operationSchemas: Schemas = {
     }),
   },
   sessions: {
-    params: z.object({ limit: pageLimit, before: z.string().max(512).optional() }),
+    params: z.strictObject({ limit: pageLimit, before: z.string().max(512).optional() }),
     result: z.object({
       sessions: z.array(
         z.object({
@@ -160,7 +160,7 @@ export const operationSchemas: Schemas = {
     }),
   },
   status: {
-    params: z.object({ sessionId: sessionId.optional() }),
+    params: z.strictObject({ sessionId: sessionId.optional() }),
     result: z.union([
       z.object({
         sessionId,

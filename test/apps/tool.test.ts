@@ -3,6 +3,8 @@ import { z } from 'zod';
 import {
   type Application,
   defineApp,
+  type GatewayError,
+  isGatewayError,
   type Tool,
   ToolCallError,
   tool,
@@ -177,5 +179,46 @@ describe('a tool', () => {
       .json()
       .then((value: any) => ({ body: value }));
     expect(body.apps[0].tools).to.deep.equal([{ name: 'it', description: 'Does it' }]);
+  });
+});
+
+describe('toolResult', () => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const failure = (content: unknown): GatewayError | null => {
+    try {
+      toolResult({ content: content as never });
+      return null;
+    } catch (error) {
+      return error as GatewayError;
+    }
+  };
+
+  it('refuses blocks that are none when it is made, naming the block and the field', () => {
+    const { mediaType, ...rest } = image;
+    const cases: [content: unknown, paths: string[]][] = [
+      [
+        [image, { ...rest, mimeType: mediaType }],
+        ['content.1.mediaType', 'content.1.mimeType'],
+      ],
+      [[{ type: 'text', content: 'x' }], ['content.0.text', 'content.0.content']],
+      [[{ type: 'picture' }], ['content.0.type']],
+      [['bare text'], ['content.0']],
+      ['bare text', ['content']],
+      [undefined, ['content']],
+    ];
+    for (const [content, paths] of cases) {
+      const error = failure(content);
+      expect(isGatewayError(error), paths.join()).to.equal(true);
+      expect(error).to.include({ code: 'INVALID_REQUEST' });
+      expect((error!.details as { path: string }[]).map(({ path }) => path)).to.deep.equal(paths);
+      for (const path of paths) expect(error!.message).to.contain(path);
+    }
+  });
+
+  it('takes every kind of block, and passes over fields that are undefined, as JSON does', () => {
+    const all = [image, { type: 'text', text: '' }, { type: 'resource', uri: 'doc://1' }] as const;
+    expect(toolResult({ content: all }).content).to.deep.equal(all);
+    const { content } = toolResult({ content: [{ ...image, url: undefined } as never] });
+    expect(content).to.deep.equal([image]);
   });
 });

@@ -143,7 +143,7 @@ describe('what a turn gives its app', () => {
   it('publish: an event on a channel of the session', async () => {
     const stream = await runOnce(async (turn) => {
       turn.publish('news', { n: 1 });
-      turn.publish('news', { n: 2 }, 'flash');
+      turn.publish('news', { n: 2 }, { type: 'flash' });
     });
     expect(of(stream, 'channel').map(({ channel, event }) => [channel, event])).to.deep.equal([
       ['news', { type: 'message', payload: { n: 1 } }],

@@ -1,23 +1,36 @@
-import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect } from 'chai';
+import { SignJWT } from 'jose';
 import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
-import type { Identity, JwtAuth } from '../../server/auth/types.js';
+import type { Identity, JwtAlgorithm, JwtRules } from '../../server/auth/types.js';
 import { bearing, refusalOf, SECRET } from './fixtures.js';
 
 const NOW = 1_700_000_000;
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const newRsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+const newPss = () => generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+const newEc = (namedCurve: string) => () => generateKeyPairSync('ec', { namedCurve });
+const newEd = () => generateKeyPairSync('ed25519');
+const ASYMMETRIC = new Map<string, () => { publicKey: KeyObject; privateKey: KeyObject }>([
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].map((name) => [name, newRsa] as const),
+  ['ES256', newEc('P-256')],
+  ['ES384', newEc('P-384')],
+  ['ES512', newEc('P-521')],
+  ['EdDSA', newEd],
+  ['Ed25519', newEd],
+]);
 const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
 
-type Options = Partial<Omit<JwtAuth, 'type'>>;
+type Options = Partial<Omit<JwtRules, 'type'>> & { readonly secret?: string | Uint8Array };
 
-function identify(token: string, options: Options = {}): Identity {
+async function identify(token: string, options: Options = {}): Promise<Identity> {
   const auth = createAuthenticator({
     auth: { type: 'jwt', secret: SECRET, ...options },
     now: () => NOW * 1000,
   });
-  return auth.authenticate(bearing(token)) as Identity;
+  return auth.authenticate(bearing(token));
 }
 
 function sign(claims: object = {}, options: jwt.SignOptions = {}): string {
@@ -32,9 +45,9 @@ function forge(header: object, payload: unknown, key = SECRET): string {
 }
 
 describe('jwt authentication', () => {
-  it('takes id, roles, tenant and email from the claims and keeps the payload', () => {
+  it('takes id, roles, tenant and email from the claims and keeps the payload', async () => {
     const claims = { roles: ['admin'], tenantId: 'acme', email: 'ada@example.com', plan: 'pro' };
-    const { user, expiresAt } = identify(sign(claims));
+    const { user, expiresAt } = await identify(sign(claims));
     expect(user).to.deep.equal({
       id: 'ada',
       roles: ['admin'],
@@ -45,36 +58,51 @@ describe('jwt authentication', () => {
     expect(expiresAt).to.equal(undefined);
   });
 
-  it('expires when the token would no longer be accepted', () => {
+  it('expires when the token would no longer be accepted', async () => {
     const token = sign({ exp: NOW + 60 });
-    expect(identify(token).expiresAt).to.equal((NOW + 65) * 1000);
-    expect(identify(token, { clockToleranceSeconds: 0 }).expiresAt).to.equal((NOW + 60) * 1000);
+    expect((await identify(token)).expiresAt).to.equal((NOW + 65) * 1000);
+    expect((await identify(token, { clockToleranceSeconds: 0 })).expiresAt).to.equal((NOW + 60) * 1000);
   });
 
   it('forgives the tolerance and no more', async () => {
-    expect(identify(sign({ exp: NOW - 4 })).user.id).to.equal('ada');
-    expect(identify(sign({ nbf: NOW + 5 })).user.id).to.equal('ada');
+    expect((await identify(sign({ exp: NOW - 4 }))).user.id).to.equal('ada');
+    expect((await identify(sign({ nbf: NOW + 5 }))).user.id).to.equal('ada');
     expect((await refusalOf(() => identify(sign({ exp: NOW - 5 })))).code).to.equal('UNAUTHENTICATED');
   });
 
-  it('does not take roles of another type for roles', () => {
-    expect(identify(sign({ roles: 'administrator' })).user).not.to.have.property('roles');
-    expect(identify(sign({ roles: ['a', 1] })).user).not.to.have.property('roles');
+  it('does not take roles of another type for roles', async () => {
+    expect((await identify(sign({ roles: 'administrator' }))).user).not.to.have.property('roles');
+    expect((await identify(sign({ roles: ['a', 1] }))).user).not.to.have.property('roles');
   });
 
-  it('matches one of several issuers, and one of several audiences of a token', () => {
-    expect(identify(sign({ iss: 'b' }), { issuer: ['a', 'b'] }).user.id).to.equal('ada');
-    expect(identify(sign({ aud: ['x', 'y'] }), { audience: 'y' }).user.id).to.equal('ada');
+  it('matches one of several issuers, and one of several audiences of a token', async () => {
+    expect((await identify(sign({ iss: 'b' }), { issuer: ['a', 'b'] })).user.id).to.equal('ada');
+    expect((await identify(sign({ aud: ['x', 'y'] }), { audience: 'y' })).user.id).to.equal('ada');
   });
 
-  it('verifies RSA and EC signatures with a public PEM, also as bytes', () => {
+  it('verifies RSA and EC signatures with a public PEM, also as bytes', async () => {
     const rs = jwt.sign({ sub: 'ada' }, rsa.privateKey, { algorithm: 'RS256', noTimestamp: true });
     const es = jwt.sign({ sub: 'ada' }, ec.privateKey, { algorithm: 'ES256', noTimestamp: true });
-    expect(identify(rs, { secret: pemOf(rsa.publicKey), algorithms: ['RS256'] }).user.id).to.equal('ada');
+    expect((await identify(rs, { secret: pemOf(rsa.publicKey), algorithms: ['RS256'] })).user.id).to.equal(
+      'ada',
+    );
     expect(
-      identify(es, { secret: Buffer.from(pemOf(ec.publicKey)), algorithms: ['ES256'] }).user.id,
+      (await identify(es, { secret: Buffer.from(pemOf(ec.publicKey)), algorithms: ['ES256'] })).user.id,
     ).to.equal('ada');
   });
+
+  for (const algorithm of ['HS256', 'HS384', 'HS512', ...ASYMMETRIC.keys()] as JwtAlgorithm[]) {
+    it(`verifies ${algorithm}`, async () => {
+      const pair = ASYMMETRIC.get(algorithm)?.();
+      const key = pair?.privateKey ?? createSecretKey(Buffer.from(SECRET));
+      const token = await new SignJWT({ sub: 'ada' }).setProtectedHeader({ alg: algorithm }).sign(key);
+      const secret = pair ? pemOf(pair.publicKey) : SECRET;
+      expect((await identify(token, { secret, algorithms: [algorithm] })).user.id).to.equal('ada');
+      const other = pair ? pemOf(ASYMMETRIC.get(algorithm)!().publicKey) : SECRET.toUpperCase();
+      const refused = await refusalOf(() => identify(token, { secret: other, algorithms: [algorithm] }));
+      expect(refused.code).to.equal('UNAUTHENTICATED');
+    });
+  }
 
   describe('refuses', () => {
     const none = `${forge({ alg: 'none' }, { sub: 'ada' }).split('.').slice(0, 2).join('.')}.`;
@@ -136,6 +164,21 @@ describe('jwt authentication', () => {
       ],
       ['an RSA key for ES256', { secret: pemOf(rsa.publicKey), algorithms: ['ES256'] }, 'auth.algorithms'],
       ['a P-256 key for ES384', { secret: pemOf(ec.publicKey), algorithms: ['ES384'] }, 'auth.algorithms'],
+      [
+        'an Ed25519 key for ES256',
+        { secret: pemOf(newEd().publicKey), algorithms: ['ES256'] },
+        'auth.algorithms',
+      ],
+      [
+        'a key of the type rsa-pss',
+        { secret: pemOf(newPss().publicKey), algorithms: ['PS256'] },
+        'auth.algorithms',
+      ],
+      [
+        'HS256 with published keys',
+        { secret: undefined, jwksUri: 'https://us.test/', algorithms: ['HS256'] } as never,
+        'auth.algorithms',
+      ],
       ['RS256 with a shared secret', { algorithms: ['RS256'] }, 'auth.secret'],
       ['an RSA key of 1024 bits', { secret: pemOf(small.publicKey), algorithms: ['RS256'] }, 'auth.secret'],
       ['a broken PEM', { secret: '-----BEGIN PUBLIC KEY-----\nAAAA', algorithms: ['RS256'] }, 'auth.secret'],

@@ -7,6 +7,8 @@ const issuesOf = (value: unknown) =>
     (issue) => [issue.path.join('.'), issue.message] as const,
   );
 
+const URI = 'https://example.com/.well-known/jwks.json';
+
 describe('authConfigSchema', () => {
   const hydrateUser = () => ({ id: 'ada' });
   const good: readonly object[] = [
@@ -24,6 +26,7 @@ describe('authConfigSchema', () => {
       algorithms: ['HS256'],
       requireExp: true,
     },
+    { type: 'jwt', jwksUri: URI, issuer: 'a', jwks: { timeoutMs: 10, cooldownMs: 0, maxAgeMs: 0 } },
     { type: 'custom', validate: () => ({ valid: false }), cookies: false, hydrateUser },
   ];
   for (const [index, config] of good.entries()) {
@@ -51,6 +54,18 @@ describe('authConfigSchema', () => {
       /array/,
     ],
     ['an unset secret', { type: 'jwt', secret: undefined }, 'secret', /is it set/],
+    ['an unset key set', { type: 'jwt', jwksUri: undefined }, 'secret', /is it set.*jwksUri/],
+    [
+      'a key set beside a secret',
+      { type: 'jwt', secret: SECRET, jwksUri: URI },
+      'jwksUri',
+      /instead of secret/,
+    ],
+    ['a key set that is no URL', { type: 'jwt', jwksUri: '/jwks.json' }, 'jwksUri', /https/],
+    ['a key set in a file', { type: 'jwt', jwksUri: 'file:///jwks.json' }, 'jwksUri', /https/],
+    ['a key set with a password', { type: 'jwt', jwksUri: 'https://a:b@c.test/' }, 'jwksUri', /credentials/],
+    ['an endless fetch', { type: 'jwt', jwksUri: URI, jwks: { timeoutMs: 1e9 } }, 'jwks.timeoutMs', /60,000/],
+    ['fetching of nothing', { type: 'jwt', secret: SECRET, jwks: {} }, 'jwks', /missing/],
     ['alg none', { type: 'jwt', secret: SECRET, algorithms: ['none'] }, 'algorithms.0', /one of HS256/],
     ['no algorithm', { type: 'jwt', secret: SECRET, algorithms: [] }, 'algorithms', /at least one/],
     ['an empty issuer', { type: 'jwt', secret: SECRET, issuer: '' }, 'issuer', /non-empty/],

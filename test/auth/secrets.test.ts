@@ -34,6 +34,8 @@ describe('checkSecrets', () => {
   const fine: readonly (readonly [string, AuthConfig])[] = [
     ['32 bytes in fewer characters', { type: 'token', token: 'é'.repeat(16) }],
     ['a long JWT secret', { type: 'jwt', secret: SECRET }],
+    ['published keys of a named issuer', { type: 'jwt', jwksUri: 'https://us.test/keys', issuer: 'us' }],
+    ['published keys on this machine', { type: 'jwt', jwksUri: 'http://[::1]:1/keys', audience: 'us' }],
     ['a PEM key', { type: 'jwt', secret: pem, algorithms: ['ES256'] }],
     ['a function', { type: 'token', token: () => 'tiny-token' }],
     ['no authentication that is written out', { type: 'none' }],
@@ -44,6 +46,15 @@ describe('checkSecrets', () => {
       for (const where of [open, loopback, embedded]) expect(checkSecrets(auth, where)).to.deep.equal([]);
     });
   }
+
+  it('warns of published keys that travel in the clear, and of tokens for whomever', () => {
+    for (const where of [open, loopback, embedded]) {
+      const warnings = checkSecrets({ type: 'jwt', jwksUri: 'http://keycloak:8080/keys' }, where);
+      expect(warnings).to.have.length(2);
+      expect(warnings[0]).to.contain('auth.jwksUri').and.contain('https');
+      expect(warnings[1]).to.contain('auth.issuer').and.contain('auth.audience');
+    }
+  });
 
   it('refuses an open host without auth, warns in embedded mode and is silent on loopback', async () => {
     const error = await refusalOf(() => checkSecrets(undefined, open));

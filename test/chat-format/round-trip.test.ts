@@ -127,6 +127,43 @@ describe('chat messages', () => {
     expect(results).to.deep.equal(['r1', 'r2', 'r3', 'r4']);
   });
 
+  it('carry files inline, also as bare base64, and name those that are elsewhere', () => {
+    const file = { type: 'file', mediaType: 'application/pdf' } as const;
+    const [asked] = toChatMessages([
+      {
+        role: 'user',
+        content: [
+          { ...file, name: 'a.pdf', url: 'https://files.test/a.pdf' },
+          { ...file, url: 'data:application/pdf;base64,AAAA' },
+          { ...file, name: 'b.pdf', data: 'BBBB' },
+        ],
+      },
+    ]);
+    expect(asked?.content).to.deep.equal([
+      { type: 'text', text: '[File a.pdf: https://files.test/a.pdf]' },
+      { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA' } },
+      { type: 'file', file: { file_data: 'data:application/pdf;base64,BBBB', filename: 'b.pdf' } },
+    ]);
+    const [read] = fromChatMessages([
+      { role: 'user', content: [{ type: 'file', file: { file_data: 'CCCC', filename: 'c' } }] },
+    ]);
+    expect(read?.content).to.deep.equal([
+      { type: 'file', mediaType: 'application/octet-stream', data: 'CCCC', name: 'c' },
+    ]);
+  });
+
+  it('leave out the calls that a provider made, and their results', () => {
+    const call = (callId: string, more = {}) =>
+      ({ type: 'tool_use', callId, name: 'look', input: {}, ...more }) as const;
+    const result = (callId: string) =>
+      ({ type: 'tool_result', callId, name: 'look', output: 'r', isError: false }) as const;
+    const written = toChatMessages([
+      { role: 'assistant', content: [call('c', { providerExecuted: true }), result('c')] },
+      { role: 'assistant', content: [call('c'), result('c')] },
+    ]);
+    expect(written.map(({ role }) => role)).to.deep.equal(['assistant', 'tool']);
+  });
+
   it('name what they cannot carry', () => {
     const file = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] as ChatMessage[];
     expect(() => fromChatMessages(file)).to.throw(/messages\[0\]\.content\[0\]\.file\.file_data/);

@@ -100,7 +100,7 @@ describe('tokens of a WebSocket', () => {
   }
 
   it('are renewed before they run out, on the same connection', async () => {
-    const { auth, token, issued } = expiring(1500);
+    const { auth, token, issued } = expiring(3000);
     const { gateway, url } = await startGateway({ app: echo, auth, limits: { heartbeatMs: 100 } });
     const disconnected = new Hearing(gateway, 'client:disconnected');
     const client = later(createClient({ baseUrl: url, token, transport: 'websocket', WebSocket }));

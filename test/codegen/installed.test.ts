@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -47,6 +47,20 @@ describe('a project with a generated client', function () {
     }
   });
   after(() => installed?.remove());
+
+  it('is told which package the command needs besides, and writes nothing without it', async () => {
+    const { url } = await closeLater(codegenGateway(), (gateway) => gateway.close()).start();
+    const { code, stderr } = await generate(url!, '--out', 'early.gen.ts').then(
+      () => expect.fail('it generated without a converter'),
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect({ code, stderr }).to.deep.equal({
+      code: 2,
+      stderr: 'generate needs the package json-schema-to-typescript: npm install json-schema-to-typescript\n',
+    });
+    expect(existsSync(join(installed.project, 'early.gen.ts'))).to.equal(false);
+    await installed.install('json-schema-to-typescript');
+  });
 
   async function generate(url: string, ...args: string[]): Promise<string> {
     const bin = join(installed.project, 'node_modules/.bin/agent-session-gateway');

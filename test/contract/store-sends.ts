@@ -51,7 +51,7 @@ export function describeSends(makeStore: () => StoreUnderTest | Promise<StoreUnd
     it('settles a key with the outcome of its run and the place of its end', async () => {
       await writer.append([record(1, 'message_accepted')], { dedupe });
       await writer.append([record(2, 'run_error'), record(3, 'message_end')], {
-        settle: { key: 'k', result: resultOf('run_1') },
+        ends: [{ runId: 'run_1', key: 'k', result: resultOf('run_1') }],
       });
       const cursor = `${writer.log.epoch}.${writer.term}.3`;
       const kept = await store.lookup(refOf(), 'k');
@@ -60,14 +60,18 @@ export function describeSends(makeStore: () => StoreUnderTest | Promise<StoreUnd
     });
 
     it('settles nothing for a key it does not know', async () => {
-      await writer.append([record(1, 'message_end')], { settle: { key: 'x', result: resultOf('run_9') } });
+      await writer.append([record(1, 'message_end')], {
+        ends: [{ runId: 'run_9', key: 'x', result: resultOf('run_9') }],
+      });
       expect(await store.lookup(refOf(), 'x')).to.equal(null);
       expect(await writer.seqs()).to.deep.equal([1]);
     });
 
     it('knows a key after a cut, after a close, and in the next epoch', async () => {
       await writer.append([record(1, 'message_accepted')], { dedupe });
-      await writer.append([record(2, 'message_end')], { settle: { key: 'k', result: resultOf('run_1') } });
+      await writer.append([record(2, 'message_end')], {
+        ends: [{ runId: 'run_1', key: 'k', result: resultOf('run_1') }],
+      });
       await store.cut(writer.log, { seq: 2, state: { cursor: null } as never, messageCount: 0 }, []);
       expect((await store.lookup(refOf(), 'k'))?.result?.runId).to.equal('run_1');
       await writer.append([record(3, 'session_closed')], { close: true });

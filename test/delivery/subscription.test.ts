@@ -49,6 +49,7 @@ async function setUp(async: boolean, retained: number) {
     { ref, head: acquired.head, checkpoint: null },
     {
       retention: { events: retained, bytes: 1e9, ageMs: 1e9 },
+      now: Date.now,
       listener: {
         committed: (batch) => batches.push(batch),
         broken: (error) => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { newDatabase } from '../support/durable.js';
-import { type Program, runProgram } from '../support/program.js';
+import { type Program, runCommand, runProgram } from '../support/program.js';
 
 const TOKEN = "a-token-with-a-quote'-of-more-than-32-bytes";
 const run = promisify(execFile);
@@ -26,12 +26,12 @@ async function startMain(env: Record<string, string> = {}): Promise<Demo> {
 }
 
 describe('npm start', () => {
-  it('prints URL, token and three curl lines that work as they stand', async () => {
+  it('prints URL, token and curl lines that work as they stand', async () => {
     const { url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
     expect(token).to.equal(TOKEN);
     expect(new URL(url).hostname).to.equal('127.0.0.1');
-    expect(curls.length).to.equal(3);
-    const [send, events, invoke] = curls as [string, string, string];
+    expect(curls.length).to.equal(5);
+    const [send, events, invoke, ask, approve] = curls as [string, string, string, string, string];
 
     const sent = await run('sh', ['-c', send]);
     expect(sent.stdout)
@@ -47,6 +47,33 @@ describe('npm start', () => {
 
     const invoked = await run('sh', ['-c', invoke]);
     expect(JSON.parse(invoked.stdout)).to.include({ id: 1, title: 'Try the gateway' });
+
+    const asking = runCommand('sh', { args: ['-c', ask] });
+    const [, callId] = await asking.prints(/tool_confirmation_required\n[\s\S]*?"callId":"([^"]+)"/);
+    const approved = await run('sh', ['-c', approve.replace('CALL_ID', callId!)]);
+    expect(JSON.parse(approved.stdout)).to.deep.equal({ ok: true });
+    expect(await asking.exited).to.equal(0);
+    expect(asking.output).to.contain('event: message_end').and.contain('"approved":true');
+  });
+
+  it('says how its tokens stay, and does so', async () => {
+    const first = await startMain();
+    const [, token] = await first.program.prints(/GATEWAY_TOKEN=(\S+) npm start/);
+    expect(token).to.equal(first.token);
+    const second = await startMain({ GATEWAY_TOKEN: token! });
+    expect(second.program.output).not.to.contain('GATEWAY_TOKEN=');
+    const headers = { authorization: `Bearer ${first.token}` };
+    expect((await fetch(`${second.url}/status`, { headers })).status).to.equal(200);
+  });
+
+  it('ends with npm: a signal for npm alone closes the gateway', async () => {
+    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' } });
+    await npm.prints(/Ctrl\+C/);
+    // The pipe is closed when the last that writes to it, the gateway, is gone.
+    npm.child.kill('SIGTERM');
+    await npm.exited;
+    const [, url] = await npm.prints(/^ {2}URL +(http\S+)\n/m);
+    expect(await fetch(`${url}/healthz`).catch(() => 'gone')).to.equal('gone');
   });
 
   it('makes up tokens of its own, and ends on SIGTERM and SIGINT', async () => {

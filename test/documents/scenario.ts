@@ -166,7 +166,8 @@ async function call(traffic: Traffic): Promise<void> {
     ['slow'],
     ['unknown'],
   ];
-  for (const [method, params] of calls) await traffic.ask('/invoke', { method, params, sessionId: 'main' });
+  for (const [method, params] of calls)
+    await traffic.ask('/invoke', { method, params, sessionId: 'main' }, { accept: '*/*' });
 }
 
 async function read(traffic: Traffic): Promise<void> {

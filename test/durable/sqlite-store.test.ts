@@ -10,6 +10,7 @@ import {
   records,
   refOf,
   refusal,
+  resultOf,
   TestWriter,
 } from '../contract/records.js';
 import { crashed, newDatabase } from '../support/durable.js';
@@ -142,7 +143,10 @@ describe('the SQLite store', () => {
       const writer = await TestWriter.acquire(first, refOf(`s${i}`), { epoch: newTestEpoch() });
       const opens = { runId: `r${i}`, request: '{}' };
       await writer.append([record(1, 'message_accepted')], { opens });
-      if (i % 3 !== 0) await writer.append([record(2, 'message_end')], { ends: `r${i}` });
+      if (i % 3 !== 0)
+        await writer.append([record(2, 'message_end')], {
+          ends: [{ runId: `r${i}`, result: resultOf(`r${i}`) }],
+        });
       if (i === 9) await writer.append([record(3, 'session_closed')], { close: true });
     }
     const again = await open(crashed(path));

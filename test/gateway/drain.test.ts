@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { createGateway } from '../../server/index.js';
+import { createGateway, type GatewayError } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo, heldApp } from '../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TestLogger } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
+import { tempDir } from '../support/temp-dir.js';
 
 /** A gateway behind the host's own server, which goes on listening while the gateway drains. */
 async function embedded(drainMs: number) {
@@ -26,6 +30,60 @@ const streaming = (sessionId: string): RequestInit => ({
   method: 'POST',
   headers: jsonHeaders(),
   body: JSON.stringify({ sessionId, message: 'hi' }),
+});
+
+describe('start() after close()', () => {
+  it('rejects with a coded error, whether the gateway had started or not, and opens nothing', async () => {
+    const { gateway, url } = await startGateway({ app: echo });
+    const { port } = new URL(url);
+    await gateway.close();
+    const never = createGateway({ app: echo, port: Number(port), logger: new TestLogger() });
+    await never.close();
+    for (const closed of [gateway, never]) {
+      const error = await closed.start().then(
+        () => null,
+        (thrown: GatewayError) => thrown,
+      );
+      expect(error).to.include({ code: 'SHUTTING_DOWN', retryable: false });
+      expect(error?.message).to.match(/make another one/);
+    }
+    expect(await fetch(`${url}/healthz`).catch(() => 'nobody')).to.equal('nobody');
+  });
+});
+
+describe('close() while the first request opens the store', () => {
+  it('closes the store too, so that the next process can open it', async () => {
+    const path = join(tempDir(), 'gateway.db');
+    const logger = new TestLogger();
+    const gateway = createGateway({ app: echo, embedded: true, store: sqliteStore({ path }), logger });
+    closeLater(gateway, (it) => it.close());
+    const asked = gateway
+      .session('main')
+      .send('hi')
+      .accepted.catch((error: GatewayError) => error.code);
+    await gateway.close();
+    await asked;
+    const next = sqliteStore({ path });
+    await next.open();
+    await next.close();
+    expect(
+      await gateway
+        .session('main')
+        .send('late')
+        .accepted.catch((error: GatewayError) => error.code),
+    ).to.equal('SHUTTING_DOWN');
+  });
+
+  it('answers a request that comes before the store was ever opened with SHUTTING_DOWN, and opens nothing', async () => {
+    const path = join(tempDir(), 'gateway.db');
+    const store = sqliteStore({ path });
+    const gateway = createGateway({ app: echo, embedded: true, store, logger: new TestLogger() });
+    const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
+    await gateway.close();
+    const { status, body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    expect([status, body.error.code]).to.deep.equal([503, 'SHUTTING_DOWN']);
+    expect(existsSync(path)).to.equal(false);
+  });
 });
 
 describe('close()', () => {

@@ -60,7 +60,7 @@ describe('session handles of host code', () => {
     const events = session.events({ from: 'earliest' })[Symbol.asyncIterator]();
     expect((await events.next()).value).to.include({ type: 'message_accepted' });
     await events.return?.(undefined);
-    await session.channel('news').publish({ n: 1 }, 'flash');
+    await session.channel('news').publish({ n: 1 }, { type: 'flash' });
     expect(await reading).to.deep.equal({ type: 'flash', payload: { n: 1 } });
     expect(await session.abort()).to.equal(false);
     await session.close();

@@ -68,7 +68,7 @@ describe('the gateway as a program uses it', () => {
     const url = await listenOnLoopback((request, response) =>
       gateway.handleRequest(request, response, { basePath: '/api/agent' }),
     );
-    expect((await get(`${url}/api/agent/status?x=1`)).status).to.equal(200);
+    expect((await get(`${url}/api/agent/sessions?limit=1`)).status).to.equal(200);
     expect((await get(`${url}/status`)).status).to.equal(404);
     expect((await get(`${url}/api/agentx/status`)).status).to.equal(404);
     expect((await get(`${url}/api/agent`)).status).to.equal(404);

@@ -63,7 +63,7 @@ describe('a method call', () => {
     const leaf = method({
       roles: ['editor'],
       schema: z.object({ ok: z.boolean().refine((ok) => order.push('schema') > 0 && ok) }),
-      guard: ({ ok }) => order.push('guard') > 0 && ok,
+      guard: (_context, { ok }) => order.push('guard') > 0 && ok,
       handler: async () => order.push('handler'),
     });
     await failureOf(leaf, { ok: true }, makeContext({ user: { id: 'eve', roles: [] } }));
@@ -162,7 +162,7 @@ describe('the guard of a method', () => {
     const seen: unknown[] = [];
     const leaf = method({
       schema: z.object({ n: z.coerce.number() }),
-      guard: (params, context) => seen.push(params, context.user?.id) > 0,
+      guard: (context, params) => seen.push(params, context.user?.id) > 0,
       handler: async () => 1,
     });
     await callMethod(entryOf(leaf), { n: '1' }, makeContext());

@@ -21,7 +21,7 @@ describe('the context of a call', () => {
     };
     const entry = entryOf(
       method({
-        guard: async (_params, context) => {
+        guard: async (context) => {
           await turn();
           return getContext() === context;
         },

@@ -1,4 +1,13 @@
-import { Controller, Get, Inject, Injectable, Module, Param } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  type INestApplication,
+  Inject,
+  Injectable,
+  Module,
+  Param,
+  VersioningType,
+} from '@nestjs/common';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import {
@@ -161,6 +170,75 @@ for (const platform of PLATFORMS) {
       expect(await (await post(`${url}/api/v1`, {})).text()).to.equal('done');
       expect(seen).to.deep.equal(['/v1/chat/completions', 'alice', '{"a":1}', '/v1', 'alice', '{}']);
       expect((await (await post(`${url}/api/mcp`, {})).json()).error.code).to.equal('ROUTE_NOT_FOUND');
+    });
+
+    for (const [how, configure, base] of [
+      [
+        'a version',
+        (host) => host.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' }),
+        '/v1',
+      ],
+      ['a prefix', (host) => host.setGlobalPrefix('v1'), '/v1'],
+      [
+        'a prefix and a version',
+        (host) => {
+          host.setGlobalPrefix('v1/_gateway');
+          host.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' });
+        },
+        '/v1/_gateway/v1',
+      ],
+    ] as readonly (readonly [string, (host: INestApplication) => unknown, string])[]) {
+      it(`finds its own routes below ${how} that looks like them`, async () => {
+        const plugin = (name: string): GatewayPlugin => ({
+          name,
+          setup: ({ route }) => route(name, ({ path, response }) => void response.end(path)),
+        });
+        const { url } = await startNest(
+          platform,
+          {
+            imports: [
+              GatewayModule.forRoot({
+                ...own(),
+                plugins: [plugin('/v1'), plugin('/mcp')],
+                pluginPaths: ['/v1', '/mcp'],
+              }),
+            ],
+          },
+          configure,
+        );
+        for (const path of ['/v1/models', '/v1', '/v1/v1/x', '/mcp', '/mcp/v1'])
+          expect(await (await fetch(url + base + path)).text()).to.equal(path);
+        const status = await fetch(`${url}${base}/_gateway/status`, { headers: as('alice') });
+        expect(status.status).to.equal(200);
+      });
+    }
+
+    it('refuses a ready gateway that Nest cannot serve, and names the option', async () => {
+      const made = (config: object) => closeLater(createGateway({ ...own(), ...config }), (it) => it.close());
+      const listening = made({ port: 0 });
+      const elsewhere = made({ embedded: true });
+      for (const [gateway, path] of [
+        [listening, 'gateway.embedded'],
+        [elsewhere, 'gateway.extraRoutes'],
+      ] as const) {
+        let started = false;
+        gateway.on('started', () => {
+          started = true;
+        });
+        expect(() => GatewayModule.forRoot({ gateway }))
+          .to.throw(path)
+          .that.includes({ code: 'INVALID_REQUEST' });
+        const module = GatewayModule.forRootAsync({ useFactory: async () => ({ gateway }) });
+        expect((await failure(startNest(platform, { imports: [module] }))).details).to.have.nested.property(
+          '[0].path',
+          path,
+        );
+        expect(started).to.equal(false);
+      }
+      // Without the default controller its routes are wherever the host has them.
+      await startNest(platform, {
+        imports: [GatewayModule.forRoot({ gateway: elsewhere, registerController: false })],
+      });
     });
 
     it('starts with the application and drains before its server closes', async () => {

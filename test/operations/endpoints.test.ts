@@ -174,11 +174,6 @@ describe('the operations over HTTP', () => {
       expect(await response.json()).to.deep.equal({ ok: true });
     }
   });
-
-  it('a query parameter that no operation knows is passed over', async () => {
-    const { url } = await startGateway({ app: echo });
-    expect((await get(`${url}/status?whatever=1`)).status).to.equal(200);
-  });
 });
 
 describe('session keys', () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { getContext, type MethodContext } from '../../server/index.js';
+import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
-import { jsonHeaders, post } from '../support/gateway.js';
+import { jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { gatewayOf } from '../support/role-gateway.js';
 import { openStream } from '../support/sse-client.js';
@@ -16,7 +17,9 @@ describe('POST /invoke, the context inside a method', () => {
       tenantId: 'evil',
       sessionId: 'other',
     };
-    const { body } = await invoke({ method: 'who', params: claims, ...claims, sessionId: 'main' });
+    const beside = await invoke({ method: 'who', ...claims, sessionId: 'main' });
+    expect([beside.status, beside.body.error.code]).to.deep.equal([400, 'INVALID_PARAMS']);
+    const { body } = await invoke({ method: 'who', params: claims, sessionId: 'main' });
     expect(body).to.deep.equal({
       id: 'alice',
       tenantId: 'acme',
@@ -55,6 +58,49 @@ describe('POST /invoke, the context inside a method', () => {
       .and.not.equal(one);
   });
 
+  it("parentSpan is the caller's span of a valid traceparent, and absent without one", async () => {
+    const { invoke } = await gatewayOf({ span: async () => getContext().parentSpan ?? 'none' });
+    const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+    const spanOf = async (traceparent: string) =>
+      (await invoke({ method: 'span' }, 'alice', { traceparent })).body;
+    for (const [flags, traceFlags] of [
+      ['01', 1],
+      ['00', 0],
+    ]) {
+      expect(await spanOf(`00-${traceId}-${spanId}-${flags}`)).to.deep.equal({ traceId, spanId, traceFlags });
+    }
+    expect(await spanOf(`cc-${traceId}-${spanId}-01-later`)).to.deep.equal({
+      traceId,
+      spanId,
+      traceFlags: 1,
+    });
+    for (const wrong of [
+      `00-${traceId}-${spanId}-01-later`,
+      `ff-${traceId}-${spanId}-01`,
+      `00-${'0'.repeat(32)}-${spanId}-01`,
+      `00-${traceId}-${'0'.repeat(16)}-01`,
+      `00-${traceId.toUpperCase()}-${spanId}-01`,
+      'nonsense',
+    ]) {
+      expect(await spanOf(wrong), wrong).to.equal('none');
+    }
+    expect((await invoke({ method: 'span' })).body).to.equal('none');
+  });
+
+  it('channels.publish takes the type in options, and refuses a bare one instead of losing it', async () => {
+    const { invoke, url } = await gatewayOf({
+      typed: async () => getContext().channels!.publish('news', 1, { type: 'flash' }),
+      bare: async () => getContext().channels!.publish('news', 1, 'flash' as never),
+    });
+    const stream = await openStream(`${url}/events?sessionId=main`, { headers: as('alice') });
+    await stream.until(({ event }) => event === 'connected');
+    const { status, body } = await invoke({ method: 'bare', sessionId: 'main' });
+    expect([status, body.error.code]).to.deep.equal([400, 'INVALID_REQUEST']);
+    await invoke({ method: 'typed', sessionId: 'main' });
+    const { data } = await stream.until(({ event }) => event === 'channel');
+    expect(data).to.deep.include({ event: { type: 'flash', payload: 1 } });
+  });
+
   it('channels.publish reaches the viewers of the session; without a session there are no channels', async () => {
     const { invoke, url } = await gatewayOf({
       publish: async () => getContext().channels!.publish('news', { n: 1 }),
@@ -86,6 +132,34 @@ describe('POST /invoke, the context inside a method', () => {
       { name: 'task:created', payload: { n: 1 } },
       { sessionId: 'main', name: 'task:created', payload: { n: 2 } },
     ]);
+  });
+
+  it('emit begins the session that its subscribers wait for', async () => {
+    const { invoke, url, gateway } = await gatewayOf({
+      emit: async () => getContext().emit('task:created', { id: 1 }),
+    });
+    const created = new Hearing(gateway, 'session:created');
+    const stream = await openStream(`${url}/events?sessionId=new`, { headers: as('alice') });
+    await stream.until(({ event }) => event === 'connected');
+    expect((await invoke({ method: 'emit', sessionId: 'new' })).status).to.equal(204);
+    expect((await stream.until(({ event }) => event === 'custom')).data).to.deep.include({
+      name: 'task:created',
+      payload: { id: 1 },
+    });
+    expect(created.heard).to.deep.equal([{ sessionId: 'new', app: 'default', user: { id: 'alice' } }]);
+  });
+
+  it('emit to a session that may not begin is reported, heard by the host and harms nobody', async () => {
+    const { gateway, url, log } = await startGateway({
+      app: echo,
+      limits: { sessionsPerUser: 1 },
+      methods: { emit: async () => getContext().emit('tick', 1) },
+    });
+    const custom = new Hearing(gateway, 'custom');
+    await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    expect((await post(`${url}/invoke`, { method: 'emit', sessionId: 'second' })).status).to.equal(204);
+    expect(await custom.nth()).to.deep.equal({ sessionId: 'second', name: 'tick', payload: 1 });
+    expect(log.lines.at(-1)).to.include({ level: 'error', message: 'emitting "tick"' });
   });
 
   it('signal is aborted when the caller goes away', async () => {

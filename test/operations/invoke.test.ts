@@ -109,7 +109,7 @@ describe('POST /invoke, the forms of a method', () => {
         },
       }),
     });
-    expect((await invoke({ method: 'watch' })).body.error).to.include({
+    expect((await invoke({ method: 'watch' }, 'alice', { accept: '*/*' })).body.error).to.include({
       code: 'GUARD_DENIED',
       guardType: 'role',
     });
@@ -193,6 +193,54 @@ describe('POST /invoke, the fields of a method definition', () => {
       expect(JSON.stringify(body)).not.to.include('secret');
     }
     expect((await invoke({ method: 'yes' }, 'root')).body).to.equal('in');
+  });
+
+  it('guard: its first argument is the context, so that a guard of the context alone does not ask what the caller sent', async () => {
+    const { invoke } = await gatewayOf({
+      admin: method({
+        guard: ({ user }) => user?.roles?.includes('admin') ?? false,
+        handler: async () => 'in',
+      }),
+    });
+    const params = { user: { id: 'root', roles: ['admin'] } };
+    expect((await invoke({ method: 'admin', params })).body.error).to.include({ code: 'GUARD_DENIED' });
+    expect((await invoke({ method: 'admin', params }, 'root')).body).to.equal('in');
+  });
+
+  it('called the wrong way, a method is not run, and the answer names the right one', async () => {
+    let calls = 0;
+    const { url } = await gatewayOf({
+      plain: async () => ++calls,
+      items: async function* () {
+        yield ++calls;
+      },
+    });
+    const call = (name: string, accept: string) =>
+      fetch(`${url}/invoke`, {
+        method: 'POST',
+        headers: { ...jsonHeaders(), ...as('alice'), accept },
+        body: JSON.stringify({ method: name }),
+      });
+    for (const [name, accept, remedy] of [
+      ['items', 'application/json', 'items is a streaming method: call it with client.stream()'],
+      ['plain', 'text/event-stream', 'plain is not a streaming method: call it with client.invoke()'],
+    ] as const) {
+      const response = await call(name, accept);
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      expect([response.status, error.code]).to.deep.equal([400, 'INVALID_REQUEST']);
+      expect(error.message).to.contain(remedy).and.contain('accept');
+    }
+    expect(calls).to.equal(0);
+    for (const [name, type] of [
+      ['items', 'text/event-stream'],
+      ['plain', 'application/json'],
+    ] as const) {
+      for (const accept of ['*/*', 'application/json, text/event-stream', 'text/html', `${type};q=0.9`]) {
+        const response = await call(name, accept);
+        expect(response.headers.get('content-type'), `${name} ${accept}`).to.contain(type);
+        await response.text();
+      }
+    }
   });
 
   it('bad params without the role are 403, not 400', async () => {

@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { ROOT } from '../support/program.js';
-
-const MAX_PACKAGES = 90;
 
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
@@ -18,15 +14,6 @@ const SIZES = {
 
 /** What hooks may add to a page that has the client, besides their framework. */
 const HOOKS = { react: 2048, vue: 1024, svelte: 1024 } as const;
-
-interface Locked {
-  readonly dev?: boolean;
-  readonly peer?: boolean;
-  readonly devOptional?: boolean;
-  readonly os?: readonly string[];
-  readonly cpu?: readonly string[];
-  readonly libc?: readonly string[];
-}
 
 describe('budgets', () => {
   const sizeOf = async (entry: string, external: readonly string[]): Promise<number> => {
@@ -63,21 +50,4 @@ describe('budgets', () => {
         .and.above(max * 0.6);
     });
   }
-
-  it(`a plain install pulls in at most ${MAX_PACKAGES} packages`, () => {
-    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
-    const fits = (wanted: readonly string[] | undefined, own: string): boolean =>
-      !wanted || wanted.includes(own);
-    const installed = Object.entries<Locked>(packages).filter(
-      ([path, { dev, peer, devOptional, os, cpu, libc }]) =>
-        path !== '' &&
-        !(dev || peer || devOptional) &&
-        fits(os, process.platform) &&
-        fits(cpu, process.arch) &&
-        fits(libc, 'glibc'),
-    );
-    const names = installed.map(([path]) => path);
-    expect(names).to.include.members(['node_modules/zod', 'node_modules/ws', 'node_modules/router']);
-    expect(names.length, names.join('\n')).to.be.at.most(MAX_PACKAGES);
-  });
 });

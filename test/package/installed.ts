@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,6 @@ import { ROOT } from '../support/program.js';
 
 const run = promisify(execFile);
 const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const NODE_TYPES: string = devDependencies['@types/node'];
 
 /** The package as users get it: built, packed and installed into an empty project. */
 export interface Installed {
@@ -15,9 +14,13 @@ export interface Installed {
   readonly tarball: string;
   /** Paths in the tarball. */
   readonly files: readonly string[];
+  /** What a plain install brought, ours included. */
+  readonly plain: { readonly packages: readonly string[]; readonly bytes: number };
   /** Runs Node in the project; rejects when it fails. */
   node(...args: string[]): Promise<string>;
   write(name: string, text: string): void;
+  /** Installs packages in the versions that we develop with. */
+  install(...names: readonly string[]): Promise<void>;
   remove(): void;
 }
 
@@ -38,15 +41,31 @@ export async function installPackage(): Promise<Installed> {
   const tarball = join(project, filename);
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
   write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  const add = (...wanted: readonly string[]) => npm(project, 'install', ...flags, ...wanted);
+  const pinned = (name: string): string => `${name}@${devDependencies[name]}`;
+  await add(tarball);
+  const plain = installedPackages(project);
   // A TypeScript project for Node has the types of Node; the package brings none.
-  const wanted = [tarball, `@types/node@${NODE_TYPES}`];
-  await npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...wanted);
+  await add(pinned('@types/node'));
   return {
     project,
     tarball,
     files: files.map(({ path }) => path),
+    plain,
     write,
+    install: async (...names) => void (await add(...names.map(pinned))),
     node: async (...args) => (await run(process.execPath, args, { cwd: project })).stdout,
     remove: () => rmSync(project, { recursive: true, force: true }),
   };
+}
+
+function installedPackages(project: string): Installed['plain'] {
+  const folder = join(project, 'node_modules');
+  const lock = JSON.parse(readFileSync(join(folder, '.package-lock.json'), 'utf8'));
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  return { packages: Object.keys(lock.packages), bytes };
 }

@@ -13,6 +13,10 @@ import { type Installed, installPackage } from './installed.js';
 const run = promisify(execFile);
 const NAME = 'agent-session-gateway';
 
+/** What a plain install may bring, this package and all that it depends on. */
+const MAX_PACKAGES = 35;
+const MAX_BYTES = 20_000_000;
+
 /** Values that programs of others are written against. */
 const NAMES: Record<string, readonly string[]> = {
   [NAME]: [
@@ -125,6 +129,13 @@ describe('the packed package', function () {
     installed = await installPackage();
   });
   after(() => installed?.remove());
+
+  it('brings few packages and little to a plain install', () => {
+    const { packages, bytes } = installed.plain;
+    expect(packages).to.include.members(['node_modules/agent-session-gateway', 'node_modules/zod']);
+    expect(packages.length, packages.join('\n')).to.be.at.most(MAX_PACKAGES);
+    expect(bytes).to.be.at.most(MAX_BYTES);
+  });
 
   it('holds what it should and nothing else', () => {
     const top = new Set(installed.files.map((path) => path.split('/')[0]));

@@ -26,6 +26,12 @@ function failing(inner: Store): { store: Store; outage: { on: boolean; refused: 
   return { store, outage };
 }
 
+/** Resolves once the store has refused so many writes. */
+async function refusals(outage: { readonly refused: number }, count: number): Promise<void> {
+  const { refused } = outage;
+  while (outage.refused < refused + count) await new Promise(setImmediate);
+}
+
 const stores = { memory: memoryStore, sqlite: () => sqliteStore({ path: newDatabase() }) };
 
 for (const [name, make] of Object.entries(stores)) {
@@ -117,9 +123,12 @@ for (const [name, make] of Object.entries(stores)) {
       const stream = await openStream(`${url}/events?sessionId=main&from=earliest&token=${TOKEN}`);
       await stream.until(({ event }) => event === 'content_delta');
       outage.on = true;
-      expect((await post(`${url}/abort`, { sessionId: 'main' })).body).to.deep.equal({ aborted: true });
+      const aborting = post(`${url}/abort`, { sessionId: 'main' });
+      await refusals(outage, 1);
+      expect((await get(`${url}/status?sessionId=main`)).body.status, 'the session is free').to.equal('idle');
       expect((await post(`${url}/close`, { sessionId: 'main' })).status, 'a close').to.equal(503);
       outage.on = false;
+      expect((await aborting).body, 'answered once it is stored').to.deep.equal({ aborted: true });
       const { data } = await stream.until(({ event }) => event === 'message_end');
       expect(data.stopReason).to.equal('aborted');
       expect((await post(`${url}/close`, { sessionId: 'main' })).status).to.equal(200);

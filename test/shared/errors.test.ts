@@ -41,6 +41,9 @@ describe('GatewayError', () => {
     const denied = GatewayError.fromJSON(new GuardError({ guardType: 'role' }).toJSON());
     expect(denied).to.be.instanceOf(GuardError).and.include({ guardType: 'role', status: 403 });
     expect(isGuardError(denied)).to.equal(true);
+    // As a handler throws it, without a word on which check it stands for.
+    for (const bare of [new GuardError(), new GatewayError({ code: 'GUARD_DENIED' })])
+      expect(JSON.parse(JSON.stringify(bare))).to.include({ guardType: 'custom' });
     expect(isGatewayError({ code: 'GUARD_DENIED' })).to.equal(false);
   });
 

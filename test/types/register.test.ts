@@ -40,7 +40,7 @@ export const gateway = createGateway({
   methods: {
     create: method({
       handler: async (_params, context) => {
-        await context.channels?.publish('tasks', { id: 1 }, 'created');
+        await context.channels?.publish('tasks', { id: 1 }, { type: 'created' });
         getContext().emit('task:created', { id: 1 });
         // @ts-expect-error not declared
         await context.channels?.publish('others', 1);

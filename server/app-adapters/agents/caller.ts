@@ -9,6 +9,7 @@ interface Offered {
   readonly name: string;
   readonly description?: string | undefined;
   readonly schema: unknown;
+  readonly strict?: boolean | undefined;
 }
 
 /** The agent with what belongs to this run: the app's tools, those that the caller brought along, and the caller's parameters. */
@@ -19,10 +20,11 @@ export function forCaller<A extends Agent<any, any>>(sdk: Sdk, agent: A, turn: T
       description,
       schema: schema && toJsonSchema(schema, 'input').schema,
     })),
-    ...turn.clientTools.map(({ name, description, parameters }) => ({
+    ...turn.clientTools.map(({ name, description, parameters, strict }) => ({
       name,
       description,
       schema: parameters,
+      strict,
     })),
   ];
   const settings = settingsOf(turn.parameters);
@@ -31,14 +33,14 @@ export function forCaller<A extends Agent<any, any>>(sdk: Sdk, agent: A, turn: T
   return agent.clone({ tools, modelSettings: { ...agent.modelSettings, ...settings } }) as A;
 }
 
-function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema }: Offered): Tool {
+function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict = false }: Offered): Tool {
   return sdk.tool({
     name,
     description,
     // The turn checks the input where there is a schema of the app's own.
-    strict: false,
+    strict: strict as false,
     parameters: (schema ?? { type: 'object', properties: {}, additionalProperties: true }) as any,
-    execute: async (input) => {
+    execute: async (input: unknown) => {
       try {
         return (await turn.callTool(name, input)) ?? null;
       } catch (error) {

@@ -1,6 +1,12 @@
 import type { AgentInputItem } from '@openai/agents';
 import type { ContentBlock, Message, Role, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
-import { type Results, type Round, resultsIn, roundsOf } from '../../chat-format/rounds.js';
+import {
+  type Results,
+  type Round,
+  resultsIn,
+  roundsOf,
+  withoutProviderCalls,
+} from '../../chat-format/rounds.js';
 import { fromUserContent, toUserContent } from './user-content.js';
 
 type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
@@ -15,7 +21,8 @@ export type ConvertedMessage = Pick<Message, 'role' | 'content'>;
  * Messages as items of the Agents SDK. An answer becomes several: what it said, its calls, and their results behind them. What has
  * no counterpart is left out: `data` blocks, resources without text, results of calls that are not there.
  */
-export function toAgentItems(messages: readonly Message[]): AgentInputItem[] {
+export function toAgentItems(all: readonly Message[]): AgentInputItem[] {
+  const messages = withoutProviderCalls(all);
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): AgentInputItem[] => {
     if (role === 'assistant') return roundsOf(content).flatMap((round) => toRound(round, results));

@@ -16,6 +16,7 @@ export interface OpenCall {
 }
 
 interface Call extends OpenCall {
+  readonly providerExecuted: boolean;
   logged: boolean;
 }
 
@@ -125,10 +126,11 @@ export class StreamReader {
     for (const call of this.#calls.values()) yield* this.#log(call);
   }
 
-  *#opened({ toolCallId, toolName: name, input }: Extract<Part, { type: 'tool-call' }>): Iterable<AppEvent> {
-    const call: Call = { callId: newCallId(), name, input, logged: false };
+  *#opened(part: Extract<Part, { type: 'tool-call' }>): Iterable<AppEvent> {
+    const { toolCallId, toolName: name, input, providerExecuted = false } = part;
+    const call: Call = { callId: newCallId(), name, input, providerExecuted, logged: false };
     this.#calls.set(toolCallId, call);
-    if (!this.#options.isOurs(name)) yield* this.#log(call);
+    if (providerExecuted || !this.#options.isOurs(name)) yield* this.#log(call);
   }
 
   *#ended(toolCallId: string, output: unknown, isError: boolean): Iterable<AppEvent> {
@@ -142,7 +144,14 @@ export class StreamReader {
   *#log(call: Call): Iterable<AppEvent> {
     if (call.logged) return;
     call.logged = true;
-    yield { type: 'tool_use', callId: call.callId, name: call.name, input: call.input ?? null };
+    const { callId, name, input, providerExecuted } = call;
+    yield {
+      type: 'tool_use',
+      callId,
+      name,
+      input: input ?? null,
+      ...(providerExecuted && { providerExecuted }),
+    };
   }
 }
 

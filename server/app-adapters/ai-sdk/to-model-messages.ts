@@ -7,7 +7,7 @@ import type {
   UserModelMessage,
 } from 'ai';
 import { type ContentBlock, type Message, textOf } from '../../../shared/messages.js';
-import { NO_RESULT, type Results, resultsIn } from '../../chat-format/rounds.js';
+import { NO_RESULT, type Results, resultsIn, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { toModelOutput } from './tool-output.js';
 
 /** What of messages a model is shown. */
@@ -25,9 +25,10 @@ type UserPart = Exclude<UserModelMessage['content'], string>[number];
  * blocks of answers are for people and left out.
  */
 export function toModelMessages(
-  messages: readonly Pick<Message, 'role' | 'content'>[],
+  all: readonly Pick<Message, 'role' | 'content'>[],
   { reasoning = true }: ToModelMessagesOptions = {},
 ): ModelMessage[] {
+  const messages = withoutProviderCalls(all);
   const results = resultsIn(messages);
   return messages.flatMap((message): ModelMessage[] => {
     switch (message.role) {

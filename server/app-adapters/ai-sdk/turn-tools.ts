@@ -40,15 +40,16 @@ export class TurnTools {
   /** The tools as the AI SDK knows them. One that was written for it keeps all but who runs it. */
   toAiTools({ dynamicTool, jsonSchema }: Sdk): AiToolSet {
     return Object.fromEntries(
-      this.#offered.map(({ name, description, parameters = ANY_OBJECT }) => {
+      this.#offered.map(({ name, description, parameters = ANY_OBJECT, strict }) => {
         const execute = this.#execute(name);
         const written = Object.hasOwn(this.#written, name) ? this.#written[name] : undefined;
         if (written) return [name, { ...written, execute } as AiTool];
         const inputSchema = jsonSchema(parameters as Parameters<Sdk['jsonSchema']>[0]);
-        return [
-          name,
-          dynamicTool({ ...(description !== undefined && { description }), inputSchema, execute }),
-        ];
+        const about = {
+          ...(description !== undefined && { description }),
+          ...(strict !== undefined && { strict }),
+        };
+        return [name, dynamicTool({ ...about, inputSchema, execute })];
       }),
     );
   }

@@ -12,14 +12,20 @@ export interface GraphToolDefinition {
     readonly name: string;
     readonly description?: string;
     readonly parameters: unknown;
+    readonly strict?: boolean;
   };
 }
 
 /** The tools that the caller of a run brought along, for a model's `bindTools`. */
 export function toolDefinitions(tools: readonly ClientTool[]): GraphToolDefinition[] {
-  return tools.map(({ name, description, parameters = { type: 'object', properties: {} } }) => ({
+  return tools.map(({ name, description, parameters = { type: 'object', properties: {} }, strict }) => ({
     type: 'function',
-    function: { name, ...(description !== undefined && { description }), parameters },
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters,
+      ...(strict !== undefined && { strict }),
+    },
   }));
 }
 

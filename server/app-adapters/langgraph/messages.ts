@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
-import { type Results, resultsIn, roundsOf } from '../../chat-format/rounds.js';
+import { type Results, resultsIn, roundsOf, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { fromGraphContent, toGraphContent } from './content.js';
 import { type GraphContent, type GraphMessage, type GraphToolMessage, roleOf } from './graph.js';
 
@@ -11,7 +11,8 @@ export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id
  * several: each round of calls with the results behind it. What has no counterpart is left out: `data` blocks, resources without
  * text, results of calls that are not there.
  */
-export function toLangGraphMessages(messages: readonly Message[]): GraphMessage[] {
+export function toLangGraphMessages(all: readonly Message[]): GraphMessage[] {
+  const messages = withoutProviderCalls(all);
   const results = resultsIn(messages);
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return toParts(message, results);

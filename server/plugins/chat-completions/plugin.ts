@@ -80,6 +80,8 @@ function addRoutes(
     completions,
   }: { readonly pathPrefix: string; readonly models: Models; readonly completions: Completions },
 ): void {
+  // What the vendor's API has and this one has not is answered in its shape too, as its clients read no other.
+  if (pathPrefix !== '') context.route(pathPrefix, notServed, ROUTE);
   const modelsPath = `${pathPrefix}/models`;
   context.route(modelsPath, (call) => sendModels(call, models, modelsPath), {
     ...ROUTE,
@@ -89,11 +91,18 @@ function addRoutes(
   context.route(
     completionsPath,
     (call) => {
-      if (call.path !== completionsPath) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+      if (call.path !== completionsPath) return notServed(call);
       return completions.serve(call);
     },
     { ...ROUTE, methods: ['POST'] },
   );
+}
+
+function notServed({ request, path }: PluginRequest): never {
+  throw new GatewayError({
+    code: 'ROUTE_NOT_FOUND',
+    message: `There is no ${request.method} ${path.slice(0, 128)}: chat completions and models are served`,
+  });
 }
 
 async function sendModels(call: PluginRequest, models: Models, path: string): Promise<void> {

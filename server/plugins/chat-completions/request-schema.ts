@@ -51,6 +51,8 @@ const tool = z.object({
 });
 
 const count = z.number().int().min(1);
+/** Clients of local models write -1 for no bound. */
+const bound = z.union([count, z.literal(-1).transform(() => null)]);
 
 /** The body of a completion request. Fields it does not name are kept; null stands for absent. */
 export const chatRequestSchema = z.looseObject({
@@ -64,13 +66,21 @@ export const chatRequestSchema = z.looseObject({
     .union([
       z.enum(['none', 'auto', 'required']),
       z.looseObject({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
-      z.looseObject({ type: z.literal('allowed_tools') }),
+      z.looseObject({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z.object({
+          mode: z.enum(['auto', 'required']),
+          tools: z.array(
+            z.looseObject({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+          ),
+        }),
+      }),
     ])
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
-  max_tokens: count.nullish(),
-  max_completion_tokens: count.nullish(),
+  max_tokens: bound.nullish(),
+  max_completion_tokens: bound.nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
   frequency_penalty: z.number().nullish(),

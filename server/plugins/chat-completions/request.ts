@@ -30,17 +30,8 @@ export function readChatRequest(body: unknown): ChatRequest {
   const { model, messages, stream, stream_options, n, tools, tool_choice, ...rest } = parsed.data;
   if ((n ?? 1) > 1) throw fieldError('n', 'only one choice is made', 'unsupported_value');
   const offered = fromChatTools((tools ?? []).map(withoutNulls) as ChatTool[]);
-  if (typeof tool_choice === 'object' && tool_choice?.type === 'function') {
-    const { name } = tool_choice.function as { readonly name: string };
-    if (!offered.some((tool) => tool.name === name)) {
-      throw fieldError(
-        'tool_choice',
-        `there is no function ${JSON.stringify(name)} in tools`,
-        'invalid_value',
-      );
-    }
-  }
-  const parameters = Object.entries({ ...rest, tool_choice }).filter(
+  const chosen = chooseTools(offered, tool_choice);
+  const parameters = Object.entries({ ...rest, tool_choice: chosen.choice }).filter(
     ([name, value]) => !OWN_FIELDS.has(name) && value !== null && value !== undefined,
   );
   return {
@@ -48,18 +39,40 @@ export function readChatRequest(body: unknown): ChatRequest {
     messages: joinResults(fromChatMessages(messages as ChatMessage[])),
     stream: stream === true,
     includeUsage: stream_options?.include_usage === true,
-    clientTools: tool_choice === 'none' ? [] : offered,
+    clientTools: chosen.tools,
     parameters: Object.fromEntries(parameters),
   };
 }
 
-function withoutNulls({ type, function: { name, description, parameters } }: Offered): ChatTool {
+type Choice = ReturnType<typeof chatRequestSchema.parse>['tool_choice'];
+
+/** What of the offered tools an app may call, and the choice that it is told. */
+function chooseTools(
+  offered: readonly ClientTool[],
+  choice: Choice,
+): { readonly tools: readonly ClientTool[]; readonly choice: Choice } {
+  if (choice === 'none') return { tools: [], choice };
+  if (typeof choice !== 'object' || choice === null) return { tools: offered, choice };
+  const named = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
+  const names = named.map(({ function: { name } }) => name);
+  const missing = names.find((name) => !offered.some((tool) => tool.name === name));
+  if (missing !== undefined) {
+    const message = `there is no function ${JSON.stringify(missing)} in tools`;
+    throw fieldError('tool_choice', message, 'invalid_value');
+  }
+  if (choice.type === 'function') return { tools: offered, choice };
+  // The tools that are left say it already; few models' servers know the form.
+  return { tools: offered.filter(({ name }) => names.includes(name)), choice: choice.allowed_tools.mode };
+}
+
+function withoutNulls({ type, function: { name, description, parameters, strict } }: Offered): ChatTool {
   return {
     type,
     function: {
       name,
       ...(description != null && { description }),
       ...(parameters != null && { parameters }),
+      ...(strict != null && { strict }),
     },
   };
 }

@@ -26,8 +26,8 @@ export function answerError(
 /** Answers with an error of the gateway in the form that MCP clients read. */
 export function answerGatewayError(response: ServerResponse, error: GatewayError): void {
   const { status, code, message, retryAfterMs } = error;
-  // The rest of a body that is too large is not read.
-  if (status === 413) response.setHeader('Connection', 'close');
+  // The rest of a body that is too large is not read; HTTP/2 ends the stream alone.
+  if (status === 413 && response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
   if (retryAfterMs !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
   answerError(response, status, {
     code: code === 'INVALID_REQUEST' ? PARSE_ERROR : SERVER_ERROR,

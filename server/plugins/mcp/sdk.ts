@@ -1,6 +1,6 @@
 import type * as Node from '@modelcontextprotocol/node';
 import type * as Sdk from '@modelcontextprotocol/server';
-import { GatewayError } from '../../../shared/errors.js';
+import { loadPeer } from '../../optional-peer.js';
 
 export type { NodeIncomingMessageLike, NodeMcpRequestHandler } from '@modelcontextprotocol/node';
 export type {
@@ -26,19 +26,13 @@ export interface McpSdk {
  *
  * @throws GatewayError `INTERNAL` naming the packages to install
  */
-export async function loadSdk(): Promise<McpSdk> {
-  try {
+export function loadSdk(): Promise<McpSdk> {
+  const load = async () => {
     const [server, node] = await Promise.all([
       import('@modelcontextprotocol/server'),
       import('@modelcontextprotocol/node'),
     ]);
     return { server, node };
-  } catch (cause) {
-    throw new GatewayError({
-      code: 'INTERNAL',
-      message:
-        'mcpServerPlugin needs two packages: npm install @modelcontextprotocol/server @modelcontextprotocol/node',
-      cause,
-    });
-  }
+  };
+  return loadPeer('@modelcontextprotocol/server', 'mcpServerPlugin', load, ['@modelcontextprotocol/node']);
 }

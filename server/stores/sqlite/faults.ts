@@ -10,6 +10,8 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
+/** Extended code: everything was written, and may not be on the disk. */
+const IOERR_FSYNC = 10 | (4 << 8);
 
 const REASONS: Readonly<Record<number, { readonly reason: OpenFailure; readonly text: string }>> = {
   [BUSY]: { reason: 'locked', text: 'is in use by another process; one gateway at a time can use it' },
@@ -37,16 +39,16 @@ const SYSTEM: Readonly<Record<string, number>> = {
   ENOTDIR: CANTOPEN,
 };
 
+function extendedCode(error: unknown): number | undefined {
+  const { errcode, rawCode } = error as { errcode?: number; rawCode?: number };
+  return errcode ?? rawCode;
+}
+
 /** SQLite's primary result code of an error of either driver, or the one that a failed system call amounts to. */
 function resultCode(error: unknown): number | undefined {
-  const { errcode, rawCode, code, message } = error as {
-    errcode?: number;
-    rawCode?: number;
-    code?: string;
-    message?: string;
-  };
-  const extended = errcode ?? rawCode;
-  if (typeof extended === 'number') return extended & 0xff;
+  const { code, message } = error as { code?: string; message?: string };
+  const extended = extendedCode(error);
+  if (extended !== undefined) return extended & 0xff;
   if (code !== undefined && code in SYSTEM) return SYSTEM[code];
   return /Unable to open connection/.test(message ?? '') ? CANTOPEN : undefined;
 }
@@ -72,4 +74,13 @@ export function writeFailure(error: unknown): StoreError {
   return error instanceof StoreError
     ? error
     : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
+}
+
+/**
+ * A commit that SQLite did not report as made. Where only its sync failed, the process that opens the file next may find it in the
+ * write-ahead log, unless something else is written in its place.
+ */
+export function commitFailure(error: unknown): StoreError {
+  if (extendedCode(error) !== IOERR_FSYNC) return writeFailure(error);
+  return new StoreError('UNKNOWN', 'The disk may not have what was written', { cause: error });
 }

@@ -4,11 +4,13 @@ import {
   type AppendResult,
   type EventRecord,
   type LogRef,
+  placeOfAccepted,
+  placeOfEnd,
   type StoredSend,
   StoreError,
 } from '../store.js';
 import type { Connection, Sync } from './connection.js';
-import { writeFailure } from './faults.js';
+import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
@@ -68,10 +70,13 @@ export class GroupCommit {
     if (appends.length === 0) return;
     this.#appends = [];
     const { connection, journal } = this.#options;
+    let committing = false;
     const group = new Group(this.#options, syncOf(appends, this.#options.full));
     try {
       const answers = appends.map((append) => group.write(append));
+      committing = true;
       group.commit();
+      committing = false;
       journal.committed();
       for (const log of group.logs) this.#options.appended(log);
       for (const [i, answer] of answers.entries()) {
@@ -82,7 +87,7 @@ export class GroupCommit {
       if (group.begun) connection.rollback();
       group.undo();
       journal.failed();
-      const failure = writeFailure(error);
+      const failure = committing ? commitFailure(error) : writeFailure(error);
       for (const append of appends) append.reject(failure);
     }
   };
@@ -143,7 +148,7 @@ class Group {
 
     if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
     this.#writeEvents(log, events);
-    this.#writeRecords(log, first, options);
+    this.#writeRecords(log, { first, events }, options);
     if (options.close) this.#close(log);
     const result = { epoch: log.epoch, first, last: log.head };
     log.batch = { number: options.batch, result };
@@ -165,7 +170,11 @@ class Group {
     this.#options.journal.add(log.id, events[0]!.seq, events);
   }
 
-  #writeRecords(log: LogState, first: number, { dedupe, settle, opens, ends }: AppendOptions): void {
+  #writeRecords(
+    log: LogState,
+    { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
+    { dedupe, opens, ends = [] }: AppendOptions,
+  ): void {
     if (dedupe)
       this.#sql().putSent.run(
         log.session,
@@ -173,15 +182,17 @@ class Group {
         dedupe.hash,
         dedupe.runId,
         log.epoch,
-        first,
+        placeOfAccepted(events, first),
         Date.now(),
       );
-    if (settle) {
-      const result = { ...settle.result, cursor: formatCursor(log.epoch, log.term, log.head) };
-      this.#sql().settleSent.run(JSON.stringify(result), log.session, settle.key);
-    }
     if (opens) this.#sql().putRun.run(log.id, first, opens.runId, opens.request);
-    if (ends !== undefined) this.#sql().dropRun.run(log.id, ends);
+    for (const { runId, key, result } of ends) {
+      this.#sql().dropRun.run(log.id, runId);
+      if (key === undefined) continue;
+      const place = placeOfEnd(events, runId, log.head);
+      const settled = { ...result, cursor: formatCursor(log.epoch, log.term, place) };
+      this.#sql().settleSent.run(JSON.stringify(settled), log.session, key);
+    }
   }
 
   #close(log: LogState): void {

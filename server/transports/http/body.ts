@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
 import { checkKeys, parseJson } from '../json.js';
+import { bringsBody } from './http2.js';
 
 /** Bounds of a request body. */
 export interface BodyLimits {
@@ -23,7 +24,7 @@ export async function readBody(
 ): Promise<unknown> {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
-  if (length === 0 || (Number.isNaN(length) && headers['transfer-encoding'] === undefined)) return {};
+  if (length === 0 || (Number.isNaN(length) && !bringsBody(request))) return {};
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
@@ -67,7 +68,9 @@ function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
       finish(() => resolve(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()));
     const onClose = (): void =>
       finish(() => reject(new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' })));
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    // Who has left already is not going to say so again.
+    if (request.destroyed) onClose();
+    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }
 

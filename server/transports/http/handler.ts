@@ -16,6 +16,7 @@ import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from '
 import type { HttpEnvironment } from './environment.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
+import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
@@ -69,6 +70,7 @@ export class HttpHandler {
    * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
    */
   async identify(request: IncomingMessage, response: ServerResponse): Promise<Identity> {
+    levelHttp2(request, response);
     checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
     return this.#identify(request, bearerToken(request.headers), {});
   }
@@ -84,6 +86,7 @@ export class HttpHandler {
     call: { readonly target: Target; readonly plugin: PluginRoute; readonly options: HandleOptions },
   ): Promise<void> {
     const { handle, options } = call.plugin;
+    levelHttp2(request, response);
     checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
     if (options.methods) {
@@ -110,6 +113,7 @@ export class HttpHandler {
     }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
   ): Promise<void> {
     const env = this.#env;
+    levelHttp2(request, response);
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, env.origin.origins);
     if (isPreflight(request)) return answerPreflight(response, [route.http]);
@@ -140,7 +144,8 @@ export class HttpHandler {
     response: ServerResponse,
     { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
   ): Promise<void> {
-    if (to === 'invoke') return invokeRoute(this.#env, response, { body, caller });
+    if (to === 'invoke')
+      return invokeRoute(this.#env, response, { body, caller, accept: request.headers.accept });
     if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
     this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
   }
@@ -183,7 +188,7 @@ export class HttpHandler {
   #fail(response: ServerResponse, error: unknown, answer?: PluginRoute['options']['fail']): void {
     const shown = publicError(error, this.#env.report);
     // The rest of a body that is too large is not read.
-    if (shown.status === 413 && !response.headersSent) response.setHeader('Connection', 'close');
+    if (shown.status === 413 && !response.headersSent) endConnection(response);
     if (answer) answer(shown, response);
     else sendError(response, shown);
   }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ParentSpan } from '../../../shared/method.js';
 import type { Identity } from '../../auth/types.js';
 import { newConnectionId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
-
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
+import { parseTraceparent } from '../../traceparent.js';
 
 /** The caller of one HTTP request. What few operations look at is made when they do. */
 export class HttpCall implements Caller {
@@ -13,6 +13,7 @@ export class HttpCall implements Caller {
   readonly #response: ServerResponse;
   #clientId: string | undefined;
   #traceId: string | undefined;
+  #parentSpan: ParentSpan | null | undefined;
   #controller: AbortController | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, identity: Identity) {
@@ -27,10 +28,16 @@ export class HttpCall implements Caller {
   }
 
   get traceId(): string {
-    const { traceparent } = this.#request.headers;
-    this.#traceId ??=
-      (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined) ?? newTraceId();
+    this.#traceId ??= this.parentSpan?.traceId ?? newTraceId();
     return this.#traceId;
+  }
+
+  get parentSpan(): ParentSpan | undefined {
+    if (this.#parentSpan === undefined) {
+      const { traceparent } = this.#request.headers;
+      this.#parentSpan = typeof traceparent === 'string' ? parseTraceparent(traceparent) : null;
+    }
+    return this.#parentSpan ?? undefined;
   }
 
   get signal(): AbortSignal {

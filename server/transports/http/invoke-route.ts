@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { encodeSse } from '../../../shared/sse.js';
 import type { MethodStream } from '../../methods/stream.js';
 import type { Caller } from '../../operations/caller.js';
+import type { Invocation } from '../../operations/invoke.js';
 import { publicError } from '../public-error.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './environment.js';
@@ -11,13 +12,21 @@ import { flushResponse, startSse } from './sse-sink.js';
 export async function invokeRoute(
   env: HttpEnvironment,
   response: ServerResponse,
-  call: { readonly body: unknown; readonly caller: Caller },
+  call: { readonly body: unknown; readonly caller: Caller; readonly accept: string | undefined },
 ): Promise<void> {
-  const pending = env.operations.invoke(call.body, call.caller);
+  const pending = env.operations.invoke(call.body, call.caller, { expects: expectedOf(call.accept) });
   const outcome = pending instanceof Promise ? await pending : pending;
   if (outcome.kind === 'stream') return streamItems(env, response, outcome.stream);
   const value = outcome.value instanceof Promise ? await outcome.value : outcome.value;
   sendJson(response, 200, value);
+}
+
+/** What a caller can read by its `Accept`; undefined where it says neither kind alone. */
+function expectedOf(accept = ''): Invocation['kind'] | undefined {
+  if (accept.includes('*')) return undefined;
+  const [events, json] = [accept.includes('text/event-stream'), accept.includes('application/json')];
+  if (events === json) return undefined;
+  return events ? 'stream' : 'value';
 }
 
 async function streamItems(

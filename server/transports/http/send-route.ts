@@ -25,6 +25,8 @@ export async function sendMessage(
   }
   const accept = headers.accept ?? '';
   if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+    const left = sent.session.wait();
+    response.once('close', () => left(!response.writableFinished));
     return sendJson(response, 200, await sent.result);
   }
   await streamRun(env, request, response, { sent, identity: call.caller.identity });

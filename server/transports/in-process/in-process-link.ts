@@ -6,6 +6,7 @@ import type { EndReason, EventConnection, Sink } from '../../delivery/connection
 import { objectForm } from '../../delivery/object-form.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import { newConnectionId, newTraceId } from '../../ids.js';
+import { contextOutsideCalls } from '../../methods/context.js';
 import { publicError } from '../public-error.js';
 import type { InProcessEnvironment } from './environment.js';
 
@@ -19,6 +20,8 @@ export class InProcessLink implements Link, Sink {
   #end: LinkEnd | null = null;
   #scheduled = false;
   #closed = false;
+  /** The client's own: what it does about an event is done as itself, not as whoever caused it. */
+  readonly #context = contextOutsideCalls();
 
   constructor(
     env: InProcessEnvironment,
@@ -93,7 +96,7 @@ export class InProcessLink implements Link, Sink {
     this.#scheduled = true;
     queueMicrotask(() => {
       this.#scheduled = false;
-      this.#deliver();
+      this.#context(() => this.#deliver());
     });
   }
 

@@ -1,5 +1,4 @@
 import type { ClientTransport, Link, LinkHandlers } from '../../../shared/client-transport.js';
-import { GatewayError } from '../../../shared/errors.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { OperationName } from '../../../shared/operations.js';
 import type { Identity } from '../../auth/types.js';
@@ -39,9 +38,9 @@ class InProcessTransport implements ClientTransport {
   async *stream(params: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<unknown> {
     try {
       await this.#env.ready();
-      const outcome = await this.#env.operations.invoke(this.#travel(params), this.#caller(signal));
+      const given = this.#travel(params);
+      const outcome = await this.#env.operations.invoke(given, this.#caller(signal), { expects: 'stream' });
       if (outcome.kind === 'stream') for await (const item of outcome.stream) yield wireValue(item) ?? null;
-      else throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is not a stream' });
     } catch (error) {
       throw publicError(error, this.#env.report);
     }
@@ -76,10 +75,8 @@ class InProcessTransport implements ClientTransport {
       if (operation !== 'invoke') {
         return wireValue(await operations.execute(operation as PlainOperation, given, caller));
       }
-      const outcome = await operations.invoke(given, caller);
-      if (outcome.kind === 'value') return wireValue(await outcome.value);
-      await outcome.stream.return();
-      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The method is a stream' });
+      const outcome = await operations.invoke(given, caller, { expects: 'value' });
+      return outcome.kind === 'value' ? wireValue(await outcome.value) : undefined;
     } catch (error) {
       throw publicError(error, this.#env.report);
     }

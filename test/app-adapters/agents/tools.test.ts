@@ -20,8 +20,9 @@ describe('tools that are not the agent’s own', () => {
         type: 'object',
         properties: { of: { type: 'number' } },
         required: ['of'],
-        additionalProperties: true,
+        additionalProperties: false,
       },
+      strict: true,
     };
     const run = gateway.session('main', { user: { id: 'token' } }).send('Pick', {
       clientTools: [pick],
@@ -35,7 +36,7 @@ describe('tools that are not the agent’s own', () => {
     expect(asked.body)
       .to.include({ temperature: 0.25, max_tokens: 7, top_p: 0.5 })
       .and.not.have.property('top_k');
-    expect(asked.body.tools.map((one: any) => one.function)).to.deep.equal([{ ...pick, strict: false }]);
+    expect(asked.body.tools.map((one: any) => one.function)).to.deep.equal([pick]);
     asked.text('Choose. ').call('call_1', 'pick', { of: 3 }).finish('tool_calls');
     const again = await endpoint.next();
     expect(JSON.parse(again.body.messages.at(-1).content)).to.deep.equal({ picked: 2 });

@@ -259,7 +259,9 @@ describe('tools that go through the gateway', () => {
       );
       const parameters = { type: 'object', properties: { url: { type: 'string' } } };
       const events = client.events('main');
-      const run = send('Open it', { clientTools: [{ name: 'open_tab', description: 'Opens', parameters }] });
+      const run = send('Open it', {
+        clientTools: [{ name: 'open_tab', description: 'Opens', parameters, strict: true }],
+      });
       for await (const event of events) {
         if (event.type === 'input_required')
           await client.respond('main', event.callId, { output: { ok: true } });
@@ -267,11 +269,37 @@ describe('tools that go through the gateway', () => {
       }
       expect((await run.result).stopReason).to.equal('end');
       const [offered] = asked(model).tools as any[];
-      expect(offered).to.deep.include({ name: 'open_tab', description: 'Opens', inputSchema: parameters });
+      expect(offered).to.deep.include({
+        name: 'open_tab',
+        description: 'Opens',
+        inputSchema: parameters,
+        strict: true,
+      });
       const [result] = asked(model, 1).prompt.at(-1)!.content as any[];
       expect(result.output).to.deep.equal({ type: 'json', value: { ok: true } });
     });
   }
+
+  it('that the provider runs are told, and no model is shown them again', async () => {
+    const ran = { toolCallId: 'ws_1', toolName: 'web_search', providerExecuted: true } as const;
+    const model = scriptedModel(
+      [
+        { type: 'tool-call', input: '{"query":"x"}', ...ran },
+        { type: 'tool-result', result: [{ encryptedContent: 'long' }], ...ran },
+        ...says('Found.'),
+        ends(),
+      ],
+      [...says('Again.'), ends()],
+    );
+    const { client } = await startApp(aiSdkApp({ model }));
+    const { message } = await client.send('main', 'a').result;
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['tool_use', 'tool_result', 'text']);
+    expect(message.content[0]).to.deep.include({ name: 'web_search', providerExecuted: true });
+    await client.send('main', 'b').result;
+    const { prompt } = asked(model, 1);
+    expect(prompt.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
+    expect(prompt[1]!.content).to.deep.equal([{ type: 'text', text: 'Found.', providerOptions: undefined }]);
+  });
 
   it('that a caller brings under the name of a tool of the app do not take its place', async () => {
     const { ran, tools } = erase(false);

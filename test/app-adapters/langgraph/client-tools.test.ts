@@ -16,6 +16,7 @@ const PICK = {
   name: 'pick',
   description: 'Lets the person pick',
   parameters: { type: 'object', properties: { of: { type: 'number' } } },
+  strict: true,
 };
 
 /** A graph whose model has the tools of its caller, with the caller's temperature, and whose tools are the turn's. */

@@ -119,7 +119,7 @@ describe('the tools of an openai app', () => {
     const events = client.events('main');
     const run = send('Go', {
       clientTools: [
-        { name: 'open_tab', parameters },
+        { name: 'open_tab', parameters, strict: true },
         { name: 'weather', description: 'a false one' },
       ],
     });
@@ -130,7 +130,7 @@ describe('the tools of an openai app', () => {
       'pick',
       'open_tab',
     ]);
-    expect(first.body.tools.at(-1).function.parameters).to.deep.equal(parameters);
+    expect(first.body.tools.at(-1).function).to.deep.equal({ name: 'open_tab', parameters, strict: true });
     first.calls(call('pick', { of: ['red'] }), call('open_tab', { url: 'u' })).finish('tool_calls');
     const asked: string[] = [];
     for await (const event of events) {

@@ -87,6 +87,15 @@ describe('errors of chat completions', () => {
     expect(
       await shown(await fetch(`${baseURL}/chat/completions/x`, { method: 'POST', headers })),
     ).to.deep.equal([404, 'route_not_found']);
+    for (const [method, path] of [
+      ['POST', '/embeddings'],
+      ['GET', '/files/f_1'],
+      ['DELETE', '/chat'],
+      ['GET', ''],
+    ] as const) {
+      const unknown = await fetch(`${baseURL}${path}`, { method, headers });
+      expect(await shown(unknown), path).to.deep.equal([404, 'route_not_found']);
+    }
     const foreign = await ask(says('Hi'), { headers: { origin: 'https://evil.test' } });
     expect(await shown(foreign)).to.deep.equal([403, 'origin_denied']);
   });

@@ -172,6 +172,9 @@ describe('chat completions with the openai client', () => {
     };
     await client().chat.completions.create({ ...says('Hi'), ...given, logit_bias: null, n: 1 });
     expect(parameters).to.deep.equal([given, [], 'alice']);
+    // As clients of local models write it.
+    await client().chat.completions.create({ ...says('Hi'), max_tokens: -1, max_completion_tokens: -1 });
+    expect(parameters[3]).to.deep.equal({});
   });
 
   it('give the app system messages, images, sound and files as content', async () => {

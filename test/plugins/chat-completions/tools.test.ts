@@ -177,7 +177,7 @@ describe('tools of a completion’s caller', () => {
     }
   });
 
-  it('are hidden by tool_choice none, and a named choice has to be one of them', async () => {
+  it('are hidden by tool_choice none, narrowed by allowed_tools, and a named one has to be there', async () => {
     const seen: unknown[] = [];
     const app = runs(async (turn) => {
       seen.push(
@@ -193,10 +193,16 @@ describe('tools of a completion’s caller', () => {
     const named = { type: 'function', function: { name: 'b' } };
     await create(named);
     expect(seen).to.deep.equal([[], 'none', ['a', 'b'], 'required', ['a', 'b'], named]);
-    expect(await failure(create({ type: 'function', function: { name: 'c' } }))).to.include({
-      status: 400,
-      param: 'tool_choice',
+    const allowed = (mode: string, ...names: string[]) => ({
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: tools(...names) },
     });
+    await create(allowed('required', 'b'));
+    await create(allowed('auto', 'b', 'a'));
+    expect(seen.slice(6)).to.deep.equal([['b'], 'required', ['a', 'b'], 'auto']);
+    for (const choice of [{ type: 'function', function: { name: 'c' } }, allowed('auto', 'a', 'c')]) {
+      expect(await failure(create(choice))).to.include({ status: 400, param: 'tool_choice' });
+    }
   });
 
   it('are told with their descriptions and schemas', async () => {
@@ -214,7 +220,7 @@ describe('tools of a completion’s caller', () => {
         { type: 'function', function: { name: 'bare' } },
       ],
     });
-    expect(offered).to.deep.equal([described, { name: 'bare' }]);
+    expect(offered).to.deep.equal([{ ...described, strict: true }, { name: 'bare' }]);
   });
 
   it('need a result each: a missing one is named, and the run waits on', async () => {

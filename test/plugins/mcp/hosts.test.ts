@@ -59,7 +59,7 @@ describe('mcpServerPlugin without its packages', () => {
     const args = ['--import', 'tsx', '--import', preload, '--input-type=module', '--eval', program];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
     expect(stdout, stderr).to.equal(
-      'INTERNAL mcpServerPlugin needs two packages: npm install @modelcontextprotocol/server @modelcontextprotocol/node\n',
+      'INTERNAL mcpServerPlugin needs the package @modelcontextprotocol/server: npm install @modelcontextprotocol/server @modelcontextprotocol/node\n',
     );
   });
 });

@@ -46,6 +46,14 @@ describe('the Host header on loopback', () => {
     }
   });
 
+  it('is named when it is refused, with the option that would allow it', async () => {
+    const { url } = await startGateway({ app: echo });
+    const answer = await rawRequest(url, head('GET /status', { Host: 'agent.example:8080' }));
+    expect(JSON.parse(answer.body).error.message)
+      .to.contain('"agent.example:8080"')
+      .and.contain('allowedHosts');
+  });
+
   it('allowedHosts adds names', async () => {
     const { url } = await startGateway({ app: echo, allowedHosts: ['Gateway.Example'] });
     expect((await rawRequest(url, head('GET /healthz', { Host: 'gateway.example:80' }))).status).to.equal(
@@ -86,6 +94,32 @@ describe('the Origin header', () => {
       expect(preflight.headers.get('access-control-allow-origin')).to.equal(null);
     });
   }
+
+  it('is named when it is refused, with the host it called and the option that would allow it', async () => {
+    const { url } = await startGateway({ app: echo });
+    const { message } = (await get(`${url}/status`, { origin: 'http://localhost:5173' })).body.error;
+    expect(message)
+      .to.contain('"http://localhost:5173"')
+      .and.contain(`"${new URL(url).host}"`);
+    expect(message).to.match(/option origins/);
+  });
+
+  it('of a page of this machine passes where a proxy changed Host and the browser says it is the same origin', async () => {
+    const { url } = await startGateway({ app: echo });
+    const status = async (origin: string, site: string): Promise<number> => {
+      const fields = { Host: new URL(url).host, Origin: origin, 'Sec-Fetch-Site': site };
+      const request = head('GET /status', { ...fields, Authorization: `Bearer ${TOKEN}` });
+      return (await rawRequest(url, request)).status;
+    };
+    for (const origin of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]:5173']) {
+      expect(await status(origin, 'same-origin'), origin).to.equal(200);
+      for (const site of ['same-site', 'cross-site', 'none'])
+        expect(await status(origin, site)).to.equal(403);
+    }
+    for (const origin of ['http://rebound.test:5173', 'http://127.0.0.1.evil.test', 'null']) {
+      expect(await status(origin, 'same-origin'), origin).to.equal(403);
+    }
+  });
 
   it('of the same origin passes, without CORS headers', async () => {
     const { url } = await startGateway({ app: echo });

@@ -108,7 +108,7 @@ describe('extraRoutes', () => {
     const { url } = await startGateway({ app: echo, extraRoutes: '/_gateway' });
     for (const path of extra) {
       expect((await get(`${url}${path}`)).status, path).to.equal(404);
-      const moved = await get(`${url}/_gateway${path}?sessionId=none`);
+      const moved = await get(`${url}/_gateway${path}${path === '/history' ? '?sessionId=none' : ''}`);
       expect(moved.body.error?.code ?? 'none', path).to.be.oneOf(['none', 'SESSION_NOT_FOUND']);
     }
     expect((await post(`${url}/_gateway/ticket`, {})).status).to.equal(200);

@@ -1,0 +1,52 @@
+import type { EventDraft } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { AppendOptions, RunEnd, StoredSend } from '../stores/store.js';
+import type { Entry } from './entry.js';
+import { outcomesOf } from './outcome.js';
+
+/** What an append came to. */
+export interface Committed {
+  readonly first: number;
+  readonly last: number;
+  readonly duplicate?: StoredSend;
+}
+
+/** Drafts, or what makes them of the state just before them once everything earlier is committed. */
+export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
+/** What goes with a group of events. */
+export type GroupOptions = Pick<AppendOptions, 'dedupe' | 'opens' | 'close'> & {
+  /** The runs that may end with it, with their keys. What they still yield after that is dropped. */
+  readonly ends?: readonly { readonly id: string; readonly key?: string | undefined }[];
+  /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
+  readonly refusable?: boolean;
+  /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for a duplicate. */
+  readonly acknowledged?: () => void;
+};
+
+/** Events that are written in one append. */
+export interface Group {
+  entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
+  /** The store may have it already: it is tried again as it is, until that is known. */
+  inDoubt?: boolean;
+  readonly options: GroupOptions | null;
+  readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
+}
+
+/** The runs of a group that end with these entries, with their outcomes. */
+export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
+  if (!options?.ends) return null;
+  const outcomes = outcomesOf(entries.map(({ event }) => event as EventDraft));
+  return options.ends.flatMap(({ id, key }) => {
+    const result = outcomes.get(id);
+    return result ? [{ runId: id, key, result }] : [];
+  });
+}
+
+/** Size of the events of groups, in characters, as far as they are made. */
+export function sizeOf(groups: readonly Group[]): number {
+  let size = 0;
+  for (const { entries } of groups) {
+    if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
+  }
+  return size;
+}

@@ -1,0 +1,84 @@
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { type Store, StoreError, type StoreErrorCode } from '../stores/store.js';
+
+interface Pending {
+  readonly at: number;
+  readonly code: StoreErrorCode;
+  readonly what: string;
+  reject(error: StoreError): void;
+}
+
+/** One timer for all calls that wait: most are answered long before it fires. */
+class Deadlines {
+  readonly #ms: number;
+  readonly #pending = new Set<Pending>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  bound<T>(what: string, answer: MaybePromise<T>, code: StoreErrorCode = 'UNAVAILABLE'): MaybePromise<T> {
+    if (!isPromise(answer)) return answer;
+    return new Promise<T>((resolve, reject) => {
+      const call: Pending = { at: performance.now() + this.#ms, code, what, reject };
+      this.#pending.add(call);
+      this.#timer ??= setInterval(this.#check, Math.max(10, this.#ms / 8)).unref();
+      answer.then(
+        (value) => {
+          this.#pending.delete(call);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#pending.delete(call);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  readonly #check = (): void => {
+    const now = performance.now();
+    for (const call of this.#pending) {
+      if (call.at > now) continue;
+      this.#pending.delete(call);
+      call.reject(new StoreError(call.code, `The store did not answer ${call.what} within ${this.#ms} ms`));
+    }
+    if (this.#pending.size > 0) return;
+    clearInterval(this.#timer!);
+    this.#timer = null;
+  };
+}
+
+/**
+ * A store whose answers are not waited for longer than so many milliseconds. Of an append that is late it is unknown whether it was
+ * made; the other calls can be made again. Opening, closing and expiring take the time they take.
+ *
+ * @param ms `Infinity` waits for ever.
+ */
+export function withDeadlines(store: Store, ms: number): Store {
+  if (ms === Number.POSITIVE_INFINITY) return store;
+  const deadlines = new Deadlines(ms);
+  return {
+    durability: store.durability,
+    open: () => store.open(),
+    close: () => store.close(),
+    acquire: (ref, options) => deadlines.bound('acquire', store.acquire(ref, options)),
+    release: (ref, term) => deadlines.bound('release', store.release(ref, term)),
+    append: (log, events, options) =>
+      deadlines.bound('append', store.append(log, events, options), 'UNKNOWN'),
+    read: (log, after, limit, bytes) => deadlines.bound('read', store.read(log, after, limit, bytes)),
+    head: (ref, epoch) => deadlines.bound('head', store.head(ref, epoch)),
+    lookup: (ref, key) => deadlines.bound('lookup', store.lookup(ref, key)),
+    cut: (log, checkpoint, messages) => deadlines.bound('cut', store.cut(log, checkpoint, messages)),
+    checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
+    messages: (log, page) => deadlines.bound('messages', store.messages(log, page)),
+    record: (ref) => deadlines.bound('record', store.record(ref)),
+    list: (scope, page) => deadlines.bound('list', store.list(scope, page)),
+    count: (scope) => deadlines.bound('count', store.count(scope)),
+    unfinished: () => deadlines.bound('unfinished', store.unfinished()),
+    expire: (before) => store.expire(before),
+    remove: (ref) => deadlines.bound('remove', store.remove(ref)),
+    watch: (ref, wake) => store.watch(ref, wake),
+  };
+}

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { createClient } from '../../client/index.js';
+import { createInProcessTransport } from '../../server/index.js';
+import { OPERATIONS, type OperationName } from '../../shared/operations.js';
+import { echo } from '../support/apps.js';
+import { get, post, startGateway } from '../support/gateway.js';
+import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
+import { socketDirectory } from '../support/socket-directory.js';
+
+/** Params that each operation takes. */
+const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
+  send: { sessionId: 'main', message: 'hi' },
+  invoke: { method: 'ping' },
+  subscribe: { connectionId: 'c' },
+  abort: { sessionId: 'main' },
+  close: { sessionId: 'main' },
+  'tool-response': { sessionId: 'main', callId: 'c', approved: true },
+  channel: { sessionId: 'main', channel: 'news', payload: 1 },
+  ticket: {},
+  history: { sessionId: 'main' },
+  sessions: {},
+  apps: {},
+  status: {},
+  methods: {},
+  openapi: {},
+  asyncapi: {},
+};
+
+const methods = { ping: async () => 'pong' };
+const UNKNOWN = { path: 'attachments', message: 'unknown field' };
+
+describe('an unknown field of an operation', () => {
+  for (const [name, { http, path }] of Object.entries(OPERATIONS)) {
+    it(`of ${name} is refused by its name over HTTP, and nothing is done`, async () => {
+      const { url } = await startGateway({ app: echo, methods });
+      const params = { ...PARAMS[name as OperationName], attachments: 'x' } as Record<string, string>;
+      const { status, body } =
+        http === 'GET'
+          ? await get(`${url}${path}?${new URLSearchParams(params)}`)
+          : await post(`${url}${path}`, params);
+      expect([status, body.error.code], JSON.stringify(body)).to.deep.equal([400, 'INVALID_PARAMS']);
+      expect(body.error.details).to.deep.equal([UNKNOWN]);
+      expect(body.error.message).to.equal(`Invalid params of ${name}: attachments: unknown field`);
+      expect((await get(`${url}/sessions`)).body.sessions).to.deep.equal([]);
+    });
+  }
+
+  for (const [name, open] of [
+    ['WebSocket', (url: string) => openWebSocket(url)],
+    ['Unix socket', (_url: string, socketPath: string) => openUnixSocket(socketPath)],
+  ] as const) {
+    it(`is refused by its name over a ${name}`, async () => {
+      const socketPath = `${socketDirectory()}/gateway.sock`;
+      const { url } = await startGateway({ app: echo, methods, socketPath });
+      const socket = await open(url, socketPath);
+      await socket.connect();
+      // A socket's own connection is no param of it.
+      const { subscribe, ...operations } = PARAMS;
+      for (const [operation, params] of Object.entries({ ...operations, subscribe: {} })) {
+        const answer = await socket.ask(operation, operation, { ...params, attachments: [] });
+        expect(answer.ok, operation).to.equal(false);
+        expect(answer.error, operation).to.deep.include({ code: 'INVALID_PARAMS', details: [UNKNOWN] });
+      }
+    });
+  }
+
+  it('is refused by its name in process, for clients and for host code', async () => {
+    const { gateway } = await startGateway({ app: echo, auth: { type: 'none' } });
+    const client = createClient({ transport: createInProcessTransport(gateway) });
+    const options = { attachments: [] } as object;
+    const failures = [
+      client.send('main', 'hi', options).accepted,
+      gateway.session('main').send('hi', options).accepted,
+      gateway.execute('close', { sessionId: 'main', ...options }),
+    ];
+    for (const failing of failures) {
+      const error = await failing.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.deep.include({ code: 'INVALID_PARAMS', details: [UNKNOWN] });
+    }
+  });
+
+  it('is refused inside a message, a block and a subscription too, with its path', async () => {
+    const { url } = await startGateway({ app: echo });
+    const text = { type: 'text', text: 'hi' };
+    const cases: [body: object, path: string][] = [
+      [{ message: { role: 'user', content: 'hi', attachments: [] } }, 'message.attachments'],
+      [{ message: [{ ...text, cache: true }] }, 'message.0.cache'],
+      [{ message: { content: [text, { ...text, cache: true }] } }, 'message.content.1.cache'],
+      [{ messages: ['one', { content: 'hi', props: {} }] }, 'messages.1.props'],
+    ];
+    for (const [body, path] of cases) {
+      const answer = await post(`${url}/send`, { sessionId: 'main', ...body });
+      expect(answer.status, path).to.equal(400);
+      expect(answer.body.error.details, JSON.stringify(answer.body)).to.deep.equal([
+        { path, message: 'unknown field' },
+      ]);
+    }
+    const add = [{ sessionId: 'main', since: 3 }];
+    const { body } = await post(`${url}/subscribe`, { connectionId: 'c', add });
+    expect(body.error.details).to.deep.equal([{ path: 'add.0.since', message: 'unknown field' }]);
+  });
+
+  it('is not the id that a client gives itself, which counts for nothing on any operation', async () => {
+    const { url } = await startGateway({ app: echo, methods });
+    expect((await post(`${url}/invoke`, { method: 'ping', clientId: 'mine' })).body).to.equal('pong');
+    expect(
+      (await post(`${url}/send`, { sessionId: 'main', message: 'hi', clientId: 'mine' })).status,
+    ).to.equal(200);
+    expect((await get(`${url}/status?sessionId=main&clientId=mine`)).status).to.equal(200);
+    expect((await post(`${url}/close`, { sessionId: 'main', clientId: 'mine' })).status).to.equal(200);
+  });
+});
+
+describe('an empty message', () => {
+  it('is refused, as a text and as the content of a message', async () => {
+    const { url } = await startGateway({ app: echo });
+    for (const [message, path] of [
+      ['', 'message'],
+      [{ role: 'user', content: '' }, 'message.content'],
+      [[], 'message'],
+    ] as const) {
+      const { status, body } = await post(`${url}/send`, { sessionId: 'main', message });
+      expect([status, body.error.code]).to.deep.equal([400, 'INVALID_PARAMS']);
+      expect(body.error.details[0].path, JSON.stringify(body)).to.equal(path);
+    }
+    expect((await get(`${url}/sessions`)).body.sessions).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,282 @@
+import { expect } from 'chai';
+import { defineApp, type HostRun, memoryStore, type Turn } from '../../server/index.js';
+import { embedGateway } from '../support/embedded.js';
+import { type Gate, gate } from '../support/gate.js';
+import { heldStore } from '../support/held-store.js';
+import { testStore } from '../support/test-store.js';
+
+/** A session whose runs do what the test tells them, on a store that the test holds up. */
+function setUp() {
+  const model = testStore();
+  const held = heldStore(model.store);
+  const turns = new Map<
+    string,
+    { readonly turn: Turn; readonly say: (text: string | null) => Promise<void> }
+  >();
+  const begun = new Map<string, Gate>();
+  const beginning = (text: string): Gate => {
+    const known = begun.get(text) ?? gate();
+    begun.set(text, known);
+    return known;
+  };
+  const app = defineApp({
+    async *run(turn) {
+      let next = gate<string | null>();
+      let taken = gate();
+      turns.set(turn.text, {
+        turn: turn as Turn,
+        say: async (text) => {
+          const done = taken;
+          next.open(text);
+          await done.passed;
+        },
+      });
+      beginning(turn.text).open();
+      for (;;) {
+        const text = await next.passed;
+        next = gate();
+        if (text === null) {
+          taken.open();
+          return;
+        }
+        yield text;
+        taken.open();
+        taken = gate();
+      }
+    },
+  });
+  const gateway = embedGateway({ app, store: held.store });
+  const session = gateway.session('main');
+  const log = () => model.eventsOf('main').map((event) => describeEvent(event as never));
+  const start = async (text: string): Promise<HostRun> => {
+    const run = session.send(text);
+    await beginning(text).passed;
+    return run;
+  };
+  const turn = (text: string) => turns.get(text)!;
+  return {
+    gateway,
+    session,
+    held,
+    model,
+    log,
+    start,
+    turn,
+    begins: (text: string) => beginning(text).passed,
+  };
+}
+
+function describeEvent(event: { type: string; stopReason?: string; delta?: string }): string {
+  if (event.stopReason) return `${event.type} ${event.stopReason}`;
+  return event.delta === undefined ? event.type : `"${event.delta}"`;
+}
+
+const settled = async (promise: Promise<unknown>): Promise<boolean> => {
+  let done = false;
+  const note = (): void => {
+    done = true;
+  };
+  promise.then(note, note);
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+  return done;
+};
+
+describe('what ends a run is stored with its end', () => {
+  it('an interrupting message: whatever the run still says until then is not in the log behind its end', async () => {
+    const { session, held, log, start, turn } = setUp();
+    const first = await start('a');
+    await turn('a').say('before');
+    const waits = held.hold();
+    const second = session.send('b', { onBusy: 'interrupt' });
+    await waits;
+    expect(turn('a').turn.signal.aborted, 'the run goes on until it is stored').to.equal(false);
+    await turn('a').say('too late');
+    held.release();
+    expect((await first.result).stopReason).to.equal('superseded');
+    expect(turn('a').turn.signal.aborted).to.equal(true);
+    await second.accepted;
+    await session.abort();
+    expect((await second.result).stopReason).to.equal('aborted');
+    expect(log()).to.deep.equal([
+      'message_accepted',
+      'message_start',
+      '"before"',
+      'message_end superseded',
+      'message_accepted',
+      'message_start',
+      'message_end aborted',
+    ]);
+    expect(held.batches).to.deep.include(['message_end', 'message_accepted']);
+  });
+
+  it('an interrupting message, although the run ends by itself meanwhile: one end', async () => {
+    const { session, held, log, start, turn } = setUp();
+    const first = await start('a');
+    const waits = held.hold();
+    const second = session.send('b', { onBusy: 'interrupt' });
+    await waits;
+    await turn('a').say(null);
+    held.release();
+    expect((await first.result).stopReason).to.equal('superseded');
+    await second.accepted;
+    expect(log().filter((event) => event.startsWith('message_end'))).to.deep.equal([
+      'message_end superseded',
+    ]);
+  });
+
+  it('an interrupting message that is refused has interrupted nothing', async () => {
+    const { session, held, start, turn } = setUp();
+    const first = await start('a');
+    const waits = held.hold();
+    const second = session.send('b', { onBusy: 'interrupt' });
+    await waits;
+    held.release('refuse');
+    expect(await second.accepted.catch((error) => error.code)).to.equal('OVERLOADED');
+    expect(turn('a').turn.signal.aborted).to.equal(false);
+    await turn('a').say('and on');
+    await turn('a').say(null);
+    const { stopReason, message } = await first.result;
+    expect({ stopReason, content: message.content }).to.deep.equal({
+      stopReason: 'end',
+      content: [{ type: 'text', text: 'and on' }],
+    });
+  });
+
+  it('a close: every accepted run ends in one append with the session', async () => {
+    const { session, held, log, start, turn } = setUp();
+    const first = await start('a');
+    const queued = session.send('b');
+    await queued.accepted;
+    const waits = held.hold();
+    const closing = session.close();
+    await waits;
+    expect(turn('a').turn.signal.aborted, 'the run goes on until it is stored').to.equal(false);
+    await turn('a').say('too late');
+    held.release();
+    await closing;
+    expect([(await first.result).stopReason, (await queued.result).stopReason]).to.deep.equal([
+      'aborted',
+      'aborted',
+    ]);
+    expect(held.batches.at(-1)).to.deep.equal(['message_end', 'message_end', 'session_closed']);
+    expect(log().slice(-3)).to.deep.equal(['message_end aborted', 'message_end aborted', 'session_closed']);
+    expect((await first.result).cursor.split('.')[2]).to.equal(String(log().length - 1));
+    expect((await queued.result).cursor.split('.')[2]).to.equal(String(log().length - 2));
+  });
+
+  it('a close that is refused: its runs go on, and so does its queue', async () => {
+    const { session, held, start, turn, begins } = setUp();
+    const first = await start('a');
+    const queued = session.send('b');
+    await queued.accepted;
+    const waits = held.hold();
+    const closing = session.close();
+    await waits;
+    held.release('refuse');
+    expect(await closing.catch((error) => error.code)).to.equal('OVERLOADED');
+    await turn('a').say('still here');
+    await turn('a').say(null);
+    expect((await first.result).stopReason).to.equal('end');
+    await begins('b');
+    await turn('b').say(null);
+    expect((await queued.result).stopReason).to.equal('end');
+  });
+
+  it('a close, although the run ends by itself meanwhile and the close is refused', async () => {
+    const { session, held, start, turn, begins } = setUp();
+    const first = await start('a');
+    const queued = session.send('b');
+    await queued.accepted;
+    const waits = held.hold();
+    const closing = session.close();
+    await waits;
+    await turn('a').say(null);
+    held.release('refuse');
+    await closing.catch(() => {});
+    expect((await first.result).stopReason).to.equal('end');
+    await begins('b');
+    await turn('b').say(null);
+    await queued.result;
+  });
+
+  it('a steering message that is taken up: that, and the end of its run', async () => {
+    const { session, held, start, turn } = setUp();
+    await start('a');
+    const steer = session.send('b', { onBusy: 'steer' });
+    await steer.accepted;
+    expect(turn('a').turn.steered()).to.have.length(1);
+    expect((await steer.result).stopReason).to.equal('steered');
+    expect(held.batches).to.deep.include(['steer', 'message_end']);
+  });
+
+  it('an abort is answered once it is stored, and frees the session before', async () => {
+    const { session, held, start, turn } = setUp();
+    const first = await start('a');
+    const waits = held.hold();
+    const aborting = session.abort();
+    await waits;
+    expect(turn('a').turn.signal.aborted).to.equal(true);
+    expect((await session.status()).status).to.equal('idle');
+    expect(await settled(aborting), 'answered').to.equal(false);
+    held.release();
+    expect(await aborting).to.equal(true);
+    expect((await first.result).stopReason).to.equal('aborted');
+  });
+
+  it('an abort of a queued message too', async () => {
+    const { session, held, start } = setUp();
+    await start('a');
+    const queued = session.send('b');
+    const { runId } = await queued.accepted;
+    const waits = held.hold();
+    const aborting = session.abort({ runId });
+    await waits;
+    expect(await settled(aborting), 'answered').to.equal(false);
+    held.release();
+    expect(await aborting).to.equal(true);
+  });
+});
+
+describe('a send and a close at once', () => {
+  it('answer what has become of each: accepted and aborted, closed', async () => {
+    for (const store of [memoryStore(), testStore({ async: true }).store]) {
+      const gateway = embedGateway({ app: defineApp({ run: () => new Promise<string>(() => {}) }), store });
+      const session = gateway.session('main');
+      await session.send('first').accepted;
+      const run = session.send('again');
+      const closing = session.close();
+      await run.accepted;
+      expect((await run.result).stopReason).to.equal('aborted');
+      await closing;
+    }
+  });
+
+  it('with custom events beside them, leave the next conversation alone', async () => {
+    const gateway = embedGateway({
+      app: defineApp({ run: () => 'x' }),
+      store: testStore({ async: true }).store,
+    });
+    const session = gateway.session('main');
+    const reports: string[] = [];
+    gateway.on('error', ({ message }) => reports.push(message));
+    for (let i = 0; i < 30; i++) {
+      await session.send('first').result;
+      const closing = session.close();
+      const publishing = session
+        .channel('c')
+        .publish(i)
+        .catch((error) => error.code);
+      await closing;
+      expect(await publishing).to.be.oneOf([undefined, 'SESSION_CLOSED']);
+      const next = session.send('next');
+      const { cursor } = await next.accepted;
+      const { stopReason, cursor: end } = await next.result;
+      expect(stopReason).to.equal('end');
+      expect(end.split('.').slice(0, 2), 'one epoch and one writer').to.deep.equal(
+        cursor.split('.').slice(0, 2),
+      );
+      await session.close();
+    }
+    expect(reports.filter((text) => /lost/.test(text))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { type Store, StoreError } from '../../server/stores/store.js';
+import { type Gate, gate } from './gate.js';
+
+/** A store whose appends the test lets through, and whose batches it sees. */
+export interface HeldStore {
+  readonly store: Store;
+  /** Types of the events of every batch that was asked for, in order. */
+  readonly batches: string[][];
+  /** From now on appends wait. Resolves with the number of the batch once one does. */
+  hold(): Promise<void>;
+  /** Lets those through that wait, or has them refused, and holds no more. */
+  release(how?: 'do' | 'refuse'): void;
+}
+
+export function heldStore(inner: Store): HeldStore {
+  const batches: string[][] = [];
+  let door: Gate<'do' | 'refuse'> | null = null;
+  let arrived: Gate | null = null;
+  const append: Store['append'] = async (log, events, options) => {
+    batches.push(events.map(({ type }) => type));
+    if (door) {
+      arrived!.open();
+      if ((await door.passed) === 'refuse') throw new StoreError('UNAVAILABLE', 'Refused');
+    }
+    return inner.append(log, events, options);
+  };
+  const store = new Proxy(inner, {
+    get(target, name) {
+      if (name === 'append') return append;
+      const member = target[name as keyof Store];
+      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+    },
+  });
+  return {
+    store,
+    batches,
+    hold() {
+      door = gate();
+      arrived = gate();
+      return arrived.passed;
+    },
+    release(how = 'do') {
+      door?.open(how);
+      door = null;
+    },
+  };
+}
