@@ -130,7 +130,7 @@ async function* streamMethod(
       for (const { event, data } of events) {
         if (event === 'end') return;
         if (event === 'fail') throw GatewayError.fromJSON(JSON.parse(data));
-        if (event === 'heartbeat') heartbeatMs = JSON.parse(data).heartbeatMs ?? 0;
+        if (event === 'ping') heartbeatMs = JSON.parse(data).heartbeatMs ?? 0;
         if (event === 'chunk') yield JSON.parse(data);
       }
       watch();

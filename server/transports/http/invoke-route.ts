@@ -42,7 +42,7 @@ async function streamItems(
   // While nothing comes, so that neither proxies nor the caller take the silence for a dead connection. The first says how often.
   const beat = () => {
     if (response.writableNeedDrain || response.closed) return;
-    response.write(encodeSse('heartbeat', JSON.stringify({ heartbeatMs })));
+    response.write(encodeSse('ping', JSON.stringify({ heartbeatMs })));
     flushResponse(response);
   };
   beat();
