@@ -94,8 +94,8 @@ export class Connection implements ConnectionStatus {
 
   /** The iterator of a reader has room again. */
   drained(reader: Reader): void {
-    const track = this.#main.track(reader.sessionId);
-    if (!reader.feeder && track.readers.has(reader)) track.serve(reader);
+    const track = this.#main.find(reader.sessionId);
+    if (!reader.feeder && track?.readers.has(reader)) track.serve(reader);
   }
 
   /** The one form of a session's key that the gateway writes, as far as it is known. */
@@ -105,7 +105,7 @@ export class Connection implements ConnectionStatus {
 
   /** The run of a session that is active, null for none; undefined where that is not known here. */
   activeRun(id: string): string | null | undefined {
-    return this.state === 'open' ? this.#main.tracks.get(this.canonical(id))?.activeRun : undefined;
+    return this.state === 'open' ? this.#main.find(id)?.activeRun : undefined;
   }
 
   /** The gateway can be reached: whoever waits to try again need not. */
@@ -121,8 +121,8 @@ export class Connection implements ConnectionStatus {
   #leave(reader: Reader): void {
     this.#apart.get(reader)?.stop();
     this.#apart.delete(reader);
-    const track = this.#main.track(reader.sessionId);
-    if (!track.readers.delete(reader)) return;
+    const track = this.#main.find(reader.sessionId);
+    if (!track?.readers.delete(reader)) return;
     if (this.#readers().length > 0) {
       this.#main.leave(track);
       this.#mayPause();

@@ -62,6 +62,11 @@ export class Line {
     return track;
   }
 
+  /** The same, if it is there. */
+  find(id: string): Track | undefined {
+    return this.tracks.get(this.canonical(id));
+  }
+
   /** The one form of a session's key that the gateway writes; as it is, before the first connection. */
   canonical(id: string): string {
     const [app, name, more] = id.split(':');
@@ -270,6 +275,8 @@ export class Line {
   #placed(track: Track, info: SubscriptionInfo): void {
     track.placed(info);
     this.#host.moved?.(track);
+    // Whoever wanted it may have left before the answer came.
+    if (track.readers.size === 0 && !this.#host.isSpare?.()) this.leave(track);
   }
 
   /** Two spellings may turn out to be one session, which was asked for twice then and has to be asked for again. */

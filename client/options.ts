@@ -15,7 +15,7 @@ export interface HttpOptions {
   readonly token?: Supplied<string | null | undefined> | undefined;
   readonly headers?: Supplied<Readonly<Record<string, string>>> | undefined;
   /** Whether cookies travel, as in `fetch`. */
-  readonly credentials?: RequestCredentials | undefined;
+  readonly credentials?: 'include' | 'omit' | 'same-origin' | undefined;
   /** The gateway's own `extraRoutes`, where it moved them; below Nest's default controller `/_gateway`. @default '' */
   readonly extraRoutes?: string | undefined;
   /** @default the global `fetch` */

@@ -5,11 +5,13 @@ import { Tickets } from './auth/tickets.js';
 import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
+import { Ticker } from './delivery/ticker.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
+import { OpenCalls } from './operations/open-calls.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { validate } from './schema/validate.js';
@@ -18,11 +20,15 @@ import type { SessionEnvironment, SessionNotice } from './sessions/environment.j
 import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
+import { UnreadAnswers } from './transports/http/unread.js';
 import { defaultHosts, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
 const CHATTER_PER_SECOND = 50;
+
+/** Sessions a user may subscribe to at once: those of three connections that are opened again. */
+const SUBSCRIBE_BURST = 3000;
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -39,6 +45,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
   readonly operations: Operations;
+  readonly calls: OpenCalls;
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
   readonly webSocket: WebSocketDoor;
@@ -75,15 +82,20 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     sessionScope,
     onError: (error) => report(error, 'authentication failed'),
   });
-  const connections = new Connections(limits, ({ type, connection }) => {
-    const { id: connectionId, identity, options } = connection;
-    const { transport } = options;
-    lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
-  });
+  const ticker = new Ticker(limits, report);
+  const { connectionsPerUser } = limits;
+  const connections = new Connections(
+    { connectionsPerUser, ticker, report },
+    ({ type, connection: { id: connectionId, identity, options } }) => {
+      const { transport } = options;
+      lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
+    },
+  );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
   const sessions = new SessionDirectory(sessionEnvironment(config, { apps, notify, report, now }));
   const tickets = new Tickets();
+  const calls = new OpenCalls(limits.streamsPerUser);
   const methods = flattenMethods(config.methods);
   const operations = new Operations({
     gatewayId: id,
@@ -103,6 +115,8 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     tickets,
     sends: new RateLimiter({ perSecond: limits.sendsPerSecond }),
     invokes: new RateLimiter({ perSecond: limits.invokesPerSecond }),
+    subscribes: new RateLimiter({ perSecond: limits.subscribesPerSecond, burst: SUBSCRIBE_BURST }),
+    calls,
     methodMs: limits.methodMs,
     sessionAccess: config.sessionAccess,
     state,
@@ -122,13 +136,15 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     ready,
     report,
   };
-  const http = new HttpHandler({ ...door, tickets, apps, plugins, extraRoutes: config.extraRoutes });
-  const frames = new FrameSessions();
+  const unread = new UnreadAnswers(limits, ticker);
+  const { extraRoutes } = config;
+  const http = new HttpHandler({ ...door, tickets, apps, plugins, calls, ticker, unread, extraRoutes });
+  const frames = new FrameSessions(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, frames, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
-    ...{ config, state, apps, authenticator, connections, sessions, operations, plugins, lifecycle },
+    ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
     ...{ http, webSocket, frames, frameEnvironment, now, ready, report },
   };
 }
@@ -138,11 +154,13 @@ function sessionEnvironment(
   parts: { readonly apps: AppRegistry } & Pick<SessionEnvironment, 'notify' | 'report' | 'now'>,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, store, id, onDisconnect } = config;
-  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, retention } = limits;
+  const { queueLength, sessionsPerUser, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } =
+    limits;
   return {
     store,
     holder: id,
     retention,
+    pageBytes,
     queueLength,
     sessionsPerUser,
     runMs,

@@ -43,7 +43,7 @@ export class Doors {
     const { config, http, webSocket } = this.#parts;
     const { host, port: wanted, limits } = config;
     this.#http = await listen(
-      { host, port: wanted, handshakeMs: limits.handshakeMs },
+      { host, port: wanted, handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs },
       {
         request: (request, response) => http.handle(request, response) || http.notFound(response),
         upgrade: (request, socket, head) =>

@@ -271,7 +271,7 @@ export class Gateway<
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     await this.#started?.catch(() => {});
     // A store that is being opened for a first request is opened, and then closed with the rest.
@@ -284,7 +284,9 @@ export class Gateway<
       drainMs: config.limits.drainMs,
       storeMs,
       handOver: config.store.durability !== 'memory',
+      others: calls.idle(),
     });
+    calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);

@@ -1,3 +1,5 @@
+import './node-version.js';
+
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
 export {

@@ -97,9 +97,13 @@ export class GuardError extends GatewayError {
   }
 }
 
-/** Whether a value is a `GatewayError`, also one of another copy of this package. */
+/** Whether a value is a `GatewayError`, also one of another copy of this package. Takes any value, hostile proxies included. */
 export function isGatewayError(value: unknown): value is GatewayError {
-  return typeof value === 'object' && value !== null && BRAND in value;
+  try {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a value is a denial by a role check or a guard. */

@@ -1,3 +1,4 @@
+import { ByteBuffer } from './byte-buffer.js';
 import { GatewayError } from './errors.js';
 
 const NEWLINE = 10;
@@ -9,17 +10,17 @@ export function encodeLine(value: unknown): string {
 
 /**
  * Splits a byte stream into lines. Characters may be cut anywhere; a line is decoded only when it is whole, and its bytes are
- * counted before its newline arrives.
+ * counted before its newline arrives. What it holds is about as large as what came, however small its pieces were.
  */
 export class LineDecoder {
-  readonly #maxBytes: number;
+  /** Longest line, in bytes without its newline. */
+  maxBytes: number;
   readonly #text = new TextDecoder('utf-8', { fatal: true });
-  #parts: Uint8Array[] = [];
-  #length = 0;
+  readonly #line = new ByteBuffer();
 
   /** @param maxBytes Longest line, in bytes without its newline. */
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
   }
 
   /**
@@ -32,25 +33,25 @@ export class LineDecoder {
     while (start < chunk.length) {
       const end = chunk.indexOf(NEWLINE, start);
       const part = chunk.subarray(start, end < 0 ? chunk.length : end);
-      this.#length += part.length;
-      if (this.#length > this.#maxBytes) {
+      if (this.#line.length + part.length > this.maxBytes) {
         throw new GatewayError({
           code: 'PAYLOAD_TOO_LARGE',
-          message: `A line is limited to ${this.#maxBytes} bytes`,
+          message: `A line is limited to ${this.maxBytes} bytes`,
         });
       }
-      this.#parts.push(part);
-      if (end < 0) return;
+      if (end < 0) return this.#line.add(part);
       start = end + 1;
-      const line = this.#take();
+      const line = this.#decode(part);
       if (line !== '') yield line;
     }
   }
 
-  #take(): string {
-    const bytes = this.#parts.length === 1 ? this.#parts[0]! : concat(this.#parts, this.#length);
-    this.#parts = [];
-    this.#length = 0;
+  #decode(last: Uint8Array): string {
+    let bytes = last;
+    if (this.#line.length > 0) {
+      this.#line.add(last);
+      bytes = this.#line.take();
+    }
     try {
       const text = this.#text.decode(bytes);
       return text.endsWith('\r') ? text.slice(0, -1) : text;
@@ -58,14 +59,4 @@ export class LineDecoder {
       throw new GatewayError({ code: 'INVALID_REQUEST', message: 'A line is not UTF-8', cause });
     }
   }
-}
-
-function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -5,14 +5,34 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createGateway, defineApp } from 'agent-session-gateway';
+import { createGateway, defineApp, GatewayError, ToolCallError, tool } from 'agent-session-gateway';
 import { build } from 'esbuild';
+import { z } from 'zod';
 
 const gateway = createGateway({
   embedded: true,
   auth: { type: 'none' },
   app: defineApp({
+    tools: {
+      delete: tool({
+        schema: z.object({ file: z.string() }),
+        confirm: true,
+        confirmMessage: ({ file }) => `Delete ${file}?`,
+        handler: ({ file }) => `${file} is gone (not really).`,
+      }),
+    },
     async *run(turn) {
+      const [command, file = 'report.txt'] = turn.text.split(' ');
+      if (command === 'fail') throw new GatewayError({ code: 'INTERNAL', message: 'It went wrong' });
+      if (command === 'delete') {
+        try {
+          yield await turn.callTool('delete', { file });
+        } catch (error) {
+          if (!(error instanceof ToolCallError && error.denied)) throw error;
+          yield `${file} stays.`;
+        }
+        return;
+      }
       for (const word of `You said: ${turn.text}`.split(' ')) {
         await delay(50, undefined, { signal: turn.signal });
         yield `${word} `;
@@ -40,7 +60,7 @@ server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 process.once('SIGTERM', async () => {
-  server.close();
   await gateway.close();
+  server.close();
   server.closeAllConnections();
 });

@@ -1,7 +1,9 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { HandleOptions } from '../transports/handle-options.js';
+import { asksForWebSocket, serveWithoutUpgrade } from '../transports/http/ignore-upgrade.js';
 
 /** The part of a gateway that upgrades need. */
 export interface UpgradeTarget {
@@ -11,12 +13,15 @@ export interface UpgradeTarget {
 interface Upgrade {
   readonly socket: Duplex;
   readonly head: Buffer;
+  /** Where the host answers if the upgrade is not ours. */
+  readonly answer: HostAnswer;
 }
 
 /**
  * Upgrades of an Express host. Express routes requests only, and a router does not know where it is mounted: so an upgrade that may
- * be ours is sent through the host's own handlers, with a response that leads nowhere, until it arrives at our router, stripped of
- * the mount and with whatever the host's middleware found out about the user.
+ * be ours is sent through the host's own handlers until it arrives at our router, stripped of the mount and with whatever the host's
+ * middleware found out about the user. What the host answers instead is the answer. Any other upgrade is served as the plain request
+ * that it would be without us, unless somebody else listens.
  */
 export class ExpressUpgrades {
   readonly #gateway: UpgradeTarget;
@@ -30,8 +35,11 @@ export class ExpressUpgrades {
   take(request: IncomingMessage, options: HandleOptions): boolean {
     const upgrade = this.#pending.get(request);
     if (!upgrade) return false;
-    const taken = this.#gateway.tryUpgrade(request, upgrade.socket, upgrade.head, options);
+    const { socket, head, answer } = upgrade;
+    answer.release();
+    const taken = this.#gateway.tryUpgrade(request, socket, head, options);
     if (taken) this.#pending.delete(request);
+    else answer.resume();
     return taken;
   }
 
@@ -42,35 +50,45 @@ export class ExpressUpgrades {
 
   /** Listens to a server's upgrades. */
   attach(server: Server): void {
-    server.on('upgrade', (request, socket, head) => {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split('?', 1)[0];
-      if (path?.endsWith(WEBSOCKET_PATH)) this.#route(server, request, { socket, head });
-      else this.#leave(server, socket);
+      const alone = server.listenerCount('upgrade') === 1;
+      if (path?.endsWith(WEBSOCKET_PATH) && asksForWebSocket(request)) {
+        const answer = new HostAnswer(request, socket, alone);
+        this.#pending.set(request, { socket, head, answer });
+        server.emit('request', request, answer.response);
+      } else if (alone) serveWithoutUpgrade(server, request, { socket, head });
     });
   }
+}
 
-  #route(server: Server, request: IncomingMessage, upgrade: Upgrade): void {
-    const { socket } = upgrade;
-    // The host's middleware takes its time; without a listener a reset meanwhile would end the process.
-    const ignore = (): void => {};
-    socket.on('error', ignore);
-    this.#pending.set(request, upgrade);
-    const response = new ServerResponse(request);
-    // Somebody else answers: the host refuses the request, or knows nothing of it.
-    response.end = () => {
-      socket.off('error', ignore);
-      if (this.#pending.delete(request)) this.#leave(server, socket, response.statusCode);
-      return response;
-    };
-    server.emit('request', request, response);
+/** The host's answer to an upgrade that is not ours. It leads nowhere where somebody else listens to upgrades, who may want it. */
+class HostAnswer {
+  // Not a subclass: Express gives every response a prototype of its own.
+  readonly response: ServerResponse;
+  readonly #socket: Duplex;
+  readonly #leads: boolean;
+  readonly #drained = () => this.response.emit('drain');
+  // The host's middleware takes its time; without a listener a reset meanwhile would end the process.
+  readonly #ignore = () => {};
+
+  constructor(request: IncomingMessage, socket: Duplex, leads: boolean) {
+    this.response = new ServerResponse(request);
+    this.#socket = socket;
+    this.#leads = leads;
+    this.response.shouldKeepAlive = false;
+    if (leads) this.response.once('finish', () => socket.end());
+    this.resume();
   }
 
-  /** Not ours. With no other listener, nobody would ever answer. */
-  #leave(server: Server, socket: Duplex, status = 404): void {
-    if (server.listenerCount('upgrade') > 1) return;
-    socket.on('error', () => {});
-    socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () =>
-      socket.destroy(),
-    );
+  /** Lets go of the socket, which is to be somebody else's. */
+  release(): void {
+    this.#socket.off('error', this.#ignore).off('drain', this.#drained);
+    if (this.#leads) this.response.detachSocket(this.#socket as Socket);
+  }
+
+  resume(): void {
+    this.#socket.on('error', this.#ignore).on('drain', this.#drained);
+    if (this.#leads) this.response.assignSocket(this.#socket as Socket);
   }
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import crypto from 'node:crypto';
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from './address.js';
 
@@ -88,5 +88,5 @@ function dropOldest(
 }
 
 function digest(token: string): string {
-  return hash('sha256', token, 'base64');
+  return crypto.hash('sha256', token, 'base64');
 }

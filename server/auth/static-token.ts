@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import crypto, { timingSafeEqual } from 'node:crypto';
 import { andThen } from '../maybe-promise.js';
 import type { HostCode } from './host-call.js';
 import type { TokenAuth, Verification, Verifier } from './types.js';
@@ -43,5 +43,5 @@ function isAmong(token: string, digests: readonly Buffer[]): boolean {
 }
 
 function digest(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
+  return crypto.hash('sha256', token, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import crypto, { randomBytes } from 'node:crypto';
 import { unauthenticated } from './refusal.js';
 import type { Identity } from './types.js';
 
@@ -118,5 +118,5 @@ function isDead(entry: Entry, now: number): boolean {
 }
 
 function idOf(ticket: string): string {
-  return hash('sha256', ticket, 'base64');
+  return crypto.hash('sha256', ticket, 'base64');
 }

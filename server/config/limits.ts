@@ -6,21 +6,33 @@ export interface Limits {
   readonly jsonDepth: number;
   /** Open event streams and sockets of one user. @default 32 */
   readonly connectionsPerUser: number;
+  /** Open answers of one user that are streams of methods, or wait for a run. @default 256 */
+  readonly streamsPerUser: number;
+  /** Sockets that are open at once without having said who they are. @default 1000 */
+  readonly handshakes: number;
   /** Open sessions of one user. @default 1000 */
   readonly sessionsPerUser: number;
   /** Messages and channel events a user may send, sustained; bursts may be twice as many. @default 20 */
   readonly sendsPerSecond: number;
+  /** Sessions a user may subscribe to, sustained; bursts may be 3,000. @default 100 */
+  readonly subscribesPerSecond: number;
   /** Method calls of one user, sustained; bursts may be twice as many. @default 200 */
   readonly invokesPerSecond: number;
   /** Messages that wait behind the active run of a session. @default 32 */
   readonly queueLength: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
+  /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
+  readonly pageBytes: number;
+  /** Answers of one user that were written and not read, in bytes, above which no more requests are taken. @default 16 MiB */
+  readonly unreadBytes: number;
   /** Time for a request's head, and for a socket's first frame, which has 5 s at most. @default 10 s */
   readonly handshakeMs: number;
-  /** Interval of heartbeats on event streams. @default 15 s */
+  /** How long a connection without a request is kept open: longer than proxies keep theirs, which is 60 s for most. @default 65 s */
+  readonly keepAliveMs: number;
+  /** Interval of heartbeats on event streams and streams of methods. @default 15 s */
   readonly heartbeatMs: number;
-  /** How long a reader may make no progress before its stream is closed. @default 30 s */
+  /** How long a reader may take no byte of what was written before it is closed. @default 30 s */
   readonly slowClientMs: number;
   /** Age at which an event stream is ended, give or take a fifth, to be resumed elsewhere. @default 9 min */
   readonly streamMs: number;
@@ -34,7 +46,7 @@ export interface Limits {
   readonly answerSize: number;
   /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
-  /** Time that `close()` gives runs to finish. @default 25 s */
+  /** Time that `close()` gives runs and method calls to finish. @default 25 s */
   readonly drainMs: number;
   /** How long an answer of the store is waited for. @default 10 s */
   readonly storeMs: number;
@@ -45,12 +57,18 @@ export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   connectionsPerUser: 32,
+  streamsPerUser: 256,
+  handshakes: 1000,
   sessionsPerUser: 1000,
   sendsPerSecond: 20,
+  subscribesPerSecond: 100,
   invokesPerSecond: 200,
   queueLength: 32,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
+  pageBytes: 4 * 1024 * 1024,
+  unreadBytes: 16 * 1024 * 1024,
   handshakeMs: 10_000,
+  keepAliveMs: 65_000,
   heartbeatMs: 15_000,
   slowClientMs: 30_000,
   streamMs: 9 * 60_000,

@@ -13,7 +13,7 @@ import { memoryStore } from '../stores/memory.js';
 import { isLoopback } from '../transports/origin.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
-import { stderrLogger } from './logger.js';
+import { safeLogger, stderrLogger } from './logger.js';
 
 /** A configuration with its defaults. */
 export interface ParsedConfig
@@ -128,7 +128,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     origins: config.origins ?? [],
     allowedHosts: config.allowedHosts ?? [],
     extraRoutes: config.extraRoutes ?? '',
-    logger: config.logger ?? stderrLogger,
+    logger: safeLogger(config.logger ?? stderrLogger),
     warnings,
   };
 }

@@ -1,8 +1,10 @@
 import { formatVector } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo, TransientEventType } from '../../shared/events.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import { isPromise } from '../maybe-promise.js';
+import { Stall } from './stall.js';
 import { type Outlet, type RunFilter, type Subscribable, Subscription } from './subscription.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
 
@@ -13,6 +15,8 @@ export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
 export interface Sink {
   /** False when the receiver does not keep up: nothing more is written until `EventConnection.drained()`. */
   write(payload: unknown): boolean;
+  /** Bytes that the receiver has taken so far, whether or not it has caught up. */
+  sent(): number;
   end(reason: EndReason): void;
 }
 
@@ -38,25 +42,37 @@ const VECTOR_SESSIONS = 8;
 const CHECKPOINT_MS = 250;
 /** Heals a lost wake. */
 const PUMP_MS = 5000;
+/** Sessions that a connection follows at most. */
+export const MAX_SUBSCRIPTIONS = 1000;
+/** Bytes of events of its own, such as `subscribed`, that a receiver may leave unread; those of the log wait in the log. */
+const MAX_HELD = 1024 * 1024;
 
 /** One client's stream of events: its subscriptions, heartbeats and limits. What is written where is the transport's business. */
 export class EventConnection implements Outlet {
   readonly options: ConnectionOptions;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onClose: (connection: EventConnection) => void;
+  readonly #report: (error: unknown, what: string) => void;
   readonly #diesAt: number;
+  readonly #stall: Stall;
   identity: Identity;
-  #blockedAt: number | null = null;
+  #held = 0;
   #heartbeatAt = performance.now();
   #checkpointAt = performance.now();
   #pumpedAt = performance.now();
   #dirty = false;
   #closed = false;
 
-  constructor(options: ConnectionOptions, onClose: (connection: EventConnection) => void) {
+  constructor(
+    options: ConnectionOptions,
+    onClose: (connection: EventConnection) => void,
+    report: (error: unknown, what: string) => void,
+  ) {
     this.options = options;
     this.identity = options.identity;
     this.#onClose = onClose;
+    this.#report = report;
+    this.#stall = new Stall(() => options.sink.sent());
     const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
     this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
   }
@@ -70,7 +86,7 @@ export class EventConnection implements Outlet {
   }
 
   get writable(): boolean {
-    return this.#blockedAt === null && !this.#closed;
+    return !this.#stall.blocked && !this.#closed;
   }
 
   get closed(): boolean {
@@ -84,7 +100,7 @@ export class EventConnection implements Outlet {
 
   write(payload: unknown): void {
     if (this.#closed) return;
-    if (!this.options.sink.write(payload)) this.#blockedAt ??= performance.now();
+    if (!this.options.sink.write(payload)) this.#stall.begin();
     if (!this.options.vector) return;
     this.#dirty = true;
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
@@ -98,14 +114,40 @@ export class EventConnection implements Outlet {
   /** Sends an event of this connection alone. */
   send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
     if (this.#closed) return;
-    if (!this.options.sink.write(this.form.transient(type, data, id))) this.#blockedAt ??= performance.now();
+    const payload = this.form.transient(type, data, id);
+    const { blocked } = this.#stall;
+    if (!this.options.sink.write(payload)) this.#stall.begin();
+    if (!blocked) return;
+    const { byteLength = 0 } = payload as { readonly byteLength?: number };
+    this.#held += byteLength;
+    if (this.#held > MAX_HELD) this.end('slow');
   }
 
-  /** Follows a session. What it returns is to be told to the client before `begin` is called. */
+  /** The receiver does not keep up with what else is written to it. */
+  blocked(): void {
+    this.#stall.begin();
+  }
+
+  report(error: unknown, what: string): void {
+    this.#report(error, what);
+  }
+
+  /**
+   * Follows a session. What it returns is to be told to the client before `begin` is called.
+   *
+   * @throws GatewayError `QUEUE_FULL` when it follows as many as are allowed, or why the session can't be followed
+   */
   async follow(
     session: Subscribable,
     target: Omit<SubscribeTarget, 'sessionId'>,
   ): Promise<{ readonly info: SubscriptionInfo; begin(): void }> {
+    // Here, because whatever was checked before may have been true for several requests at once.
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS && !this.#subscriptions.has(session.id)) {
+      throw new GatewayError({
+        code: 'QUEUE_FULL',
+        message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
+      });
+    }
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
@@ -114,7 +156,9 @@ export class EventConnection implements Outlet {
       const opened = subscription.open(target);
       info = isPromise(opened) ? await opened : opened;
     } catch (error) {
-      this.unfollow(session.id);
+      // By now the session's place may be another request's, which has told its client that it follows.
+      if (this.#subscriptions.get(session.id) === subscription) this.unfollow(session.id);
+      else subscription.close();
       throw error;
     }
     if (this.#closed) subscription.close();
@@ -141,8 +185,9 @@ export class EventConnection implements Outlet {
 
   /** The receiver has caught up. */
   drained(): void {
-    if (this.#closed || this.#blockedAt === null) return;
-    this.#blockedAt = null;
+    if (this.#closed || !this.#stall.blocked) return;
+    this.#stall.end();
+    this.#held = 0;
     this.#pump();
   }
 
@@ -161,7 +206,11 @@ export class EventConnection implements Outlet {
     if (reason === 'expired' && this.writable)
       this.send('auth_expired', { message: 'The token has expired' });
     this.gone();
-    sink.end(reason);
+    try {
+      sink.end(reason);
+    } catch (error) {
+      this.#report(error, `ending connection ${this.id}`);
+    }
   }
 
   /** The transport is closed. */
@@ -177,8 +226,8 @@ export class EventConnection implements Outlet {
   tick(now: number): void {
     const { expiresAt } = this.identity;
     if (expiresAt !== undefined && Date.now() >= expiresAt) return this.end('expired');
-    if (this.#blockedAt !== null) {
-      if (now - this.#blockedAt > this.options.slowClientMs) this.end('slow');
+    if (this.#stall.blocked) {
+      if (this.#stall.isOver(now, this.options.slowClientMs)) this.end('slow');
       return;
     }
     if (now >= this.#diesAt) return this.end('rotate');

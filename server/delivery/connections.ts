@@ -1,10 +1,12 @@
 import { GatewayError } from '../../shared/errors.js';
 import { type ConnectionOptions, EventConnection } from './connection.js';
+import type { Ticker } from './ticker.js';
 
-/** Limits of a gateway's connections. */
-export interface ConnectionLimits {
+/** What a gateway's connections work with. */
+export interface ConnectionsEnvironment {
   readonly connectionsPerUser: number;
-  readonly heartbeatMs: number;
+  readonly ticker: Ticker;
+  report(error: unknown, what: string): void;
 }
 
 /** What connections tell the gateway's listeners. */
@@ -13,17 +15,16 @@ export interface ConnectionNotice {
   readonly connection: EventConnection;
 }
 
-/** Every open connection of a gateway, and the one timer that serves them all. */
+/** Every open connection of a gateway. */
 export class Connections {
-  readonly #limits: ConnectionLimits;
+  readonly #env: ConnectionsEnvironment;
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
   readonly #perUser = new Map<string, number>();
   readonly #announced = new WeakSet<EventConnection>();
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: ConnectionLimits, notify: (notice: ConnectionNotice) => void) {
-    this.#limits = limits;
+  constructor(env: ConnectionsEnvironment, notify: (notice: ConnectionNotice) => void) {
+    this.#env = env;
     this.#notify = notify;
   }
 
@@ -36,7 +37,7 @@ export class Connections {
     const { userKey } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
-      const { connectionsPerUser } = this.#limits;
+      const { connectionsPerUser } = this.#env;
       if (count >= connectionsPerUser) {
         throw new GatewayError({
           code: 'TOO_MANY_CONNECTIONS',
@@ -46,9 +47,13 @@ export class Connections {
       }
       this.#perUser.set(userKey, count + 1);
     }
-    const connection = new EventConnection(options, (closed) => this.#remove(closed, userKey));
+    const connection = new EventConnection(
+      options,
+      (closed) => this.#remove(closed, userKey),
+      this.#env.report,
+    );
     this.#open.set(options.id, connection);
-    this.#timer ??= this.#start();
+    this.#env.ticker.add(connection);
     return connection;
   }
 
@@ -75,23 +80,11 @@ export class Connections {
 
   #remove(connection: EventConnection, userKey: string): void {
     this.#open.delete(connection.id);
-    if (this.#open.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
+    this.#env.ticker.delete(connection);
     if (!connection.options.client) return;
     const count = this.#perUser.get(userKey)! - 1;
     if (count > 0) this.#perUser.set(userKey, count);
     else this.#perUser.delete(userKey);
     if (this.#announced.has(connection)) this.#notify({ type: 'client:disconnected', connection });
-  }
-
-  #start(): NodeJS.Timeout {
-    const everyMs = Math.min(1000, Math.max(5, this.#limits.heartbeatMs / 2));
-    const timer = setInterval(() => {
-      const now = performance.now();
-      for (const connection of this.#open.values()) connection.tick(now);
-    }, everyMs);
-    return timer.unref();
   }
 }

@@ -29,13 +29,17 @@ export interface StartSource {
   readonly runStart: number | null;
   /** A closed log of this session that is still kept. */
   pastLog(epoch: string): MaybePromise<ReadableLog | null>;
+  /** The last of them. */
+  lastLog(): MaybePromise<ReadableLog | null>;
 }
 
 /** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
 export function resolveStart(source: StartSource, request: StartRequest): MaybePromise<Start> {
+  // Whoever was told that nothing had begun has missed everything since.
+  if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
   const { log } = source;
-  if (!log) return { log: null, after: 0, resume: 'new' };
+  if (!log) return andThen(source.lastLog(), behind);
   switch (request.from ?? 'now') {
     case 'snapshot':
       return andThen(stateAt(log, log.head), (snapshot) => ({
@@ -62,12 +66,12 @@ function fromCursor(source: StartSource, requested: string): MaybePromise<Start>
   const { log } = source;
   const cursor = parseCursor(requested);
   if (!cursor)
-    return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog('malformed', requested);
+    return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog(source, 'malformed', requested);
   if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
   return andThen(source.pastLog(cursor.epoch), (past): MaybePromise<Start> => {
     // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
     if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
-    return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog('epoch', requested);
+    return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
   });
 }
 
@@ -117,8 +121,18 @@ function gap(
   }));
 }
 
-function gapWithoutLog(reason: GapReason, requested: string): Start {
-  return { log: null, after: 0, resume: 'gap', gap: { reason, requested }, snapshot: initialState };
+function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): MaybePromise<Start> {
+  return andThen(source.lastLog(), (past) => ({
+    ...behind(past),
+    resume: 'gap',
+    gap: { reason, requested },
+    snapshot: { ...initialState, cursor: cursorAt(past, past?.head ?? 0) },
+  }));
+}
+
+/** Behind the last conversation, waiting for the next. */
+function behind(past: ReadableLog | null): Start {
+  return { log: past, after: past?.head ?? 0, resume: 'new' };
 }
 
 /** The cursor of a place in a log; null before there is one. */

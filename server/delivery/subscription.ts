@@ -6,6 +6,7 @@ import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogBatch } from '../sessions/batch.js';
 import type { ReadableLog } from '../sessions/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
+import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
 
@@ -18,10 +19,15 @@ export interface Outlet {
   moved(): void;
   /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
   interrupt(): void;
+  report(error: unknown, what: string): void;
 }
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
+  /** How often it took up a log: where this has not changed, nothing has begun. */
+  readonly openings: number;
+  /** The conversation after the one of an epoch, or the first that is kept. */
+  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -57,6 +63,9 @@ export class Subscription {
   #end: Cursor | null = null;
   #begun = false;
   #paging = false;
+  /** The session's openings at which nothing followed the present log. */
+  #followed = -1;
+  #unreadable = false;
   #closed = false;
 
   constructor(session: Subscribable, outlet: Outlet, filter: RunFilter | null = null) {
@@ -133,8 +142,12 @@ export class Subscription {
     this.session.detach(this, left);
   }
 
-  /** Sends what there is. `batch` is what was just committed, if that woke us. */
+  /** Sends what there is. `batch` is what was just committed, if that woke us. Never throws: it is called by all that happens. */
   pump(batch?: LogBatch): void {
+    this.#guarded(() => this.#pump(batch));
+  }
+
+  #pump(batch?: LogBatch): void {
     if (!this.#begun || this.#paging) return;
     while (this.#outlet.writable && !this.#closed) {
       const log = this.#log;
@@ -153,38 +166,79 @@ export class Subscription {
     }
   }
 
-  /** At the end of a log: goes over to the session's present log, if that is another one. */
+  /** At the end of a conversation: goes over to the one that followed it, if there is one. */
   #follow(): boolean {
-    const { log } = this.session;
-    if (!log || log.ref.epoch === this.#log?.ref.epoch) return false;
+    const { log, openings } = this.session;
+    const epoch = this.#log?.ref.epoch ?? null;
+    if (openings === this.#followed || (log && log.ref.epoch === epoch)) return false;
+    return this.#read(
+      () => this.session.nextLog(epoch),
+      (found) => {
+        if (found) this.#enter(found);
+        else this.#followed = openings;
+        return found !== null;
+      },
+    );
+  }
+
+  #enter(log: ReadableLog): void {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
-    if (!reopened) this.#outlet.moved();
-    else {
-      this.#sendGap('epoch', null);
-      this.#sendSnapshot({ ...initialState, cursor: cursorAt(this.#log, 0) });
-    }
-    return true;
+    if (!reopened) return this.#outlet.moved();
+    this.#sendGap('epoch', null);
+    this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
   }
 
   #page(log: ReadableLog): boolean {
-    const page = log.read(this.#after, PAGE.events, PAGE.bytes);
-    if (!isPromise(page)) return this.#take(page, log);
-    this.#paging = true;
-    page.then(
-      (events) => {
-        this.#paging = false;
-        // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
-        if (this.#closed || !this.#outlet.writable) return;
-        if (this.#take(events, log)) this.pump();
-      },
-      () => {
-        // The store can't be read now; the sweep pumps again.
-        this.#paging = false;
-      },
+    return this.#read(
+      () => log.read(this.#after, PAGE.events, PAGE.bytes),
+      (events) => this.#take(events, log),
     );
+  }
+
+  /**
+   * Reads and goes on, at once or later; false when it is not to go on now. A store that can't be read now, or a page of it that
+   * is damaged, is no reason to end anything: the place is kept and the sweep reads again.
+   */
+  #read<T>(read: () => MaybePromise<T>, take: (value: T) => boolean): boolean {
+    const failed = (error: unknown): void => {
+      this.#paging = false;
+      if (!this.#unreadable) this.#outlet.report(error, `reading session ${this.session.id}`);
+      this.#unreadable = true;
+    };
+    let value: MaybePromise<T>;
+    try {
+      value = read();
+    } catch (error) {
+      failed(error);
+      return false;
+    }
+    if (!isPromise(value)) {
+      this.#unreadable = false;
+      return take(value);
+    }
+    this.#paging = true;
+    value.then((late) => {
+      this.#paging = false;
+      this.#unreadable = false;
+      // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
+      if (this.#closed || !this.#outlet.writable) return;
+      this.#guarded(() => {
+        if (take(late)) this.#pump();
+      });
+    }, failed);
     return false;
+  }
+
+  /** Whatever goes wrong here ends this connection and nothing else. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#outlet.report(error, `following session ${this.session.id}`);
+      this.interrupt();
+    }
   }
 
   #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
@@ -197,29 +251,20 @@ export class Subscription {
 
   /** What comes next was cut while this subscriber lagged behind: say so and go on from what is kept. */
   #restart(): boolean {
-    const start = resolveStart(this.session, { cursor: cursorAt(this.#log, this.#after) ?? '' });
-    const apply = (found: Start): boolean => {
-      this.#start = found;
-      this.#log = found.log;
-      this.#after = found.after;
-      this.#announcing = found.snapshot !== undefined;
-      // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
-      if (found.resume === 'exact') this.#start = null;
-      else this.pump();
-      return false;
-    };
-    if (!isPromise(start)) return apply(start);
-    this.#paging = true;
-    start.then(
+    const cursor = cursorAt(this.#log, this.#after) ?? '';
+    return this.#read(
+      () => resolveStart(this.session, { cursor }),
       (found) => {
-        this.#paging = false;
-        if (!this.#closed) apply(found);
-      },
-      () => {
-        this.#paging = false;
+        this.#start = found;
+        this.#log = found.log;
+        this.#after = found.after;
+        this.#announcing = found.snapshot !== undefined;
+        // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
+        if (found.resume !== 'exact') return true;
+        this.#start = null;
+        return false;
       },
     );
-    return false;
   }
 
   #send(events: readonly StoredEvent[], log: ReadableLog): void {
@@ -247,18 +292,19 @@ export class Subscription {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
     this.#announcing = true;
-    this.#sendTransient('gap', { reason, requested, ...place });
+    this.#outlet.write(this.#transient('gap', { reason, requested, ...place }));
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     this.#announcing = false;
-    this.#sendTransient('snapshot', { state });
+    const { form } = this.#outlet;
+    this.#outlet.write(snapshotPayload(state, form, () => this.#transient('snapshot', { state })));
     this.#outlet.moved();
   }
 
-  #sendTransient(type: 'gap' | 'snapshot', data: Record<string, unknown>): void {
+  #transient(type: 'gap' | 'snapshot', data: Record<string, unknown>): unknown {
     const cursor = cursorAt(this.#log, this.#after);
     const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    this.#outlet.write(this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined));
+    return this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined);
   }
 }

@@ -64,7 +64,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
       payload: anyResult(streaming),
     }),
     'sse.ping': streamed('ping', {
-      summary: 'The stream is alive; comes at least every `heartbeatMs`',
+      summary: 'Comes first: while there is no item, a comment comes every `heartbeatMs`',
       payload: object({ heartbeatMs: { type: 'number' } }),
     }),
     'sse.end': streamed('end', { summary: 'There are no more items', payload: { type: 'object' } }),

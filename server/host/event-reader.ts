@@ -75,6 +75,10 @@ class EventQueue implements Sink {
     return this.#events.length - this.#at < BUFFER;
   }
 
+  sent(): number {
+    return this.#at;
+  }
+
   end(): void {
     this.finish();
   }

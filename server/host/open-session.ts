@@ -132,7 +132,8 @@ function channel(
     publish,
     async *[Symbol.asyncIterator]() {
       for await (const event of events({ from: 'now' })) {
-        if (event.type === 'channel' && event.channel === name) yield event.event;
+        if (event.type === 'gap') yield { type: 'gap', gap: event };
+        else if (event.type === 'channel' && event.channel === name) yield event.event;
       }
     },
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
-import type { GatewayEvent } from '../../shared/events.js';
+import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type {
@@ -61,9 +61,13 @@ export interface HostEventsOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What was published on a channel, or that messages are missing: what was published between is not kept any more. */
+export type HostChannelMessage<Payload> =
+  | { readonly type: string; readonly payload: Wire<Payload>; readonly gap?: undefined }
+  | { readonly type: 'gap'; readonly gap: EventOf<'gap'>; readonly payload?: undefined };
+
 /** A channel of a session, for host code. Iterating yields what JSON makes of what was published. */
-export interface HostChannel<Payload = unknown>
-  extends AsyncIterable<{ readonly type: string; readonly payload: Wire<Payload> }> {
+export interface HostChannel<Payload = unknown> extends AsyncIterable<HostChannelMessage<Payload>> {
   publish(payload: Payload, options?: PublishOptions): Promise<void>;
 }
 

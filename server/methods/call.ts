@@ -55,11 +55,16 @@ export function callMethod(
  *
  * @throws GatewayError `INVALID_REQUEST` for a method that does not stream.
  */
-export function streamMethod(entry: MethodEntry, params: unknown, context: MethodContext): MethodStream {
+export function streamMethod(
+  entry: MethodEntry,
+  params: unknown,
+  context: MethodContext,
+  closed?: () => void,
+): MethodStream {
   if (!entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is not a streaming method` });
   }
-  return new MethodStream(entry, params, context);
+  return new MethodStream(entry, params, context, closed);
 }
 
 function handle(

@@ -29,8 +29,8 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
   readonly #params: unknown;
   readonly #caller: AbortSignal;
   readonly #call: CallContext;
-  readonly #onCallerGone = () =>
-    this.#stop(new GatewayError({ code: 'ABORTED', cause: this.#caller.reason }));
+  readonly #onClosed: () => void;
+  readonly #onCallerGone = () => this.stop(new GatewayError({ code: 'ABORTED', cause: this.#caller.reason }));
   readonly #waiting: Waiter[] = [];
   #opening: Promise<void> | undefined;
   #opener: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
@@ -40,9 +40,11 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
   #failure: { readonly error: unknown } | undefined;
   #cancelDeadline: (() => void) | undefined;
 
-  constructor(entry: MethodEntry, params: unknown, context: MethodContext) {
+  /** @param closed Called once, when it is over. */
+  constructor(entry: MethodEntry, params: unknown, context: MethodContext, closed: () => void = () => {}) {
     this.#entry = entry;
     this.#params = params;
+    this.#onClosed = closed;
     this.#caller = context.signal;
     this.#call = new CallContext(context);
   }
@@ -110,7 +112,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
       const { timeoutMs } = this.#entry.definition;
       const late = `${this.#entry.path} took longer than ${timeoutMs} ms`;
       this.#cancelDeadline = startDeadline(timeoutMs, () =>
-        this.#stop(new GatewayError({ code: 'TIMEOUT', message: late })),
+        this.stop(new GatewayError({ code: 'TIMEOUT', message: late })),
       );
       this.#iterator = await runInContext(this.#call, () => this.#run());
       this.#opener?.resolve();
@@ -153,25 +155,23 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     let step: IteratorResult<unknown>;
     try {
       step = await runInContext(this.#call, () => iterator.next());
+      if (typeof step !== 'object' || step === null) throw noResult(this.#entry.path);
     } catch (error) {
       this.#close({ error });
       return;
     }
     if (this.#closed) return;
-    if (step.done) {
-      this.#close();
-      return;
-    }
     try {
+      if (step.done) return this.#close();
       const value = await validResult(this.#entry, step.value);
       this.#waiting.shift()?.resolve({ done: false, value });
     } catch (error) {
-      this.#stop(error);
+      this.stop(error);
     }
   }
 
-  /** Ends the stream with a failure that is not the handler's, and the handler with it. */
-  #stop(error: unknown): void {
+  /** Ends the stream with a failure that is not the handler's, and the handler with it. Its reader meets the failure. */
+  stop(error: unknown): void {
     if (this.#closed) return;
     this.#close({ error });
     this.#call.abort(error);
@@ -182,6 +182,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
   #close(failure?: { readonly error: unknown }): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#onClosed();
     this.#cancelDeadline?.();
     this.#caller.removeEventListener('abort', this.#onCallerGone);
     this.#call.release();
@@ -204,4 +205,11 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
       returning.then(resolve, reject).finally(cancel);
     });
   }
+}
+
+function noResult(path: string): GatewayError {
+  return new GatewayError({
+    code: 'INTERNAL',
+    message: `The async iterator of ${path} answered with something else than { done, value }`,
+  });
 }

@@ -12,6 +12,7 @@ import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
+import type { OpenCalls } from './open-calls.js';
 
 /** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call';
@@ -45,6 +46,9 @@ export interface OperationEnvironment {
   readonly tickets: Tickets;
   readonly sends: RateLimiter;
   readonly invokes: RateLimiter;
+  /** Sessions that users follow: each new name costs memory. */
+  readonly subscribes: RateLimiter;
+  readonly calls: OpenCalls;
   readonly methodMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;

@@ -24,7 +24,7 @@ export interface InvokeOptions {
 /**
  * Finds a method and calls it.
  *
- * @throws GatewayError `METHOD_NOT_FOUND`, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
+ * @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
  *   is expected
  */
 export function invokeMethod(
@@ -41,9 +41,13 @@ export function invokeMethod(
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, caller, entry, session);
-  return entry.stream
-    ? { kind: 'stream', stream: streamMethod(entry, params.params, context) }
-    : { kind: 'value', value: callMethod(entry, params.params, context, { timeoutMs: env.methodMs }) };
+  const { calls, methodMs } = env;
+  if (entry.stream) {
+    const open = (closed: () => void): MethodStream => streamMethod(entry, params.params, context, closed);
+    return { kind: 'stream', stream: calls.stream(caller.identity.userKey, open) };
+  }
+  const value = callMethod(entry, params.params, context, { timeoutMs: methodMs });
+  return { kind: 'value', value: calls.track(value) };
 }
 
 function wrongWay({ path, stream }: MethodEntry): GatewayError {
@@ -76,7 +80,12 @@ class InvokeContext implements MethodContext {
     if (caller.parentSpan) this.parentSpan = caller.parentSpan;
     if (session)
       this.channels = {
-        publish: (channel, payload, options) => this.#publish(session, channel, payload, options),
+        publish: (channel, payload, options) => {
+          const published = this.#publish(session, channel, payload, options);
+          // Most handlers do not await it: a refusal is told to those who do, and to the log.
+          published.catch((error: unknown) => env.report(error, `publishing on ${printable(channel)}`));
+          return published;
+        },
       };
   }
 
@@ -128,6 +137,6 @@ class InvokeContext implements MethodContext {
 }
 
 /** A caller's text for a message: short and without control characters. */
-function printable(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
+function printable(text: unknown): string {
+  return typeof text === 'string' ? JSON.stringify(text.slice(0, 128)) : typeof text;
 }

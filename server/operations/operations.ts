@@ -5,13 +5,13 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
-import type { EventConnection } from '../delivery/connection.js';
+import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
+import { boundedPage } from '../sessions/page.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
-import { messagePage } from '../sessions/snapshot.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Caller } from './caller.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
@@ -42,7 +42,6 @@ export interface ToolCallRequest {
   readonly progress?: ToolProgressListener;
 }
 
-const MAX_SUBSCRIPTIONS = 1000;
 const PAGE = 50;
 
 type Handlers = {
@@ -135,6 +134,7 @@ export class Operations {
     this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
+      if (connection.options.client) this.#env.subscribes.take(connection.identity.userKey);
       const session = await this.#subscribable(sessionId, connection.identity);
       followed.push({ id: session.id, ...(await connection.follow(session, target)) });
     }
@@ -231,6 +231,7 @@ export class Operations {
     for (const id of removed) connection.unfollow(id);
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
+      this.#env.subscribes.take(userKey);
       // The present token decides, not the one the connection was opened with.
       const session = await this.#subscribable(id, caller.identity);
       const { info, begin } = await connection.follow(session, start);
@@ -245,9 +246,7 @@ export class Operations {
     const session = await this.#existing(sessionId, 'history', caller);
     const log = session.log!;
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
-    const messages = await messagePage(log, end, limit);
-    // By what was asked for, not by what came: a page that the store lost must not be asked for for ever.
-    const start = Math.max(0, Math.min(end, log.messageCount) - limit);
+    const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
   }
 

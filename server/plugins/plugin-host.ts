@@ -83,14 +83,14 @@ export class PluginHost {
     this.#routes.set(path, route);
   }
 
-  /** The route of a path or of the nearest path above it. */
+  /** The route of a path or of the nearest path above it. Costs what the few routes cost, whatever the path. */
   find(path: string): PluginRoute | undefined {
-    if (this.#routes.size === 0) return undefined;
-    for (let at = path.length; at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const route = this.#routes.get(path.slice(0, at));
-      if (route) return route;
+    let nearest: string | undefined;
+    for (const route of this.#routes.keys()) {
+      if (!path.startsWith(route) || (path.length > route.length && path[route.length] !== '/')) continue;
+      if (nearest === undefined || route.length > nearest.length) nearest = route;
     }
-    return undefined;
+    return nearest === undefined ? undefined : this.#routes.get(nearest);
   }
 
   async start(): Promise<void> {

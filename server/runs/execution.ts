@@ -97,9 +97,12 @@ export class Execution implements RunContext {
   }
 
   start(history: readonly Message[]): void {
-    this.#timer = new PausableTimer(this.#host.runMs, () =>
-      this.#host.end(this.#run, { stopReason: 'timeout' }),
-    );
+    const { runMs } = this.#host;
+    this.#timer = new PausableTimer(runMs, () => {
+      const error = this.#timeOut(`The app took longer than ${runMs} ms`);
+      // An app that hangs says nothing of its own.
+      this.#host.report(new GatewayError(error), `run ${this.runId} took longer than limits.runMs`);
+    });
     const turn = createTurn(this, this.#run, history, {
       steered: () => (this.#ended ? [] : this.#host.takeSteered(this.#run)),
       publish: (channel, payload, type) => {
@@ -125,9 +128,12 @@ export class Execution implements RunContext {
   }
 
   readonly #take = (output: Awaited<AppOutput>): void => {
-    if (!isAsyncIterable(output)) return this.#complete(output);
-    const iterator = output[Symbol.asyncIterator]();
-    this.#iterator = iterator;
+    try {
+      if (!isAsyncIterable(output)) return this.#complete(output);
+      this.#iterator = output[Symbol.asyncIterator]();
+    } catch (error) {
+      return this.#fail(error);
+    }
     if (this.#ended) this.#releaseIterator();
     else this.#next();
   };
@@ -143,8 +149,9 @@ export class Execution implements RunContext {
   // Callbacks instead of `for await`: a pending `next()` must not hold up the end of the run.
   readonly #step = (result: IteratorResult<string | AppEvent, unknown>): void => {
     if (this.#ended) return;
-    if (result.done) return this.#complete(result.value);
     try {
+      // An iterator of the app's own may answer with anything.
+      if (result.done) return this.#complete(result.value);
       this.#writer.item(result.value);
     } catch (error) {
       return this.#fail(error);
@@ -259,12 +266,17 @@ export class Execution implements RunContext {
     });
   }
 
+  #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
+    const error = { code: 'TIMEOUT', message } as const;
+    this.#host.end(this.#run, { stopReason: 'timeout', error });
+    return error;
+  }
+
   /** Stops the run's clock while a person is waited for. */
   #pause(): () => void {
     this.#timer?.pause();
-    const wait = new PausableTimer(this.#host.waitMs, () =>
-      this.#host.end(this.#run, { stopReason: 'timeout' }),
-    );
+    const { waitMs } = this.#host;
+    const wait = new PausableTimer(waitMs, () => this.#timeOut(`Nobody answered within ${waitMs} ms`));
     let waiting = true;
     return () => {
       if (!waiting) return;
@@ -343,7 +355,14 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<string | AppEve
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** What of a value survives as JSON. @throws TypeError for a cycle or bigint */
+/** What of an object survives as JSON. @throws GatewayError `INTERNAL` for what is no object; TypeError for a cycle or bigint */
 function copy<T extends object>(value: T): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+  // Each character of a text, and each item of a list, would become a field.
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: 'Usage and annotations are objects of named values',
+    });
+  }
+  return JSON.parse(JSON.stringify(value) ?? '{}') as Record<string, unknown>;
 }

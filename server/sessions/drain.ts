@@ -1,19 +1,24 @@
 import { within } from '../deadline.js';
 import type { SessionDirectory } from './directory.js';
 
+/** How sessions are drained. */
+export interface DrainOptions {
+  readonly drainMs: number;
+  /** How long the store may take to keep what was appended. */
+  readonly storeMs: number;
+  /** Whether the store hands on what is not finished. */
+  readonly handOver: boolean;
+  /** What else may use sessions, and is waited for within the same bound. */
+  readonly others: Promise<void>;
+}
+
 /**
  * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
  * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps.
- *
- * @param options.storeMs How long the store may take to keep it.
  */
 export async function drainSessions(
   sessions: SessionDirectory,
-  {
-    drainMs,
-    storeMs,
-    handOver,
-  }: { readonly drainMs: number; readonly storeMs: number; readonly handOver: boolean },
+  { drainMs, storeMs, handOver, others }: DrainOptions,
 ): Promise<void> {
   const live = [...sessions.values()];
   if (handOver) for (const session of live) session.runs.hold();
@@ -21,8 +26,7 @@ export async function drainSessions(
     (handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
   );
   const calling = live.filter(({ calls }) => calls.size > 0).map(({ calls }) => calls.ended());
-  if (running.length + calling.length > 0)
-    await within(Promise.allSettled([...running, ...calling]), drainMs);
+  await within(Promise.allSettled([...running, ...calling, others]), drainMs);
   if (handOver) for (const session of live) session.runs.handOver();
   for (const session of live) {
     session.calls.endAll('The gateway is shutting down');

@@ -9,6 +9,8 @@ export interface SessionEnvironment {
   /** This gateway, as the holder of what it acquires. */
   readonly holder: string;
   readonly retention: Retention;
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
+  readonly pageBytes: number;
   readonly queueLength: number;
   readonly sessionsPerUser: number;
   readonly runMs: number;

@@ -25,8 +25,9 @@ import {
 import { LogBatch } from './batch.js';
 import { type Entry, parseEvent, toEntry } from './entry.js';
 import { LazyFold } from './lazy-fold.js';
+import { DEFAULT_PAGE_BYTES, type LogListener, type LogOptions } from './log-options.js';
 import { type ReadableLog, termAt } from './readable-log.js';
-import { RetainedEvents, type Retention } from './retention.js';
+import { RetainedEvents } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { unavailable } from './unavailable.js';
 
@@ -38,30 +39,14 @@ const MAX_HELD = 8 * 1024 * 1024;
 /** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
 const DOUBT_MS = 30_000;
 
-/** What the owner of a log hears. */
-export interface LogListener {
-  /** Events were committed. Called once for all commits of a flush. */
-  committed(batch: LogBatch): void;
-  /** The store refused a write: the log can't be written any more and what was pending is not in it. */
-  broken(error: unknown): void;
-  /** The store can't be written or cut now; what was appended is kept here and tried again. */
-  unavailable(error: unknown): void;
-}
-
-/** How a log is kept, and by whom. */
-export interface LogOptions {
-  readonly retention: Retention;
-  readonly listener: LogListener;
-  /** The time by which events age, in milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
 /** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
 export class SessionLog implements ReadableLog {
   readonly ref: LogRef;
   readonly term: number;
   head: number;
   readonly terms: LogHead['terms'];
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
+  readonly pageBytes: number;
   readonly #fold: LazyFold;
   readonly #retained: RetainedEvents;
   readonly #store: Store;
@@ -89,6 +74,7 @@ export class SessionLog implements ReadableLog {
   ) {
     this.#store = store;
     this.#listener = options.listener;
+    this.pageBytes = options.pageBytes ?? DEFAULT_PAGE_BYTES;
     this.ref = ref;
     this.term = head.term;
     this.terms = head.terms;

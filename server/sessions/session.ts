@@ -8,7 +8,7 @@ import { type Acquired, type SessionRef, StoreError } from '../stores/store.js';
 import type { LogBatch } from './batch.js';
 import type { SessionEnvironment } from './environment.js';
 import { SessionLog } from './log.js';
-import { openPastLog } from './past-log.js';
+import { openLastLog, openNextLog, openPastLog } from './past-log.js';
 import type { ReadableLog } from './readable-log.js';
 import { OpenRuns } from './run-record.js';
 import { SessionCalls } from './session-calls.js';
@@ -22,6 +22,7 @@ export class Session implements Subscribable {
   readonly runs: SessionRuns;
   readonly calls: SessionCalls;
   log: SessionLog | null = null;
+  openings = 0;
   /** When it was last used, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
@@ -110,6 +111,14 @@ export class Session implements Subscribable {
     return openPastLog(this.#env.store, this.ref, epoch);
   }
 
+  lastLog(): MaybePromise<ReadableLog | null> {
+    return openLastLog(this.#env.store, this.ref);
+  }
+
+  nextLog(after: string | null): MaybePromise<ReadableLog | null> {
+    return openNextLog(this.#env.store, this.ref, { after, present: this.log });
+  }
+
   /** Opens the log; with `create` an absent or closed session begins anew. Null when there is none. */
   open(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
     this.usedAt = performance.now();
@@ -169,6 +178,7 @@ export class Session implements Subscribable {
       { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
       {
         retention: this.#env.retention,
+        pageBytes: this.#env.pageBytes,
         now: this.#env.now,
         listener: {
           committed: (batch) => this.#wake(batch),
@@ -179,6 +189,7 @@ export class Session implements Subscribable {
     );
     return andThen(opened, (log) => {
       this.log = log;
+      this.openings += 1;
       this.#env.opened(this.ref);
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };

@@ -2,14 +2,28 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { lastThatFit } from './fit.js';
 import type { SessionLog } from './log.js';
 import { foldWhile } from './retention.js';
 
 /** Messages a snapshot carries; `history` has the older ones. */
 const SNAPSHOT_MESSAGES = 50;
 
-/** The folded state at a retained place, as clients receive it. */
+// Readers that come together are given one state, which is then encoded once.
+const latest = new WeakMap<SessionLog, { readonly seq: number; readonly state: WeakRef<SessionState> }>();
+
+/** The folded state at a retained place, as clients receive it: the last messages, as far as they fit `pageBytes`. */
 export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState> {
+  const known = latest.get(log);
+  const shared = known?.seq === seq ? known.state.deref() : undefined;
+  if (shared) return shared;
+  return andThen(foldedAt(log, seq), (state) => {
+    latest.set(log, { seq, state: new WeakRef(state) });
+    return state;
+  });
+}
+
+function foldedAt(log: SessionLog, seq: number): MaybePromise<SessionState> {
   if (seq === log.head) return trim(log, log.state, log.messageCount, seq);
   const base = { ...log.base.state, messages: [] };
   const folded = foldWhile(log, log.base.seq, base, (event) => event.seq <= seq);
@@ -25,7 +39,7 @@ export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState
 }
 
 function trim(log: SessionLog, state: SessionState, count: number, seq: number): SessionState {
-  const messages = state.messages.slice(-SNAPSHOT_MESSAGES);
+  const { messages } = lastThatFit(state.messages.slice(-SNAPSHOT_MESSAGES), log.pageBytes);
   const cursor = formatCursor(log.ref.epoch, log.termAt(seq), seq);
   return { ...state, cursor, messages, hasMore: count > messages.length };
 }

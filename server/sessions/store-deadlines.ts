@@ -69,6 +69,7 @@ export function withDeadlines(store: Store, ms: number): Store {
       deadlines.bound('append', store.append(log, events, options), 'UNKNOWN'),
     read: (log, after, limit, bytes) => deadlines.bound('read', store.read(log, after, limit, bytes)),
     head: (ref, epoch) => deadlines.bound('head', store.head(ref, epoch)),
+    conversations: (ref) => deadlines.bound('conversations', store.conversations(ref)),
     lookup: (ref, key) => deadlines.bound('lookup', store.lookup(ref, key)),
     cut: (log, checkpoint, messages) => deadlines.bound('cut', store.cut(log, checkpoint, messages)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),

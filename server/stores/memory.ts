@@ -250,6 +250,12 @@ class MemoryStore implements Store {
     return log ? describe(session!, log) : null;
   }
 
+  conversations(ref: SessionRef): readonly string[] {
+    const session = this.#sessions.get(keyOf(ref));
+    if (!session) return [];
+    return session.log.expired ? [...session.past.keys()] : [...session.past.keys(), session.log.epoch];
+  }
+
   lookup(ref: SessionRef, key: string): StoredSend | null {
     return this.#sessions.get(keyOf(ref))?.keys.get(key) ?? null;
   }

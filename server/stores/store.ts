@@ -208,6 +208,9 @@ export interface Store {
   /** The current log of a session, or the one of an epoch; null when there is none. */
   head(ref: SessionRef, epoch?: string): MaybePromise<LogHead | null>;
 
+  /** Epochs of the logs of a session that are kept, the oldest first: the conversations that were held under its key, in order. */
+  conversations(ref: SessionRef): MaybePromise<readonly string[]>;
+
   /** What a key was used for within the last 24 hours at least, also in closed logs. */
   lookup(ref: SessionRef, key: string): MaybePromise<StoredSend | null>;
 

@@ -94,10 +94,14 @@ describe('what a turn gives its app', () => {
     const body = {
       sessionId: 'main',
       message: 'hi',
-      user: { id: 'root' },
-      userId: 'root',
-      metadata: { user: { id: 'root' } },
+      metadata: { user: { id: 'root' }, userId: 'root' },
     };
+    const claiming = await post(
+      `${url}/send`,
+      { ...body, user: { id: 'root' }, userId: 'root' },
+      as('alice'),
+    );
+    expect(claiming.body.error).to.include({ code: 'INVALID_PARAMS' });
     const { body: result } = await post(`${url}/send`, body, as('alice'));
     expect(result.message.content[0].text).to.equal('alice/main');
   });

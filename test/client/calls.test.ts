@@ -8,6 +8,7 @@ import { echo } from '../support/apps.js';
 import { connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
 import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
 
 /** Changes a global until the test ends. */
@@ -39,6 +40,40 @@ describe('the calls of a client', () => {
       expect(unsayable).to.be.instanceOf(GatewayError);
       expect(unsayable).to.include({ code: 'INVALID_REQUEST' });
       expect(unsayable.message).to.include('BigInt');
+    }
+  });
+
+  it('survive whatever the page gave that throws', async () => {
+    const { url } = await startGateway({ app: echo });
+    const throws = () => {
+      throw new Error('a bug in the page');
+    };
+    const failing = {
+      name: 'failing',
+      request: throws,
+      stream: throws,
+      open: throws,
+      close: () => {},
+    } as never;
+    for (const options of [
+      { fetch: throws as never },
+      { headers: throws },
+      { token: throws },
+      { transport: 'websocket' as const, WebSocket: throws as never },
+      { transport: failing },
+    ]) {
+      const client = connectClient(url, options);
+      for (const call of [client.invoke('x'), client.stream('x').next()]) {
+        const error = await failure(call);
+        expect(error).to.be.instanceOf(GatewayError).and.include({ code: 'NETWORK' });
+      }
+      const state = new Promise<void>((resolve) =>
+        client.on('state', (now) => now === 'reconnecting' && resolve()),
+      );
+      client.events('main');
+      await state;
+      expect(client.connection.error).to.include({ code: 'NETWORK' });
+      client.disconnect();
     }
   });
 
@@ -321,7 +356,7 @@ describe('a page', () => {
     expect(states).not.to.include('paused');
     link.emit(logged(1, 'message_end', { runId: 'r', stopReason: 'end', message: {} }));
     expect((await run.result).stopReason).to.equal('end');
-    while (!states.includes('paused')) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => states.includes('paused'));
   });
 });
 

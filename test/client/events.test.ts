@@ -254,6 +254,24 @@ describe('client events', () => {
     expect(client.connection.state).to.equal('open');
   });
 
+  it('asks for nothing that nobody reads any more', async () => {
+    const kept = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) });
+    const left = client.events('other');
+    await left.return?.();
+    link.emit({ type: 'subscribed', sessionId: 'other', ...info(1) });
+    await settle();
+    expect(link.changes).to.deep.equal([
+      { add: [{ sessionId: 'other', from: 'run' }] },
+      { remove: ['other'] },
+    ]);
+    await left.return?.();
+    client.events('third');
+    await settle();
+    expect(link.changes.at(-1)).to.deep.equal({ add: [{ sessionId: 'third', from: 'run' }] });
+    await kept.return?.();
+  });
+
   it('gives a second snapshot without disturbing who has the first', async () => {
     const first = client.events('main', { from: 'snapshot' });
     const link = (await transport.link(0)).connect({ main: info(9) }).emit(snapshot(8));

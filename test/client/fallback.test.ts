@@ -6,6 +6,7 @@ import { behindProxy, isEnd } from '../support/behind-proxy.js';
 import { connectClient, failure, reaches, takeUntil } from '../support/client.js';
 import { foreignAnswer } from '../support/fault-proxy.js';
 import { startGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 describe('a client whose network fails', () => {
   it('falls back from WebSockets where none gets through any more', async () => {
@@ -40,12 +41,12 @@ describe('a client whose network fails', () => {
       return foreignAnswer('502 Bad Gateway', '');
     };
     proxy.cut();
-    while (refused === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => refused > 0);
     proxy.answer = (line) => {
       if (line.startsWith('GET /ws')) upgrades.push(line);
       return undefined;
     };
-    while (upgrades.length === tried) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => upgrades.length > tried);
     await reaches(client, 'open');
   });
 

@@ -7,6 +7,7 @@ import { collect, connectClient, failure, reaches, takeUntil } from '../support/
 import { foreignAnswer } from '../support/fault-proxy.js';
 import { gate } from '../support/gate.js';
 import { uncaught } from '../support/uncaught.js';
+import { until } from '../support/until.js';
 
 const TRANSPORTS = ['sse', 'websocket'] as const;
 
@@ -102,7 +103,7 @@ for (const transport of TRANSPORTS) {
       };
       proxy.cut();
       await reaches(client, 'reconnecting');
-      while (refused < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => refused >= 3);
       expect(watch.getSnapshot().status).to.equal('ready');
       if (transport === 'sse') expect(client.connection.error?.message).to.include('404');
       proxy.answer = undefined;
@@ -158,7 +159,7 @@ for (const transport of TRANSPORTS) {
         const ends: string[] = [];
         client.on('state', (state) => ends.push(state));
         await reaches(client, 'open');
-        while (asked < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+        await until(() => asked >= 3);
         await client.send('main', 'still here').result;
         await takeUntil(events, isEnd);
         expect(ends).not.to.include('reconnecting');
@@ -211,7 +212,7 @@ for (const transport of TRANSPORTS) {
       expect(await calls[1]).to.include({ code: 'ABORTED' });
       hangs.events('main');
       const before = asked;
-      while (asked === before) await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => asked > before);
     });
 
     it('says what a function for tokens throws', async () => {
@@ -235,7 +236,7 @@ for (const transport of TRANSPORTS) {
       );
       const events = client.events('main', { from: 'earliest' });
       await reaches(client, 'open');
-      while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => asked > 0);
       await client.send('main', 'hello').result;
       expect((await events.next()).value.type).to.equal('message_accepted');
       expect(client.connection.state).to.equal('open');
@@ -263,7 +264,7 @@ for (const transport of TRANSPORTS) {
       proxy.cut();
       // Back-offs grow: for more attempts than a send that surely did not arrive is given.
       const hurry = setInterval(() => client.session('main').watch().getSnapshot().sending[0]?.retry(), 30);
-      while (refused < 10) await new Promise((resolve) => setTimeout(resolve, 30));
+      await until(() => refused >= 10);
       proxy.answer = undefined;
       held.open();
       expect(await run.result).to.include({ stopReason: 'end' });

@@ -15,10 +15,12 @@ describe('client watch', () => {
     transport = new ScriptedTransport();
     client = createClient({ transport });
   });
-  afterEach(() => {
+  afterEach(async () => {
     client.disconnect();
-    expect(clock.countTimers()).to.equal(0);
+    await settle();
+    const left = clock.countTimers();
     clock.uninstall();
+    expect(left).to.equal(0);
   });
 
   const message = (id: string, text = 'Hello') =>
@@ -213,6 +215,15 @@ describe('client watch', () => {
         .getSnapshot()
         .messages.map(({ id }) => id),
     ).to.deep.equal([key, 'a1']);
+  });
+
+  it('shows sends to either spelling of its session', async () => {
+    transport.answers.send = () => new Promise(() => {});
+    const watch = client.session('main').watch();
+    watched(watch);
+    const run = client.send('assistant:main', 'x');
+    (await transport.link(0)).connect({ main: info(1, { epoch: null, head: 0 }) });
+    expect(watch.getSnapshot().sending.map(({ key }) => key)).to.deep.equal([run.idempotencyKey]);
   });
 
   it('keeps a send that was refused, and sends it again under its key when asked', async () => {

@@ -59,6 +59,22 @@ export function describeSends(makeStore: () => StoreUnderTest | Promise<StoreUnd
       expect(kept?.result).to.deep.equal({ ...resultOf('run_1'), cursor });
     });
 
+    it('ends several runs in one batch, each with its place, and keeps a key with the place of its message', async () => {
+      await writer.append([record(1, 'message_accepted')], { dedupe });
+      const end = (seq: number, runId: string) => ({ ...record(seq, 'message_end'), runId });
+      await writer.append([end(2, 'run_1'), end(3, 'run_2'), record(4, 'message_accepted')], {
+        dedupe: { key: 'k2', hash: 'h2', runId: 'run_3' },
+        ends: [
+          { runId: 'run_1', key: 'k', result: resultOf('run_1') },
+          { runId: 'run_2', result: resultOf('run_2') },
+        ],
+      });
+      expect((await store.lookup(refOf(), 'k2'))?.seq).to.equal(4);
+      expect((await store.lookup(refOf(), 'k'))?.result?.cursor).to.equal(
+        `${writer.log.epoch}.${writer.term}.2`,
+      );
+    });
+
     it('settles nothing for a key it does not know', async () => {
       await writer.append([record(1, 'message_end')], {
         ends: [{ runId: 'run_9', key: 'x', result: resultOf('run_9') }],

@@ -55,6 +55,20 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       expect(acquired.record).to.not.have.property('userId');
     });
 
+    it('knows the conversations that were held under a key, in order, as long as their logs are kept', async () => {
+      expect(await store.conversations(refOf())).to.deep.equal([]);
+      const epochs: string[] = [];
+      for (let i = 0; i < 3; i++) {
+        const epoch = newTestEpoch();
+        const writer = await TestWriter.acquire(store, refOf(), { epoch });
+        epochs.push(epoch);
+        expect(await store.conversations(refOf())).to.deep.equal(epochs);
+        if (i < 2) await writer.append([record(1, 'session_closed')], { close: true });
+      }
+      await store.expire({ keys: 0, closedLogs: Date.now() + 1 });
+      expect(await store.conversations(refOf())).to.deep.equal(epochs.slice(2));
+    });
+
     it('takes up an open session as it stands, whatever create says', async () => {
       const first = await TestWriter.acquire(store, refOf(), { epoch: newTestEpoch(), userId: 'u1' });
       await first.append(records(1, 3));

@@ -35,6 +35,10 @@ class TestOutlet implements Outlet {
   interrupt(): void {
     throw new Error('interrupted');
   }
+
+  report(error: unknown): void {
+    throw error;
+  }
 }
 
 /** A real log on a real store, whose wakes the test passes on as it likes. */
@@ -66,7 +70,10 @@ async function setUp(async: boolean, retained: number) {
     id: 'main',
     log,
     runStart: null,
+    openings: 1,
     pastLog: () => null,
+    lastLog: () => null,
+    nextLog: () => null,
     attach: (subscription) => attached.add(subscription),
     detach: (subscription) => attached.delete(subscription),
     describe: () => ({ status: 'idle', queued: 0 }),
@@ -189,12 +196,19 @@ describe('a connection', () => {
         transport: 'test',
         identity: { user: { id: 'u' }, scope: 's', userKey: 'u' } as never,
         form: objectForm,
-        sink: { write: (payload) => written.push(...(payload as GatewayEvent[])) > 0, end: () => {} },
+        sink: {
+          write: (payload) => written.push(...(payload as GatewayEvent[])) > 0,
+          sent: () => 0,
+          end: () => {},
+        },
         heartbeatMs: 60_000,
         slowClientMs: 60_000,
         client: true,
       },
       () => {},
+      (error) => {
+        throw error;
+      },
     );
     const { begin } = await connection.follow(session, { from: 'earliest' });
     begin();

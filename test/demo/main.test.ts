@@ -25,7 +25,10 @@ async function startMain(env: Record<string, string> = {}): Promise<Demo> {
   return { program, url: url!, token: token!, guest: guest!, curls };
 }
 
-describe('npm start', () => {
+describe('npm start', function () {
+  // Each test starts several processes, which take their time on a machine that runs other tests too.
+  this.timeout(60_000);
+
   it('prints URL, token and curl lines that work as they stand', async () => {
     const { url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
     expect(token).to.equal(TOKEN);
@@ -67,7 +70,7 @@ describe('npm start', () => {
   });
 
   it('ends with npm: a signal for npm alone closes the gateway', async () => {
-    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' } });
+    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' }, group: true });
     await npm.prints(/Ctrl\+C/);
     // The pipe is closed when the last that writes to it, the gateway, is gone.
     npm.child.kill('SIGTERM');

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createGateway, isGatewayError } from '../../server/index.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
+import { commitFailure } from '../../server/stores/sqlite/faults.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase, startDurable } from '../support/durable.js';
@@ -200,5 +201,22 @@ describe('a disk that is full', () => {
       messages: unknown[];
     };
     expect(all.messages).to.have.length(4);
+  });
+});
+
+describe('a commit that SQLite does not report as made', () => {
+  it('is refused, unless only its sync failed: then nobody knows, and only the same batch may be tried again', () => {
+    const SQLITE_IOERR_FSYNC = 1034;
+    const SQLITE_IOERR_WRITE = 778;
+    const SQLITE_FULL = 13;
+    const failures = (code: number) => [
+      Object.assign(new Error('node:sqlite'), { errcode: code }),
+      Object.assign(new Error('libsql'), { rawCode: code }),
+    ];
+    const codesOf = (code: number): string[] => failures(code).map((error) => commitFailure(error).code);
+    expect(codesOf(SQLITE_IOERR_FSYNC)).to.deep.equal(['UNKNOWN', 'UNKNOWN']);
+    expect(codesOf(SQLITE_IOERR_WRITE)).to.deep.equal(['UNAVAILABLE', 'UNAVAILABLE']);
+    expect(codesOf(SQLITE_FULL)).to.deep.equal(['UNAVAILABLE', 'UNAVAILABLE']);
+    expect(commitFailure(new Error('something else')).code).to.equal('UNAVAILABLE');
   });
 });

@@ -79,4 +79,34 @@ describe('examples', () => {
     await page.close();
     expect(await program.kill('SIGTERM')).to.equal(0);
   });
+
+  it('browser-page shows what waits, asks, stops and fails', async function () {
+    this.timeout(60_000);
+    needChromium(this);
+    const { url } = await start('examples/browser-page/server.ts');
+    const { page, problems } = await openPage(url);
+    const say = async (text: string): Promise<void> => {
+      await page.fill('input[name=text]', text);
+      await page.click('button[type=submit]');
+    };
+    await say(Array.from({ length: 400 }, () => 'long').join(' '));
+    await page.waitForSelector('#stop:not([hidden])');
+    await say('delete a.txt');
+    await page.waitForSelector('li.user.waiting:has-text("delete a.txt (waits for its turn)")');
+    await page.click('#stop');
+    await page.waitForSelector('#error:has-text("Stopped.")');
+    // It has its turn, and asks; a page that is loaded again asks too.
+    await page.waitForSelector('.confirmation:has-text("Delete a.txt?")');
+    await page.reload();
+    await page.click('.confirmation:has-text("Delete a.txt?") .deny');
+    await page.waitForSelector('li.assistant:has-text("a.txt stays.")');
+    await say('delete b.txt');
+    await page.click('.confirmation:has-text("Delete b.txt?") .approve');
+    await page.waitForSelector('li.assistant:has-text("b.txt is gone (not really).")');
+    await page.waitForFunction(() => document.querySelector('#pending')!.childElementCount === 0);
+    await say('fail');
+    await page.waitForSelector('#error:has-text("The answer is not complete: It went wrong.")');
+    expect(problems).to.deep.equal([]);
+    await page.close();
+  });
 });

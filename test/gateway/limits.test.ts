@@ -129,9 +129,13 @@ describe('limits', () => {
         await new Promise(() => {});
       },
     });
-    const { url } = await startGateway({ app, limits: { runMs: 20 } });
+    const { url, log } = await startGateway({ app, limits: { runMs: 20 } });
     const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
     expect(body).to.include({ stopReason: 'timeout' });
+    expect(body.error).to.deep.equal({ code: 'TIMEOUT', message: 'The app took longer than 20 ms' });
+    expect(log.lines.map(({ level, message }) => `${level}: ${message}`)).to.deep.equal([
+      `error: session main: run ${body.runId} took longer than limits.runMs`,
+    ]);
     expect(body.message.content).to.deep.equal([{ type: 'text', text: 'a' }]);
     expect((await get(`${url}/status?sessionId=main`)).body).to.include({ status: 'idle' });
   });
@@ -139,9 +143,9 @@ describe('limits', () => {
   it('waitMs: a wait for a person that takes longer ends the run as timeout', async () => {
     const app = defineApp({ run: async (turn) => String(await turn.ask({ name: 'q' })) });
     const { url } = await startGateway({ app, limits: { waitMs: 20 } });
-    expect((await post(`${url}/send`, { sessionId: 'main', message: 'hi' })).body).to.include({
-      stopReason: 'timeout',
-    });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    expect(body).to.include({ stopReason: 'timeout' });
+    expect(body.error).to.deep.equal({ code: 'TIMEOUT', message: 'Nobody answered within 20 ms' });
   });
 
   it('heartbeatMs: heartbeats carry the cursor of a quiet stream', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/program.js';
 
@@ -32,14 +32,32 @@ export function buildPackage(): Promise<unknown> {
   return built;
 }
 
+const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+async function pack(folder: string): Promise<Packed> {
+  await buildPackage();
+  const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
+  return (JSON.parse(packed) as [Packed])[0];
+}
+
+/** Builds and packs the package into a folder; resolves with the path of the tarball. */
+export async function packPackage(folder: string): Promise<string> {
+  return join(folder, (await pack(folder)).filename);
+}
+
 export async function installPackage(): Promise<Installed> {
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
-  const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
-  await buildPackage();
-  const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', project);
-  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const { filename, files } = await pack(project);
   const tarball = join(project, filename);
-  const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(project, name)), { recursive: true });
+    writeFileSync(join(project, name), text);
+  };
   write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
   const add = (...wanted: readonly string[]) => npm(project, 'install', ...flags, ...wanted);

@@ -121,6 +121,15 @@ export const config: GatewayConfig = { app };
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
 
+/** What a compiler has to say of a project. */
+async function compile(compiler: string, project: string): Promise<string> {
+  const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+  const { stdout } = await run(process.execPath, [tsc, '-p', project]).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout;
+}
+
 describe('the packed package', function () {
   this.timeout(120_000);
   let installed: Installed;
@@ -294,6 +303,77 @@ for await (const event of createClient({ baseUrl: '/agent' }).events('main')) se
       expect(stdout).to.equal('');
     });
   }
+
+  for (const compiler of ['typescript', 'typescript5']) {
+    it(`type-checks in a project for Node without the DOM library with ${compiler}`, async () => {
+      installed.write(
+        'server-only.ts',
+        `import { createGateway, gatewayMiddleware } from '${NAME}';
+import { createClient } from '${NAME}/client';
+import { createUnixSocketClientTransport } from '${NAME}/client/node';
+import { chatCompletionsPlugin } from '${NAME}/plugins/chat-completions';
+import { type GatewayEvent, reduce } from '${NAME}/protocol';
+import { sqliteStore } from '${NAME}/stores/sqlite';
+const app = { async *run() { yield 'x'; } };
+export const gateway = createGateway({ app, store: sqliteStore({ path: 'x.db' }) }).use(chatCompletionsPlugin());
+export const router = gatewayMiddleware({ app });
+export const clients = [
+  createClient<typeof gateway>({ baseUrl: 'http://127.0.0.1', credentials: 'include' }),
+  createClient({ transport: createUnixSocketClientTransport({ socketPath: '/x' }) }),
+];
+export const fold: (state: Parameters<typeof reduce>[0], event: GatewayEvent) => typeof state = reduce;`,
+      );
+      const options = {
+        target: 'es2023',
+        lib: ['es2023'],
+        module: 'nodenext',
+        types: ['node'],
+        strict: true,
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      installed.write(
+        'tsconfig.json',
+        JSON.stringify({ compilerOptions: options, files: ['server-only.ts'] }),
+      );
+      expect(await compile(compiler, installed.project)).to.equal('');
+    });
+  }
+
+  // TypeScript 7 knows this way of finding modules no more.
+  it('type-checks as CommonJS with moduleResolution node10, every entry, and runs', async () => {
+    const entries = Object.keys(NAMES).filter((entry) => !(entry in NEEDS));
+    const imports = entries.map((entry, at) => `import * as entry${at} from '${entry}';`);
+    const uses = entries.map((entry, at) => `${JSON.stringify(entry)}: Object.keys(entry${at}).length`);
+    installed.write('old/package.json', '{"type":"commonjs"}');
+    installed.write(
+      'old/main.ts',
+      `${imports.join('\n')}
+import { createGateway, method } from '${NAME}';
+import { createClient } from '${NAME}/client';
+const gateway = createGateway({ app: { run: () => 'x' }, methods: { ping: method({ handler: async () => ({ n: 1 }) }) } });
+export const call = async (): Promise<number> => (await createClient<typeof gateway>({ baseUrl: '/' }).invoke('ping')).n;
+console.log(JSON.stringify({ ${uses.join(', ')} }));`,
+    );
+    const options = {
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      module: 'commonjs',
+      moduleResolution: 'node10',
+      esModuleInterop: true,
+      types: ['node'],
+      typeRoots: ['../node_modules/@types'],
+      strict: true,
+      // The types of optional peers, which this project has none of, are looked for in vain.
+      skipLibCheck: true,
+      outDir: '.',
+      ignoreDeprecations: '5.0',
+    };
+    installed.write('old/tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['main.ts'] }));
+    expect(await compile('typescript5', join(installed.project, 'old'))).to.equal('');
+    const names = JSON.parse(await installed.node('old/main.js')) as Record<string, number>;
+    for (const entry of entries) expect(names[entry], entry).to.be.at.least(NAMES[entry]!.length);
+  });
 
   it('is clean to publint', async () => {
     const pkgDir = join(installed.project, 'node_modules', NAME);

@@ -195,7 +195,7 @@ export const e = 'not from "here"';`;
     expect(
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
-    const own = /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/optional-peer\.ts$/;
+    const own = /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/(?:optional-peer|node-version)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),

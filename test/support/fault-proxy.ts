@@ -64,15 +64,15 @@ export class FaultProxy {
     this.opened += 1;
     const connection: Connection = { client, server, deaf: this.deaf };
     this.#open.add(connection);
-    for (const socket of [client, server]) {
-      socket.setNoDelay(true);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        this.#open.delete(connection);
-        client.destroy();
-        server.destroy();
-      });
-    }
+    for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => {});
+    client.on('close', () => {
+      this.#open.delete(connection);
+      server.destroy();
+    });
+    server.on('close', () => {
+      // On a silent line nobody hears that the other end has closed.
+      if (connection.deaf !== 'both' && connection.deaf !== 'down') client.destroy();
+    });
     client.on('data', (chunk: Buffer) => {
       const line = /^(GET|POST) [^\r]+/.exec(chunk.toString('latin1', 0, 2048))?.[0];
       const answer = line && this.answer?.(line);

@@ -8,14 +8,16 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A running program, with what it has printed. */
 export class Program {
   readonly child: ChildProcess;
+  readonly #group: boolean;
   /** Resolves with the exit code, or the signal that ended it. */
   readonly exited: Promise<number | string>;
   output = '';
   #ended = false;
   readonly #waiters = new Set<() => void>();
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, group = false) {
     this.child = child;
+    this.#group = group;
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;
@@ -50,8 +52,19 @@ export class Program {
   }
 
   async kill(signal: NodeJS.Signals): Promise<number | string> {
-    if (!this.#ended) this.child.kill(signal);
+    if (!this.#ended) {
+      if (this.#group) killGroup(this.child.pid!, signal);
+      else this.child.kill(signal);
+    }
     return this.exited;
+  }
+}
+
+function killGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // All of it has ended, and the end of its output is on the way.
   }
 }
 
@@ -59,6 +72,8 @@ export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Whether it starts programs of its own, which `kill` then ends too. */
+  readonly group?: boolean;
 }
 
 /** Runs a TypeScript program of this repository as its users do; it is killed after the test. */
@@ -69,7 +84,7 @@ export function runProgram(file: string, { args = [], env = {} }: ProgramOptions
 /** Runs a command; it is killed after the test. */
 export function runCommand(
   command: string,
-  { args = [], env = {}, cwd = ROOT }: ProgramOptions = {},
+  { args = [], env = {}, cwd = ROOT, group = false }: ProgramOptions = {},
 ): Program {
   const { PORT: _port, HOST: _host, GATEWAY_TOKEN: _token, ...own } = process.env;
   // A test that wants its sessions kept names a place for them.
@@ -77,6 +92,7 @@ export function runCommand(
     cwd,
     env: { ...own, GATEWAY_DB: 'memory', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: group,
   });
-  return closeLater(new Program(child), (program) => program.kill('SIGKILL'));
+  return closeLater(new Program(child, group), (program) => program.kill('SIGKILL'));
 }

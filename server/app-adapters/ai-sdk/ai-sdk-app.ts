@@ -94,10 +94,19 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
     const answered = yield* say(reader, () => given.start(turn, messages, aiTools));
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
-    messages = [...messages, ...(await answerApprovals(turn, reader, approvals, answered))];
+    const fits = (name: string, input: unknown) => fitsTool(given.written[name], input);
+    messages = [...messages, ...(await answerApprovals({ turn, reader, fits }, approvals, answered))];
   }
   yield* reader.unmade();
   return { stopReason: reader.stopReason };
+}
+
+/** Whether an input is one for a tool. Of a function's tools nothing is known: its own call checks them. */
+async function fitsTool(tool: AiToolSet[string] | undefined, input: unknown): Promise<boolean> {
+  if (!tool) return true;
+  const { asSchema } = await loadSdk();
+  const outcome = await asSchema(tool.inputSchema).validate?.(input);
+  return outcome?.success ?? true;
 }
 
 /** Says what a stream says. Returns its messages, of which those that wait for approval have to be given back to the SDK. */

@@ -2,6 +2,13 @@ import type { ModelMessage, ToolModelMessage } from 'ai';
 import type { Turn } from '../../apps/application.js';
 import type { Approval, StreamReader } from './stream-reader.js';
 
+export interface AnswerOptions {
+  readonly turn: Turn;
+  readonly reader: StreamReader;
+  /** Whether an input that the person changed is one for the tool; older versions of the SDK do not look. */
+  fits(name: string, input: unknown): Promise<boolean>;
+}
+
 /**
  * Asks the person for every approval that a stream ended with.
  *
@@ -9,15 +16,18 @@ import type { Approval, StreamReader } from './stream-reader.js';
  * @returns the same and the answers: what the next stream begins with.
  */
 export async function answerApprovals(
-  turn: Turn,
-  reader: StreamReader,
+  { turn, reader, fits }: AnswerOptions,
   approvals: readonly Approval[],
   answered: readonly ModelMessage[],
 ): Promise<ModelMessage[]> {
   const changes = new Map<string, unknown>();
   const responses = await Promise.all(
     approvals.map(async ({ approvalId, toolCallId, call: { callId, name, input } }) => {
-      const { approved, reason, input: changed } = await turn.confirm({ callId, name, input });
+      const answer = await turn.confirm({ callId, name, input });
+      const { input: changed } = answer;
+      const fitting = !answer.approved || changed === undefined || (await fits(name, changed));
+      const approved = answer.approved && fitting;
+      const reason = fitting ? answer.reason : 'the changed input does not fit the tool';
       if (approved && changed !== undefined) changes.set(toolCallId, changed);
       if (!approved) reader.deny(toolCallId, reason);
       return {

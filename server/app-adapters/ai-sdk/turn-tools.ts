@@ -1,6 +1,7 @@
 import type { Tool as AiTool, ToolSet as AiToolSet } from 'ai';
 import type { ClientTool, Turn } from '../../apps/application.js';
 import { type Tool, type ToolSet, tool } from '../../apps/tool.js';
+import { ToolCallError } from '../../runs/tool-error.js';
 import { offeredTools } from '../offered-tools.js';
 
 type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
@@ -55,9 +56,16 @@ export class TurnTools {
   }
 
   #execute(name: string) {
-    return (input: unknown, { toolCallId }: { readonly toolCallId: string }): Promise<unknown> => {
+    return async (input: unknown, { toolCallId }: { readonly toolCallId: string }): Promise<unknown> => {
       this.#begun.add(toolCallId);
-      return this.#turn.callTool(name, input as never);
+      try {
+        return await this.#turn.callTool(name, input as never);
+      } catch (error) {
+        // The SDK shows the model what the error is as a text, from version 7 on with the name of its class.
+        throw error instanceof ToolCallError
+          ? Object.assign(error, { toString: () => error.message })
+          : error;
+      }
     };
   }
 }

@@ -1,8 +1,9 @@
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { loadPeer } from '../../optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
-import type { CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
+import type { CommandClass, CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
 import { answerInterrupts, type ReadInterrupt } from './interrupts.js';
 import { GraphReader, STREAM_MODES } from './reader.js';
 import { openThread } from './thread.js';
@@ -28,6 +29,8 @@ export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
   readonly config?: (turn: Turn) => Readonly<Record<string, unknown>>;
   /** Reads interrupts of a form of your own as confirmations. */
   readonly readInterrupt?: ReadInterrupt;
+  /** Resumes the graph: the class of its own copy of LangGraph, where the app has several. @default that of `@langchain/langgraph` */
+  readonly Command?: CommandClass;
   /** Whether what a node's models and tools say is part of the answer. @default all of it */
   readonly show?: (metadata: GraphMessageMetadata) => boolean;
 }
@@ -101,12 +104,18 @@ async function* run(
       input = null;
       continue;
     }
+    // Before anybody is asked: without it no answer would reach the graph.
+    const Command = options.Command ?? (await loadCommand());
     const callId = (name: string, called: unknown): string | undefined => reader.openCall(name, called);
     const resume = await answerInterrupts(interrupts, { turn, read: options.readInterrupt, callId });
     if (resume === null) return undefined;
-    input = { lg_name: 'Command', resume: resume.value };
+    input = new Command({ resume: resume.value });
   }
 }
+
+/** LangGraph takes a command by its name from any of its copies, but no plain object for one. */
+const loadCommand = async (): Promise<CommandClass> =>
+  (await loadPeer('@langchain/langgraph', 'langGraphApp', () => import('@langchain/langgraph'))).Command;
 
 function graphConfig(turn: Turn, { graph, config, threadId }: LangGraphOptions<any>, reader: GraphReader) {
   const own = config?.(turn) ?? {};

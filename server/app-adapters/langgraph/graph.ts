@@ -8,6 +8,9 @@ export interface CompiledGraph {
   readonly checkpointer?: unknown;
 }
 
+/** What a graph is resumed with. */
+export type CommandClass = new (command: { resume: unknown }) => object;
+
 /** The part of a thread's state that is used here. */
 export interface GraphState {
   readonly values: any;

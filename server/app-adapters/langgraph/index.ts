@@ -6,6 +6,7 @@ export {
   toolDefinitions,
 } from './client-tools.js';
 export type {
+  CommandClass,
   CompiledGraph,
   GraphMessage,
   GraphMessageMetadata,

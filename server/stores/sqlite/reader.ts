@@ -42,6 +42,11 @@ export class Reader {
     return row ? new LogState(ref, row, this.#sql.terms.all(row.id as number)) : null;
   }
 
+  conversations(ref: SessionRef): readonly string[] {
+    const session = this.#live.get(ref)?.session ?? this.session(ref)?.id;
+    return session === undefined ? [] : this.#sql.epochs.all(session).map(({ epoch }) => epoch as string);
+  }
+
   read(ref: LogRef, after: number, limit: number, bytes: number): readonly StoredEvent[] {
     const log = this.log(ref, ref.epoch);
     if (!log) return [];

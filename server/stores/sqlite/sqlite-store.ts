@@ -195,6 +195,10 @@ export class SqliteStore implements Store {
     return this.#open.reader.log(ref, epoch)?.describe() ?? null;
   }
 
+  conversations(ref: SessionRef): readonly string[] {
+    return this.#open.reader.conversations(ref);
+  }
+
   lookup(ref: SessionRef, key: string): StoredSend | null {
     const { live, reader } = this.#open;
     const session = live.get(ref)?.session ?? reader.session(ref)?.id;

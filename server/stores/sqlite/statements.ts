@@ -25,6 +25,7 @@ export function prepareStatements(db: Database) {
 
     log: sql(`SELECT ${LOG} FROM log l WHERE l.id = ?`),
     logOfEpoch: sql(`SELECT ${LOG} FROM log l WHERE l.session = ? AND l.epoch = ?`),
+    epochs: sql('SELECT epoch FROM log WHERE session = ? ORDER BY id'),
     putLog: sql(
       'INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id',
     ),

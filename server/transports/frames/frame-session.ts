@@ -23,8 +23,14 @@ import { endFor, endOf, FLOODED, type WireEnd } from './wire-end.js';
 
 /** Time for the first frame; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;
-/** Requests that wait for the answer to `connect` before reading stops. */
-const EARLY = 64;
+/** Requests that wait for the answer to `connect` before reading stops, and their size in characters. */
+const EARLY = { requests: 64, size: 256 * 1024 };
+
+/** A request that waits, and how much it holds. */
+interface EarlyRequest {
+  frame: RequestFrame | CancelFrame;
+  readonly size: number;
+}
 
 /**
  * The conversation of frames with one client, over whatever socket: the handshake, requests and their answers, its event
@@ -38,7 +44,9 @@ export class FrameSession implements Sink {
   #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
   #connection: EventConnection | null = null;
   /** Requests from before `connected`, and what came while those were answered: all in order. */
-  #early: (RequestFrame | CancelFrame)[] | null = [];
+  #early: EarlyRequest[] | null = [];
+  #earlySize = 0;
+  #earlyPaused = false;
   #timer: NodeJS.Timeout | undefined;
   #leaving: WireEnd | null = null;
 
@@ -46,13 +54,26 @@ export class FrameSession implements Sink {
     this.#env = env;
     this.#wire = wire;
     this.#peer = peer;
-    this.#desk = new RequestDesk(env, wire, () => this.#leave());
-    this.#timer = setTimeout(() => this.#late(), Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
+    this.#desk = new RequestDesk(env, wire, {
+      answered: () => this.#leave(),
+      blocked: () => this.#connection?.blocked(),
+    });
+    const late = (): void => this.#guarded(() => this.#late());
+    this.#timer = setTimeout(late, Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
     env.frames.add(this);
+  }
+
+  /** Whether its first frame has come. */
+  get introduced(): boolean {
+    return this.#stage !== 'new';
   }
 
   /** A whole frame has arrived. */
   receive(text: string): void {
+    this.#guarded(() => this.#receive(text));
+  }
+
+  #receive(text: string): void {
     if (this.#stage === 'closed') return;
     let frame: ClientFrame;
     try {
@@ -60,34 +81,50 @@ export class FrameSession implements Sink {
     } catch (error) {
       return this.#fault(error);
     }
-    if (this.#stage !== 'new') this.#take(frame);
+    if (this.#stage !== 'new') this.#take(frame, text.length);
     else if (frame.type === 'connect') this.#connect(frame);
     else this.fail(new GatewayError({ code: 'INVALID_REQUEST', message: 'The first frame must be connect' }));
   }
 
   /** The receiver has caught up. */
   drained(): void {
-    this.#desk.drained();
-    this.#connection?.drained();
+    this.#guarded(() => {
+      this.#desk.drained();
+      this.#connection?.drained();
+    });
   }
 
   /** The wire's own kind of ping has arrived, and was answered there. */
   pinged(): void {
-    this.#allow();
+    this.#guarded(() => this.#allow());
   }
 
   /** The socket is gone. */
   closed(): void {
-    this.#shut();
     this.#env.frames.delete(this);
+    this.#guarded(() => this.#shut());
   }
 
-  /** Says what is wrong and closes. */
+  /** Says what is wrong and closes. Never throws. */
   fail(error: unknown): void {
     if (this.#stage === 'closed') return;
-    const shown = publicError(error, this.#env.report);
-    this.#error(shown);
-    this.#close(endFor(shown));
+    try {
+      const shown = publicError(error, this.#env.report);
+      this.#error(shown);
+      this.#close(endFor(shown));
+    } catch (problem) {
+      this.#env.report(problem, 'closing a socket failed');
+      this.destroy();
+    }
+  }
+
+  /** Runs what a socket's event begins: whatever goes wrong in it ends this connection and nothing else. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   destroy(): void {
@@ -97,6 +134,10 @@ export class FrameSession implements Sink {
 
   write(payload: unknown): boolean {
     return this.#wire.write(payload);
+  }
+
+  sent(): number {
+    return this.#wire.sent;
   }
 
   /** The gateway ends the connection. Requests that are being answered are answered first. */
@@ -111,13 +152,11 @@ export class FrameSession implements Sink {
     } else this.#close(end);
   }
 
-  #take(frame: ClientFrame): void {
+  #take(frame: ClientFrame, size: number): void {
     switch (frame.type) {
       case 'req':
-        if (this.#early) {
-          this.#early.push(frame);
-          if (this.#early.length === EARLY) this.#wire.pause();
-        } else this.#desk.answer(frame, this.#connection!);
+        if (this.#early) this.#wait(frame, size);
+        else this.#desk.answer(frame, this.#connection!);
         break;
       case 'cancel':
         if (!this.#forget(frame)) this.#desk.cancel(frame.id);
@@ -139,6 +178,14 @@ export class FrameSession implements Sink {
     }
   }
 
+  #wait(frame: RequestFrame, size: number): void {
+    this.#early!.push({ frame, size });
+    this.#earlySize += size;
+    if (this.#earlyPaused || (this.#early!.length < EARLY.requests && this.#earlySize < EARLY.size)) return;
+    this.#earlyPaused = true;
+    this.#wire.pause();
+  }
+
   #late(): void {
     this.fail(
       new GatewayError({ code: 'INVALID_REQUEST', message: 'The connect frame did not come in time' }),
@@ -149,10 +196,9 @@ export class FrameSession implements Sink {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#stage = 'opening';
-    this.#open(frame).then(
-      () => this.#answerEarly(),
-      (error: unknown) => this.fail(error),
-    );
+    this.#open(frame)
+      .then(() => this.#answerEarly())
+      .catch((error: unknown) => this.fail(error));
   }
 
   async #open({ protocol, token, subscribe = [] }: ConnectFrame): Promise<void> {
@@ -162,6 +208,7 @@ export class FrameSession implements Sink {
     await this.#env.ready();
     const identity = await this.#identify(token);
     if (this.#stage === 'closed') return;
+    this.#env.frames.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
     const { transport, form } = this.#wire;
     const id = newConnectionId();
@@ -180,11 +227,15 @@ export class FrameSession implements Sink {
     if (this.#stage !== 'opening') return;
     this.#stage = 'open';
     for (;;) {
-      const frame = this.#early?.shift();
-      if (!frame) break;
+      const next = this.#early?.shift();
+      if (!next) break;
+      const { frame, size } = next;
       if (frame.type === 'req') await this.#desk.answer(frame, this.#connection!);
       else this.#desk.refuse(frame.id, new GatewayError({ code: 'ABORTED' }));
-      if (this.#early?.length === EARLY - 1) this.#wire.resume();
+      this.#earlySize -= size;
+      if (!this.#earlyPaused || this.#earlySize >= EARLY.size) continue;
+      this.#earlyPaused = false;
+      this.#wire.resume();
     }
     this.#early = null;
     this.#leave();
@@ -192,9 +243,9 @@ export class FrameSession implements Sink {
 
   /** Cancels a request that nobody has looked at; it is answered in its turn all the same. */
   #forget(cancel: CancelFrame): boolean {
-    const at = this.#early?.findIndex(({ id }) => id === cancel.id) ?? -1;
-    if (at >= 0) this.#early![at] = cancel;
-    return at >= 0;
+    const waiting = this.#early?.find(({ frame }) => frame.id === cancel.id);
+    if (waiting) waiting.frame = cancel;
+    return waiting !== undefined;
   }
 
   #identify(token: string | undefined): MaybePromise<Identity> {
@@ -223,7 +274,7 @@ export class FrameSession implements Sink {
         ...authExpiry(expiresAt),
       });
     } catch (error) {
-      this.#error(error);
+      this.#guarded(() => this.#error(error));
     }
   }
 

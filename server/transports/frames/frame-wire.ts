@@ -2,6 +2,9 @@ import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import type { WireEnd } from './wire-end.js';
 
+/** Bytes that a socket may send before its first frame is whole; a `connect` that names 1,000 sessions takes fewer. */
+export const HELLO_BYTES = 256 * 1024;
+
 /** Who is at the other end, as far as the socket itself knows. */
 export interface FramePeer {
   readonly request: AuthRequest;
@@ -15,6 +18,8 @@ export interface FrameWire {
   readonly form: WireForm<unknown>;
   /** Bytes that are written and not sent. */
   readonly backlog: number;
+  /** Bytes that the receiver has taken so far. */
+  readonly sent: number;
   /** Writes one frame. False when the receiver does not keep up. */
   send(text: string): boolean;
   /** Writes a payload of `form`. False when the receiver does not keep up. */

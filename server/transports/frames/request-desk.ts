@@ -13,25 +13,39 @@ import type { FrameWire } from './frame-wire.js';
 
 /** Requests of one client that may be under way. */
 const CALLS = 1000;
-/** Unsent answers, in bytes, above which no more requests are read. Events stop much earlier. */
+/** Unsent answers, in bytes, above which no more requests are looked at. Events stop much earlier. */
 const BACKLOG = 1024 * 1024;
+/** Operations of the table that are done at the same time, so that their answers can't pile up before one of them is written. */
+const OPERATIONS_AT_ONCE = 8;
+
+/** How a call ended. Any value can be thrown, also none. */
+type CallOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** Answers the requests of one client: each with exactly one `res`, after the chunks of a streaming method. */
 export class RequestDesk {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
   readonly #answered: () => void;
+  readonly #blocked: () => void;
   readonly #calls = new Map<string, FrameCall>();
   readonly #windows = new Map<FrameCall, ChunkWindow>();
+  /** Requests that nobody has looked at. */
+  readonly #queue: { readonly plain: boolean; begin(): void }[] = [];
+  #operating = 0;
   #waiting: (() => void)[] | null = null;
   #paused = false;
   #closed = false;
 
-  /** @param answered Called after each answer. */
-  constructor(env: FrameEnvironment, wire: FrameWire, answered: () => void) {
+  /** @param hooks `answered` is called after each answer, `blocked` when the receiver does not keep up. */
+  constructor(
+    env: FrameEnvironment,
+    wire: FrameWire,
+    hooks: { readonly answered: () => void; readonly blocked: () => void },
+  ) {
     this.#env = env;
     this.#wire = wire;
-    this.#answered = answered;
+    this.#answered = hooks.answered;
+    this.#blocked = hooks.blocked;
   }
 
   /** Whether nothing is being answered. */
@@ -39,7 +53,7 @@ export class RequestDesk {
     return this.#calls.size === 0;
   }
 
-  /** Performs a request; a promise resolves once it is answered. Never throws. */
+  /** Performs a request, in its turn; a promise resolves once it is answered. Never throws. */
   answer(frame: RequestFrame, connection: EventConnection): MaybePromise<void> {
     const { id } = frame;
     if (this.#calls.has(id)) {
@@ -51,11 +65,48 @@ export class RequestDesk {
       return this.refuse(id, new GatewayError({ code: 'RATE_LIMITED', retryAfterMs: 1000 }));
     const call = new FrameCall(connection, frame.method === 'invoke' || !isOperation(frame.method));
     this.#calls.set(id, call);
-    const failed = (error: unknown): void => this.#finish(id, call, error);
+    const plain = !call.cancellable && frame.method !== 'send';
+    if (this.#mayBegin(plain)) return this.#begin(plain, frame, call);
+    return new Promise((resolve) => {
+      this.#queue.push({ plain, begin: () => resolve(this.#begin(plain, frame, call)) });
+    });
+  }
+
+  #mayBegin(plain: boolean): boolean {
+    return !this.#paused && !(plain && this.#operating >= OPERATIONS_AT_ONCE);
+  }
+
+  #begin(plain: boolean, frame: RequestFrame, call: FrameCall): MaybePromise<void> {
+    if (!plain) return this.#do(frame, call);
+    this.#operating += 1;
+    const done = (): void => {
+      this.#operating -= 1;
+      this.#beginNext();
+    };
+    const doing = this.#do(frame, call);
+    if (isPromise(doing)) return doing.then(done);
+    done();
+  }
+
+  /** Begins what may begin by now, in order. */
+  #beginNext(): void {
+    for (;;) {
+      const at = this.#queue.findIndex(({ plain }) => this.#mayBegin(plain));
+      if (at < 0) return;
+      this.#queue.splice(at, 1)[0]!.begin();
+    }
+  }
+
+  /** Performs and answers. Never throws. */
+  #do(frame: RequestFrame, call: FrameCall): MaybePromise<void> {
+    const { id } = frame;
+    // It was cancelled, or its client left, while it waited.
+    if (this.#calls.get(id) !== call) return;
+    const failed = (error: unknown): void => this.#finish(id, call, { error });
     try {
       const payload = this.#perform(frame, call);
-      if (isPromise(payload)) return payload.then((value) => this.#finish(id, call, null, value), failed);
-      this.#finish(id, call, null, payload);
+      if (isPromise(payload)) return payload.then((value) => this.#finish(id, call, { value }), failed);
+      this.#finish(id, call, { value: payload });
     } catch (error) {
       failed(error);
     }
@@ -70,7 +121,7 @@ export class RequestDesk {
   cancel(id: string): void {
     const call = this.#calls.get(id);
     if (!call?.cancellable) return;
-    this.#finish(id, call, new GatewayError({ code: 'ABORTED' }));
+    this.#finish(id, call, { error: new GatewayError({ code: 'ABORTED' }) });
     call.abort();
   }
 
@@ -84,6 +135,7 @@ export class RequestDesk {
   send(frame: ServerFrame): boolean {
     if (this.#closed) return false;
     const writable = this.#wire.send(JSON.stringify(frame));
+    if (!writable) this.#blocked();
     if (!writable && !this.#paused && this.#wire.backlog > BACKLOG) {
       this.#paused = true;
       this.#wire.pause();
@@ -99,6 +151,7 @@ export class RequestDesk {
     if (!this.#paused) return;
     this.#paused = false;
     this.#wire.resume();
+    this.#beginNext();
   }
 
   /** The client is gone: nothing more is answered, and methods learn of it. */
@@ -109,6 +162,7 @@ export class RequestDesk {
     for (const call of calls) if (call.cancellable) call.abort();
     for (const window of this.#windows.values()) window.close();
     this.drained();
+    for (const { begin } of this.#queue.splice(0)) begin();
   }
 
   #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
@@ -150,19 +204,17 @@ export class RequestDesk {
     });
   }
 
-  #finish(id: string, call: FrameCall, error: unknown, payload?: unknown): void {
+  #finish(id: string, call: FrameCall, outcome: CallOutcome): void {
     if (this.#calls.get(id) !== call) return;
     this.#calls.delete(id);
     this.#windows.get(call)?.close();
     this.#windows.delete(call);
-    if (error) this.refuse(id, error);
-    else {
-      try {
-        this.send({ type: 'res', id, ok: true, payload });
-      } catch (cause) {
-        // The result is no JSON.
-        this.refuse(id, cause);
-      }
+    try {
+      if ('error' in outcome) this.refuse(id, outcome.error);
+      else this.send({ type: 'res', id, ok: true, payload: outcome.value });
+    } catch (cause) {
+      // The result is no JSON.
+      this.refuse(id, cause);
     }
     this.#answered();
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { checkKeys, parseJson } from '../json.js';
 import { bringsBody } from './http2.js';
@@ -53,25 +54,26 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
 
 function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new ByteBuffer();
     const finish = (settle: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       settle();
     };
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > maxBytes) finish(() => reject(tooLarge(maxBytes)));
-      else chunks.push(chunk);
+      if (body.length + chunk.length > maxBytes) finish(() => reject(tooLarge(maxBytes)));
+      else body.add(chunk);
     };
-    const onEnd = (): void =>
-      finish(() => resolve(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()));
+    const onEnd = (): void => finish(() => resolve(textOf(body.take())));
     const onClose = (): void =>
       finish(() => reject(new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' })));
     // Who has left already is not going to say so again.
     if (request.destroyed) onClose();
     else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -2,11 +2,14 @@ import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { Tickets } from '../../auth/tickets.js';
 import type { Connections } from '../../delivery/connections.js';
+import type { Ticker } from '../../delivery/ticker.js';
+import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
 import type { PluginHost } from '../../plugins/plugin-host.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
 import type { ExtraRoutes } from './routes.js';
+import type { UnreadAnswers } from './unread.js';
 
 /** What the HTTP door works with. */
 export interface HttpEnvironment {
@@ -14,6 +17,9 @@ export interface HttpEnvironment {
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
   readonly connections: Connections;
+  readonly calls: OpenCalls;
+  readonly ticker: Ticker;
+  readonly unread: UnreadAnswers;
   readonly apps: AppRegistry;
   readonly origin: OriginPolicy;
   /** Whether requests that carry only cookies may be authenticated. */

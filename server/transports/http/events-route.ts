@@ -61,7 +61,10 @@ export async function openEvents(
   }
   const targets = targetsOf(env.apps, call.events);
   const vector = call.events.sessionIds.length !== 1;
-  const sink = new SseSink(request, response, vector ? 'vector' : 'cursor');
+  const sink = new SseSink(request, response, {
+    ids: vector ? 'vector' : 'cursor',
+    ended: () => env.unread.watch(response, call.identity.userKey),
+  });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
   const connection = env.connections.add({
     id: newConnectionId(),
@@ -106,7 +109,6 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
   return [...targets.values()];
 }
 
-/** In a vector an empty cursor says that the session had not begun: everything since is news. */
 function targetAt(sessionId: string, cursor: string | undefined, from: From): SubscribeTarget {
-  return cursor === '' ? { sessionId, from: 'earliest' } : { sessionId, cursor, from };
+  return { sessionId, cursor, from };
 }

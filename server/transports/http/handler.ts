@@ -10,7 +10,7 @@ import type { HandleOptions, OperationOptions, ServedOperation } from '../handle
 import { checkCookieRequest, checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { type Target, targetOf } from '../target.js';
-import { sendError, sendJson } from './answer.js';
+import { sendError, sendFallback, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import type { HttpEnvironment } from './environment.js';
@@ -38,17 +38,13 @@ export class HttpHandler {
     const route = this.#routes.get(target.path);
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
-      this.#plugin(request, response, { target, plugin, options }).catch((error: unknown) =>
-        this.#fail(response, error, plugin.options.fail),
-      );
+      this.#finish(response, this.#plugin(request, response, { target, plugin, options }), plugin);
       return true;
     }
     if (!route) return false;
     // Not the whole of it: `params` in what a host hands over here are its framework's own.
     const { user, body } = options;
-    this.#serve(request, response, { target, route, options: { user, body } }).catch((error: unknown) =>
-      this.#fail(response, error),
-    );
+    this.#finish(response, this.#serve(request, response, { target, route, options: { user, body } }));
     return true;
   }
 
@@ -59,9 +55,7 @@ export class HttpHandler {
     { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
   ): void {
     const target = targetOf(request, '')!;
-    this.#serve(request, response, { target, route: routeOf(name), options }).catch((error: unknown) =>
-      this.#fail(response, error),
-    );
+    this.#finish(response, this.#serve(request, response, { target, route: routeOf(name), options }));
   }
 
   /**
@@ -80,17 +74,30 @@ export class HttpHandler {
     sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
   }
 
+  /** Answers with what went wrong, and has an answer that nobody reads ended. */
+  #finish(response: ServerResponse, serving: Promise<string | undefined>, plugin?: PluginRoute): void {
+    const { unread } = this.#env;
+    serving
+      .catch((error: unknown) => {
+        this.#fail(response, error, plugin?.options.fail);
+        return undefined;
+      })
+      .then((userKey) => unread.watch(response, userKey))
+      .catch((error: unknown) => this.#env.report(error, 'watching an answer failed'));
+  }
+
   async #plugin(
     request: IncomingMessage,
     response: ServerResponse,
     call: { readonly target: Target; readonly plugin: PluginRoute; readonly options: HandleOptions },
-  ): Promise<void> {
+  ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
     checkOrigin(request.headers, this.#env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
     if (options.methods) {
-      if (isPreflight(request)) return answerPreflight(response, options.methods, options.requestHeaders);
+      if (isPreflight(request))
+        return void answerPreflight(response, options.methods, options.requestHeaders);
       checkMethod(request, response, options.methods);
     }
     await this.#env.ready();
@@ -103,6 +110,7 @@ export class HttpHandler {
     });
   }
 
+  /** Serves a route; resolves with whose answer it is, where that is known. */
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
@@ -111,32 +119,38 @@ export class HttpHandler {
       route,
       options,
     }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     const env = this.#env;
     levelHttp2(request, response);
     checkOrigin(request.headers, env.origin, originAllowedByHost(request, response));
     allowOrigin(request, response, env.origin.origins);
-    if (isPreflight(request)) return answerPreflight(response, [route.http]);
+    if (isPreflight(request)) return void answerPreflight(response, [route.http]);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     const head = route.http === 'GET' && route.to !== 'events';
     if (!options.params) checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
-    if (route.to === 'healthz') return sendJson(response, 200, { ok: true });
+    if (route.to === 'healthz') return void sendJson(response, 200, { ok: true });
     if (route.to === 'readyz') {
       if (env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-      return sendJson(response, 200, { ok: true });
+      return void sendJson(response, 200, { ok: true });
     }
     const opening = env.ready();
     if (opening) await opening;
-    if (route.to === 'events') return this.#events(request, response, { query: target.query, options });
+    if (route.to === 'events') {
+      await this.#events(request, response, { query: target.query, options });
+      return undefined;
+    }
     const identified = this.#identify(request, bearerToken(request.headers), options);
     const identity = isPromise(identified) ? await identified : identified;
+    env.unread.admit(identity.userKey);
     const caller = new HttpCall(request, response, identity);
     if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
-      return this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
+      this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
+    } else {
+      const body = options.params ?? (await readBody(request, env.limits, options.body));
+      await this.#post(request, response, { to: route.to, body, caller });
     }
-    const body = options.params ?? (await readBody(request, env.limits, options.body));
-    await this.#post(request, response, { to: route.to, body, caller });
+    return identity.userKey;
   }
 
   async #post(
@@ -185,12 +199,18 @@ export class HttpHandler {
     });
   }
 
+  /** The last that is done for a request: it answers, or ends the response. Never throws. */
   #fail(response: ServerResponse, error: unknown, answer?: PluginRoute['options']['fail']): void {
-    const shown = publicError(error, this.#env.report);
-    // The rest of a body that is too large is not read.
-    if (shown.status === 413 && !response.headersSent) endConnection(response);
-    if (answer) answer(shown, response);
-    else sendError(response, shown);
+    try {
+      const shown = publicError(error, this.#env.report);
+      // The rest of a body that is too large is not read.
+      if (shown.status === 413 && !response.headersSent) endConnection(response);
+      if (answer) answer(shown, response);
+      else sendError(response, shown);
+    } catch (problem) {
+      this.#env.report(problem, 'answering with an error failed');
+      sendFallback(response);
+    }
   }
 }
 

@@ -2,17 +2,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
+import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
 
 /** How a standalone gateway listens. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly handshakeMs: number;
+  readonly keepAliveMs: number;
 }
 
 /** What is done with what comes. */
 export interface ServerHandlers {
   request(request: IncomingMessage, response: ServerResponse): void;
+  /** Takes an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -25,7 +28,7 @@ export interface Listening {
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
 export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<Listening> {
-  const { host, port, handshakeMs } = options;
+  const { host, port, handshakeMs, keepAliveMs } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const server = createServer(
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
@@ -33,10 +36,15 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       headersTimeout: bounded,
       requestTimeout: Math.min(bounded * 3, 0x7fffffff),
       connectionsCheckingInterval: Math.min(bounded, 5000),
+      // 0 is Node's word for no bound.
+      keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
     },
     handlers.request,
   );
-  server.on('upgrade', handlers.upgrade);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
+    else serveWithoutUpgrade(server, request, { socket, head });
+  });
   const busy = new Set<ServerResponse>();
   server.on('request', (_request, response) => {
     busy.add(response);

@@ -18,11 +18,17 @@ export async function sendMessage(
   call: { readonly body: unknown; readonly caller: Caller },
 ): Promise<void> {
   const { headers } = request;
-  const sent = await env.operations.send(withKey(call.body, headers['idempotency-key']), call.caller);
+  const body = withKey(call.body, headers['idempotency-key']);
   if (/(?:^|,)\s*respond-async\s*(?:,|;|$)/i.test(String(headers.prefer ?? ''))) {
+    const { accepted } = await env.operations.send(body, call.caller);
     response.setHeader('Preference-Applied', 'respond-async');
-    return sendJson(response, 202, sent.accepted);
+    return sendJson(response, 202, accepted);
   }
+  // Before the message is accepted: whoever is refused has sent nothing.
+  const release = env.calls.hold(call.caller.identity.userKey);
+  if (response.closed) release();
+  else response.once('close', release);
+  const sent = await env.operations.send(body, call.caller);
   const accept = headers.accept ?? '';
   if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
     const left = sent.session.wait();
@@ -46,7 +52,8 @@ async function streamRun(
   { sent, identity }: { readonly sent: Sent; readonly identity: Caller['identity'] },
 ): Promise<void> {
   if (sent.repeated && (await cutAway(sent))) return sendOutcome(response, sent);
-  const sink = new SseSink(request, response, 'cursor');
+  const ended = (): void => env.unread.watch(response, identity.userKey);
+  const sink = new SseSink(request, response, { ids: 'cursor', ended });
   const { heartbeatMs, slowClientMs } = env.limits;
   const connection = env.connections.add({
     id: newConnectionId(),
@@ -61,13 +68,17 @@ async function streamRun(
   if (response.closed) connection.gone();
   else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
-  const ended = (): void => {
+  const finish = (): void => {
     connection.gone();
     sink.finish();
   };
   const { 'last-event-id': lastEventId } = request.headers;
   const cursor = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : sent.accepted.cursor;
-  await connection.followRun(sent.session, cursor, { runId: sent.runId, result: sent.result, ended });
+  await connection.followRun(sent.session, cursor, {
+    runId: sent.runId,
+    result: sent.result,
+    ended: finish,
+  });
 }
 
 /** Whether the beginning of a repeated run is no longer kept. */

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { EndReason, Sink } from '../../delivery/connection.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import type { WireForm } from '../../delivery/wire-form.js';
+import { sentBytes } from '../sent-bytes.js';
 import { type IdMode, SSE_FORMS } from './sse-form.js';
 
 const HEADERS = {
@@ -36,9 +37,16 @@ export class SseSink implements Sink {
   readonly #response: ServerResponse;
   #socket: Socket | null = null;
   readonly #direct: boolean;
+  readonly #ended: (response: ServerResponse) => void;
 
-  constructor(request: IncomingMessage, response: ServerResponse, ids: IdMode) {
+  /** @param ended Called when the stream has been ended; what was written may still be unread. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { ids, ended }: { readonly ids: IdMode; readonly ended: (response: ServerResponse) => void },
+  ) {
     this.#response = response;
+    this.#ended = ended;
     this.#direct = canWriteChunks(request, response);
     this.form = SSE_FORMS[ids][this.#direct ? 'chunk' : 'text'];
   }
@@ -62,6 +70,10 @@ export class SseSink implements Sink {
     return writable;
   }
 
+  sent(): number {
+    return sentBytes(this.#response.socket);
+  }
+
   /** Calls back whenever the receiver has caught up. */
   onDrain(drained: () => void): void {
     const { socket } = this.#response;
@@ -80,6 +92,7 @@ export class SseSink implements Sink {
     startSse(this.#response);
     // Node's own writer adds the terminating chunk, also after chunks that were written to the socket.
     this.#response.end(last);
+    this.#ended(this.#response);
   }
 }
 

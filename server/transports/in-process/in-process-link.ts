@@ -66,6 +66,10 @@ export class InProcessLink implements Link, Sink {
     return true;
   }
 
+  sent(): number {
+    return 0;
+  }
+
   end(reason: EndReason): void {
     this.#finish({ retryMs: retryAfter(reason) });
   }
@@ -103,9 +107,19 @@ export class InProcessLink implements Link, Sink {
   #deliver(): void {
     const events = this.#events;
     this.#events = [];
-    for (const event of events) this.#handlers.onEvent(event);
+    for (const event of events) this.#guarded(() => this.#handlers.onEvent(event));
     if (!this.#end || this.#closed) return;
     this.#closed = true;
-    this.#handlers.onClose(this.#end);
+    const end = this.#end;
+    this.#guarded(() => this.#handlers.onClose(end));
+  }
+
+  /** A client's own mistake is not the gateway's end. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#env.report(error, 'a client of this process failed');
+    }
   }
 }

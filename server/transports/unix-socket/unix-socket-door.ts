@@ -1,4 +1,6 @@
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { GatewayError } from '../../../shared/errors.js';
+import { encodeLine } from '../../../shared/ndjson.js';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { SocketFile } from './socket-file.js';
 import { UnixSocketWire } from './unix-socket-wire.js';
@@ -21,7 +23,7 @@ export class UnixSocketDoor {
    */
   static async open(env: FrameEnvironment, path: string): Promise<UnixSocketDoor> {
     const file = new SocketFile(path);
-    const server = createServer((socket) => new UnixSocketWire(env, socket));
+    const server = createServer((socket) => accept(env, socket));
     try {
       await file.bind(server);
     } catch (error) {
@@ -43,4 +45,15 @@ export class UnixSocketDoor {
     this.#file.remove();
     this.#server.close();
   }
+}
+
+function accept(env: FrameEnvironment, socket: Socket): void {
+  if (!env.frames.full) return void new UnixSocketWire(env, socket);
+  const error = new GatewayError({
+    code: 'OVERLOADED',
+    message: 'Too many sockets have not said who they are',
+    retryAfterMs: 1000,
+  });
+  socket.on('error', () => {});
+  socket.end(encodeLine({ type: 'error', ...error.toJSON() }), () => socket.destroy());
 }

@@ -3,7 +3,8 @@ import { LineDecoder } from '../../../shared/ndjson.js';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import type { FramePeer, FrameWire } from '../frames/frame-wire.js';
+import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
+import { sentBytes } from '../sent-bytes.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
 export const NDJSON_FORM = frameForm((texts) => Buffer.from(`${texts.join('\n')}\n`));
@@ -21,10 +22,12 @@ export class UnixSocketWire implements FrameWire {
   readonly #socket: Socket;
   readonly #session: FrameSession;
   readonly #lines: LineDecoder;
+  readonly #bodyBytes: number;
 
   constructor(env: FrameEnvironment, socket: Socket) {
     this.#socket = socket;
-    this.#lines = new LineDecoder(env.limits.bodyBytes);
+    this.#bodyBytes = env.limits.bodyBytes;
+    this.#lines = new LineDecoder(Math.min(HELLO_BYTES, this.#bodyBytes));
     this.#session = new FrameSession(env, this, PEER);
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#session.drained());
@@ -35,6 +38,10 @@ export class UnixSocketWire implements FrameWire {
 
   get backlog(): number {
     return this.#socket.writableLength;
+  }
+
+  get sent(): number {
+    return sentBytes(this.#socket);
   }
 
   send(text: string): boolean {
@@ -69,6 +76,7 @@ export class UnixSocketWire implements FrameWire {
       for (const line of this.#lines.feed(chunk)) {
         if (!this.#socket.writable) return;
         this.#session.receive(line);
+        if (this.#session.introduced) this.#lines.maxBytes = this.#bodyBytes;
       }
     } catch (error) {
       this.#session.fail(error);

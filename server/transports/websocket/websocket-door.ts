@@ -45,6 +45,10 @@ export class WebSocketDoor {
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
       }
+      if (this.#env.frames.full) {
+        const message = 'Too many sockets have not said who they are';
+        throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
+      }
     } catch (error) {
       refuseUpgrade(socket, publicError(error, this.#env.report));
       return true;
@@ -76,7 +80,14 @@ export class WebSocketDoor {
   #beat(): NodeJS.Timeout {
     const everyMs = Math.min(PING_MS, this.#env.limits.heartbeatMs);
     const timer = setInterval(() => {
-      for (const wire of [...this.#wires]) wire.beat();
+      for (const wire of [...this.#wires]) {
+        try {
+          wire.beat();
+        } catch (error) {
+          this.#env.report(error, 'pinging a WebSocket failed');
+          wire.destroy();
+        }
+      }
     }, everyMs);
     return timer.unref();
   }

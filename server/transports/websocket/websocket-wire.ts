@@ -2,8 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { FrameEnvironment } from '../frames/environment.js';
 import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import type { FramePeer, FrameWire } from '../frames/frame-wire.js';
+import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
 import type { WireEnd } from '../frames/wire-end.js';
+import { sentBytes } from '../sent-bytes.js';
 import { encodeTextFrames } from './text-frames.js';
 import type { WebSocket } from './ws.js';
 
@@ -14,6 +15,7 @@ const MISSED_PINGS = 2;
 export const WEBSOCKET_FORM = frameForm(encodeTextFrames);
 
 const NOT_TEXT: WireEnd = { code: 1003, reason: 'TEXT_ONLY' };
+const TOO_LARGE: WireEnd = { code: 1009, reason: 'PAYLOAD_TOO_LARGE' };
 
 /**
  * One WebSocket. What goes out is framed here and written to the socket itself, which is sound because the WebSocket's own writer,
@@ -48,6 +50,27 @@ export class WebSocketWire implements FrameWire {
       this.#missed = 0;
       this.#session.drained();
     });
+    this.#boundHello();
+  }
+
+  /** Strangers may say less than those who are known; ws has one bound for all. */
+  #boundHello(): void {
+    let heard = 0;
+    const count = (chunk: Buffer): void => {
+      heard += chunk.length;
+      if (this.#session.introduced) this.#socket.off('data', count);
+      else if (heard > HELLO_BYTES) {
+        this.#socket.off('data', count);
+        this.close(TOO_LARGE);
+        // The rest of it is not taken in; the close times out by itself.
+        this.#webSocket.pause();
+      }
+    };
+    this.#socket.on('data', count);
+  }
+
+  get sent(): number {
+    return sentBytes(this.#socket);
   }
 
   get backlog(): number {

@@ -34,8 +34,15 @@ export const ends = (unified: 'stop' | 'length' | 'tool-calls' | 'error' | 'othe
 
 /** A model of the AI SDK that gives these answers, one a step. */
 export function scriptedModel(...answers: readonly (readonly Part[])[]): MockLanguageModelV3 {
+  let asked = 0;
   return new MockLanguageModelV3({
-    doStream: answers.map((parts) => ({ stream: convertArrayToReadableStream([...parts]) })),
+    // Not the list itself: where the mock begins to count has changed between versions of the SDK.
+    doStream: async () => {
+      const parts = answers[asked];
+      asked += 1;
+      if (!parts) throw new Error(`the model was asked ${asked} times`);
+      return { stream: convertArrayToReadableStream([...parts]) };
+    },
   });
 }
 

@@ -94,9 +94,12 @@ describe('an AI SDK stream', () => {
   it('that its own time-out stopped is one too', async () => {
     const endpoint = await ChatEndpoint.start();
     const model = createOpenAICompatible({ name: 'test', baseURL: endpoint.url })('tiny');
-    const { client } = await startApp(aiSdkApp({ model, timeout: 20 }));
-    const run = client.send('main', 'Hello');
-    await (await endpoint.next(1)).closed;
-    expect((await run.result).error?.code).to.equal('UPSTREAM_FAILED');
+    const { client } = await startApp(
+      aiSdkApp((turn, messages) => {
+        const abortSignal = AbortSignal.any([turn.signal, AbortSignal.timeout(20)]);
+        return streamText({ model, messages, abortSignal, maxRetries: 0 });
+      }),
+    );
+    expect((await client.send('main', 'Hello').result).error?.code).to.equal('UPSTREAM_FAILED');
   });
 });

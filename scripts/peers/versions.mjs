@@ -1,0 +1,96 @@
+/**
+ * The oldest and the newest of each optional peer that adapters are for, with what their tests use of its family. `node`: the version
+ * of Node.js that it needs, where that is not ours. `types`: a program of its users.
+ */
+export const PEERS = [
+  {
+    name: 'ai',
+    tests: 'test/app-adapters/ai-sdk/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { aiSdkApp, toModelMessages } from 'agent-session-gateway/apps/ai-sdk';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { streamText, tool, ToolLoopAgent } from 'ai';
+import { z } from 'zod';
+
+const model = createOpenAICompatible({ name: 'local', baseURL: 'http://127.0.0.1:1' })('tiny');
+const tools = { add: tool({ inputSchema: z.object({ a: z.number() }), execute: async ({ a }) => a + 1 }) };
+createGateway({
+  apps: {
+    settings: aiSdkApp({ model, tools, temperature: 0.5 }),
+    agent: aiSdkApp(new ToolLoopAgent({ model, tools })),
+    run: aiSdkApp((turn, messages, given) => streamText({ model, messages, tools: given, abortSignal: turn.signal })),
+  },
+  defaultApp: 'settings',
+});
+export const shown = streamText({ model, messages: toModelMessages([]) });
+`,
+    versions: [
+      { install: { ai: '6.0.0', '@ai-sdk/openai-compatible': '2.0.0' } },
+      { install: { ai: '^7.0.0', '@ai-sdk/openai-compatible': '^3.0.0' }, node: 22 },
+    ],
+  },
+  {
+    name: 'openai',
+    tests: 'test/app-adapters/openai/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { openaiApp } from 'agent-session-gateway/apps/openai';
+import { OpenAI } from 'openai';
+
+createGateway({ app: openaiApp({ client: new OpenAI({ apiKey: 'x' }), model: 'tiny', parameters: { temperature: 0 } }) });
+`,
+    versions: [{ install: { openai: '6.0.0' } }, { install: { openai: '^7.0.0' }, node: 22 }],
+  },
+  {
+    name: '@langchain/langgraph',
+    tests: 'test/app-adapters/langgraph/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { answerToolCalls, langGraphApp } from 'agent-session-gateway/apps/langgraph';
+import type { AIMessage } from '@langchain/core/messages';
+import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+
+const graph = new StateGraph(MessagesAnnotation)
+  .addNode('tools', async ({ messages }, config) => ({
+    messages: await answerToolCalls(config, (messages.at(-1) as AIMessage).tool_calls ?? []),
+  }))
+  .addEdge('__start__', 'tools')
+  .compile({ checkpointer: new MemorySaver() });
+createGateway({ apps: { plain: langGraphApp({ graph }), own: langGraphApp({ graph, Command }) }, defaultApp: 'plain' });
+`,
+    versions: [
+      {
+        install: {
+          '@langchain/langgraph': '1.0.0',
+          '@langchain/core': '^1.1.48',
+          '@langchain/openai': '^1.0.0',
+        },
+      },
+      {
+        install: {
+          '@langchain/langgraph': '^1.0.0',
+          '@langchain/core': '^1.1.48',
+          '@langchain/openai': '^1.0.0',
+        },
+      },
+    ],
+  },
+  {
+    name: '@openai/agents',
+    tests: 'test/app-adapters/agents/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { agentsApp } from 'agent-session-gateway/apps/agents';
+import { Agent, tool } from '@openai/agents';
+import { z } from 'zod';
+
+const add = tool({ name: 'add', description: 'Adds', parameters: z.object({ a: z.number() }), execute: async ({ a }) => a + 1 });
+createGateway({ app: agentsApp({ agent: new Agent({ name: 'A', instructions: 'Be brief.', tools: [add] }) }) });
+`,
+    versions: [
+      { install: { '@openai/agents': '0.11.0' } },
+      { install: { '@openai/agents': '>=0.11.0 <1.0.0' }, node: 22 },
+    ],
+  },
+];

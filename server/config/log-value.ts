@@ -1,0 +1,95 @@
+import { types } from 'node:util';
+
+/** Bounds of one log line: what goes beyond them is named, not written. */
+const MAX_DEPTH = 6;
+const MAX_FIELDS = 50;
+const MAX_TEXT = 8192;
+const MAX_NODES = 500;
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+
+/**
+ * A copy of any value that JSON can say, for the log: whatever host code throws, with cycles, proxies, getters that throw, or
+ * megabytes of it. Never throws, and runs no `toJSON` and no getter but those of errors.
+ */
+export function logValue(value: unknown): Json {
+  return new Writer().write(value, []);
+}
+
+class Writer {
+  #nodes = 0;
+
+  write(value: unknown, above: readonly object[]): Json {
+    try {
+      return this.#write(value, above);
+    } catch {
+      return '[unreadable]';
+    }
+  }
+
+  #write(value: unknown, above: readonly object[]): Json {
+    switch (typeof value) {
+      case 'string':
+        return short(value);
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'boolean':
+        return value;
+      case 'object':
+        return value === null ? null : this.#object(value, above);
+      case 'function':
+        return '[function]';
+      // bigint, symbol, undefined
+      default:
+        return short(String(value));
+    }
+  }
+
+  #object(value: object, above: readonly object[]): Json {
+    // A proxy would run its owner's code, whatever is asked of it.
+    if (types.isProxy(value)) return '[proxy]';
+    if (above.includes(value)) return '[circular]';
+    if (above.length >= MAX_DEPTH || ++this.#nodes > MAX_NODES) return '[…]';
+    const within = [...above, value];
+    if (types.isDate(value))
+      return Number.isNaN(value.getTime()) ? 'Invalid Date' : Date.prototype.toISOString.call(value);
+    if (types.isNativeError(value) || value instanceof Error) return this.#error(value, within);
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (types.isMap(value)) return this.#list([...Map.prototype.entries.call(value)], within);
+    if (types.isSet(value)) return this.#list([...Set.prototype.values.call(value)], within);
+    if (Array.isArray(value)) return this.#list(value, within);
+    return this.#fields(value, Object.keys(value), within);
+  }
+
+  /** What libraries add to errors is left out: requests among it, with their credentials. */
+  #error(error: Error, above: readonly object[]): Json {
+    const names = ERROR_FIELDS.filter((name) => name in error);
+    return this.#fields(error, names, above, true);
+  }
+
+  #list(items: readonly unknown[], above: readonly object[]): Json {
+    const shown = items.slice(0, MAX_FIELDS).map((item) => this.write(item, above));
+    return items.length > MAX_FIELDS ? [...shown, `[${items.length - MAX_FIELDS} more]`] : shown;
+  }
+
+  #fields(value: object, names: readonly string[], above: readonly object[], getters = false): Json {
+    const shown = names.slice(0, MAX_FIELDS).map((name): [string, Json] => {
+      try {
+        const own = Object.getOwnPropertyDescriptor(value, name);
+        if (own?.get && !getters) return [short(name), '[getter]'];
+        return [short(name), this.write((value as Record<string, unknown>)[name], above)];
+      } catch {
+        return [short(name), '[unreadable]'];
+      }
+    });
+    if (names.length > MAX_FIELDS) shown.push(['…', `${names.length - MAX_FIELDS} more`]);
+    // Defined, not assigned: `__proto__` is a name like any other here.
+    return Object.fromEntries(shown);
+  }
+}
+
+const ERROR_FIELDS = ['name', 'message', 'stack', 'code', 'cause', 'errors'];
+
+function short(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}[${text.length - MAX_TEXT} more]` : text;
+}

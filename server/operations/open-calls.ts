@@ -1,0 +1,72 @@
+import { GatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { MethodStream } from '../methods/stream.js';
+
+/** What is being answered: calls that a shutdown waits for, and the answers that users hold open. */
+export class OpenCalls {
+  readonly #streamsPerUser: number;
+  readonly #perUser = new Map<string, number>();
+  readonly #streams = new Set<MethodStream>();
+  #calls = 0;
+  #wake: (() => void)[] = [];
+
+  constructor(streamsPerUser: number) {
+    this.#streamsPerUser = streamsPerUser;
+  }
+
+  /**
+   * Counts an answer that stays open, such as a stream of one run; call what it returns once it is over.
+   *
+   * @throws GatewayError `TOO_MANY_CONNECTIONS`
+   */
+  hold(userKey: string): () => void {
+    const count = this.#perUser.get(userKey) ?? 0;
+    if (count >= this.#streamsPerUser) {
+      throw new GatewayError({
+        code: 'TOO_MANY_CONNECTIONS',
+        message: `A user can have ${this.#streamsPerUser} open streams of methods and runs`,
+        retryAfterMs: 5000,
+      });
+    }
+    this.#perUser.set(userKey, count + 1);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const left = this.#perUser.get(userKey)! - 1;
+      if (left > 0) this.#perUser.set(userKey, left);
+      else this.#perUser.delete(userKey);
+    };
+  }
+
+  /** Opens a streaming method for a user. @throws GatewayError `TOO_MANY_CONNECTIONS` */
+  stream(userKey: string, open: (closed: () => void) => MethodStream): MethodStream {
+    const release = this.hold(userKey);
+    const stream = open(() => {
+      release();
+      this.#streams.delete(stream);
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** Counts a call until it is answered. */
+  track<T>(value: MaybePromise<T>): MaybePromise<T> {
+    if (!isPromise(value)) return value;
+    this.#calls += 1;
+    return value.finally(() => {
+      this.#calls -= 1;
+      if (this.#calls === 0) for (const wake of this.#wake.splice(0)) wake();
+    });
+  }
+
+  /** Resolves once no call is under way. Streams are not waited for: most of them never end. */
+  idle(): Promise<void> {
+    return this.#calls === 0 ? Promise.resolve() : new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  /** Ends the open streams of methods. */
+  endStreams(error: GatewayError): void {
+    for (const stream of [...this.#streams]) stream.stop(error);
+  }
+}

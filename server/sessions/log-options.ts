@@ -1,0 +1,25 @@
+import type { LogBatch } from './batch.js';
+import type { Retention } from './retention.js';
+
+/** Size of the messages of a page where nothing else is said, in bytes of JSON. */
+export const DEFAULT_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** What the owner of a log hears. */
+export interface LogListener {
+  /** Events were committed. Called once for all commits of a flush. */
+  committed(batch: LogBatch): void;
+  /** The store refused a write: the log can't be written any more and what was pending is not in it. */
+  broken(error: unknown): void;
+  /** The store can't be written or cut now; what was appended is kept here and tried again. */
+  unavailable(error: unknown): void;
+}
+
+/** How a log is kept, and by whom. */
+export interface LogOptions {
+  readonly retention: Retention;
+  readonly listener: LogListener;
+  /** The time by which events age, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. @default 4 MiB */
+  readonly pageBytes?: number;
+}

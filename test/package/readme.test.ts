@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT, runCommand } from '../support/program.js';
+import { packPackage } from './installed.js';
+
+/** Warnings of npm about its own configuration are no output of ours. */
+const QUIET = { npm_config_loglevel: 'error' };
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The section of the README from its second heading to its last sample. */
+function blocks(): { kind: string; code: string }[] {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Read on\n'));
+  return [...samples.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind, code]) => ({
+    kind: kind!,
+    code: code!,
+  }));
+}
+
+describe('README', () => {
+  it('has blocks that run when they are pasted, in order, into an empty folder with the packed package', async function () {
+    this.timeout(300_000);
+    const folder = mkdtempSync(join(tmpdir(), 'asg-readme-'));
+    const tarball = await packPackage(folder);
+    const port = String(await freePort());
+    // What is not published yet comes from the tarball; the port is one that is free here.
+    const pasted = (code: string): string =>
+      code
+        .replace('install agent-session-gateway', `install --prefer-offline --no-audit --no-fund ${tarball}`)
+        .replaceAll('3000', port)
+        .replace('curl -N', 'curl -sN');
+    const shell = (code: string) =>
+      runCommand('sh', { args: ['-ec', pasted(code)], cwd: folder, group: true, env: QUIET });
+
+    const outputs: string[] = [];
+    const lines: Record<string, number> = {};
+    for (const { kind, code } of blocks()) {
+      if (kind === 'ts') {
+        const [, name] = /^\/\/ (\w+\.ts)\n/.exec(code)!;
+        lines[name!] = code.split('\n').filter((line) => line.trim() !== '').length - 1;
+        writeFileSync(join(folder, name!), pasted(code));
+        continue;
+      }
+      const command = shell(code);
+      if (code.includes('server.ts')) {
+        const ready = `curl -s --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/agent/readyz`;
+        expect(await runCommand('sh', { args: ['-c', ready] }).exited, command.output).to.equal(0);
+        continue;
+      }
+      expect(await command.exited, `${code}\n${command.output}`).to.equal(0);
+      outputs.push(command.output);
+    }
+
+    expect(outputs).to.have.length(3);
+    const [, client, curl] = outputs;
+    expect(client).to.equal('Hello there 3\n');
+    expect(curl)
+      .to.match(/^event: message_accepted/)
+      .and.to.contain('event: message_end');
+    expect(lines['server.ts']).to.be.within(10, 18);
+    expect(lines['client.ts']).to.be.within(4, 8);
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { defineApp } from '../../server/index.js';
+import { type Gate, gate } from '../support/gate.js';
+import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
+import { openStream } from '../support/sse-client.js';
+
+/** Runs go on until the test lets them, and are aborted a moment after their last viewer has left. */
+async function setUp(disconnectGraceMs = 20) {
+  const doors = new Map<string, Gate>();
+  const door = (text: string): Gate => {
+    const known = doors.get(text) ?? gate();
+    doors.set(text, known);
+    return known;
+  };
+  const app = defineApp({
+    onDisconnect: 'abort',
+    async *run(turn) {
+      yield 'begun';
+      await door(turn.text).passed;
+      yield ' done';
+    },
+  });
+  const { url, gateway } = await startGateway({ app, limits: { disconnectGraceMs } });
+  const started = (): Promise<void> =>
+    new Promise((resolve) => {
+      const off = gateway.on('run:started', () => {
+        off();
+        resolve();
+      });
+    });
+  return { url, gateway, door, started };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('onDisconnect: abort', () => {
+  it('does not take the end of one run’s stream for a departure from the next', async () => {
+    const { url, door, started } = await setUp();
+    const first = started();
+    const a = fetch(`${url}/send`, {
+      method: 'POST',
+      headers: jsonHeaders(),
+      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
+    }).then((response) => response.text());
+    await first;
+    const second = started();
+    const b = post(`${url}/send`, { sessionId: 'main', message: 'b' });
+    door('a').open();
+    expect(await a).to.include('event: message_end');
+    await second;
+    await pause(80);
+    door('b').open();
+    expect((await b).body.stopReason).to.equal('end');
+  });
+
+  it('counts a caller who waits for the JSON of its run, and aborts when that leaves', async () => {
+    const { url, gateway, door, started } = await setUp();
+    const begun = started();
+    const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
+    const leaving = new AbortController();
+    const sent = fetch(`${url}/send`, {
+      method: 'POST',
+      headers: { ...jsonHeaders(), accept: 'application/json' },
+      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
+      signal: leaving.signal,
+    });
+    sent.catch(() => {});
+    await begun;
+    watching.close();
+    await pause(80);
+    expect((await get(`${url}/status?sessionId=main`)).body.status, 'somebody waits for it').to.equal(
+      'running',
+    );
+    const ended = new Promise<string>((resolve) =>
+      gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
+    );
+    leaving.abort();
+    expect(await ended).to.equal('aborted');
+    door('a').open();
+  });
+
+  it('never, with a grace of Infinity', async () => {
+    const { url, door } = await setUp(Number.POSITIVE_INFINITY);
+    const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
+    await post(`${url}/send`, { sessionId: 'main', message: 'a' }, { prefer: 'respond-async' });
+    await watching.until(({ event }) => event === 'content_delta');
+    watching.close();
+    await pause(80);
+    expect((await get(`${url}/status?sessionId=main`)).body.status).to.equal('running');
+    door('a').open();
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { Subscription } from '../../server/delivery/subscription.js';
+import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { SessionDirectory } from '../../server/sessions/directory.js';
+import type { SessionEnvironment } from '../../server/sessions/environment.js';
+
+const app = defineApp({ run: () => 'x' });
+
+function directoryOn(store: Store): { directory: SessionDirectory; reports: string[] } {
+  const reports: string[] = [];
+  const env: Omit<SessionEnvironment, 'opened' | 'unused'> = {
+    ...({} as SessionEnvironment),
+    store,
+    holder: 'g',
+    retention: { events: 10_000, bytes: 1e9, ageMs: 1e9 },
+    queueLength: 32,
+    sessionsPerUser: 1e9,
+    runMs: 1e6,
+    waitMs: 1e6,
+    answerSize: 1e6,
+    disconnectGraceMs: 1,
+    onDisconnect: 'continue',
+    now: Date.now,
+    app: () => app,
+    format: (_app, name) => name,
+    checkPayload() {},
+    notify() {},
+    report: (_error, what) => reports.push(what),
+  };
+  return { directory: new SessionDirectory(env), reports };
+}
+
+const refOf = (name: string) => ({ scope: 's', app: 'a', name });
+
+describe('the sessions of a process', () => {
+  it('leave memory when they are not used, also where one of them cannot be read', async () => {
+    const inner = memoryStore();
+    const bad = new Set<string>();
+    const store = new Proxy(inner, {
+      get(target, name) {
+        const member = target[name as keyof Store];
+        if (typeof member !== 'function') return member;
+        return (...args: never[]) => {
+          if (name === 'release' && bad.has((args[0]! as { name: string }).name)) throw new Error('damaged');
+          return (member as (...all: never[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const { directory, reports } = directoryOn(store);
+    for (let i = 0; i < 120; i++) {
+      const session = directory.get(refOf(`n${i}`));
+      await session.open({ userId: 'u' });
+      session.publish('c', 't', 1);
+      await session.log!.settled();
+      session.usedAt = performance.now() - 3_600_000;
+    }
+    bad.add('n3');
+    await directory.sweep();
+    expect([...directory.values()].map(({ ref }) => ref.name)).to.deep.equal(['n3']);
+    expect(reports).to.deep.equal(['giving up session n3']);
+  });
+
+  it('are forgotten when nobody follows them any more and they never began', () => {
+    const { directory } = directoryOn(memoryStore());
+    const follower = { pump() {} } as unknown as Subscription;
+    for (let i = 0; i < 1000; i++) {
+      const session = directory.get(refOf(`n${i}`));
+      session.attach(follower);
+      session.detach(follower, true);
+    }
+    expect([...directory.values()]).to.have.length(0);
+  });
+
+  it('are one object each for as long as somebody holds it', async () => {
+    const { directory } = directoryOn(memoryStore());
+    const held = directory.get(refOf('held'));
+    await held.open({ userId: 'u' });
+    held.usedAt = performance.now() - 3_600_000;
+    await directory.sweep();
+    expect([...directory.values()], 'given up').to.have.length(0);
+    expect(directory.get(refOf('held'))).to.equal(held);
+    await held.retire();
+    held.usedAt = performance.now() - 3_600_000;
+    await directory.sweep();
+    await held.open();
+    expect(directory.peek(refOf('held')), 'opened by who held it').to.equal(held);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { defineApp, type RunResult, type Store, StoreError } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { newDatabase } from '../support/durable.js';
+import { embedGateway } from '../support/embedded.js';
+import { heldStore } from '../support/held-store.js';
+import { hostileStore } from '../support/hostile-store.js';
+import { testStore } from '../support/test-store.js';
+
+const endless = defineApp({
+  async *run() {
+    yield 'x';
+    await new Promise(() => {});
+  },
+});
+
+const reasonOf = (result: Promise<RunResult>): Promise<string> =>
+  result.then(
+    ({ stopReason }) => stopReason,
+    (error) => `rejected ${error.code}`,
+  );
+
+describe('closing a gateway settles every result', () => {
+  it('as lost where the store refuses every write', async () => {
+    const model = testStore();
+    let refusing = false;
+    const store = new Proxy(model.store, {
+      get(target, name) {
+        const member = target[name as keyof Store];
+        if (typeof member !== 'function') return member;
+        return (...args: never[]) => {
+          if (refusing && name === 'append') throw new StoreError('UNAVAILABLE', 'Refused');
+          return (member as (...all: never[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const gateway = embedGateway({ app: endless, store, limits: { drainMs: 20, storeMs: 100 } });
+    const session = gateway.session('main');
+    const runs = [session.send('a'), session.send('b')];
+    for (const run of runs) await run.accepted;
+    refusing = true;
+    await gateway.close();
+    for (const run of runs) expect(await reasonOf(run.result)).to.equal('lost');
+  });
+
+  it('as lost where the store does not answer any more, and closes within storeMs of its drain', async () => {
+    const held = heldStore(testStore().store);
+    const gateway = embedGateway({ app: endless, store: held.store, limits: { drainMs: 20, storeMs: 100 } });
+    const session = gateway.session('main');
+    const runs = [session.send('a'), session.send('b')];
+    for (const run of runs) await run.accepted;
+    void held.hold();
+    await gateway.close();
+    for (const run of runs) expect(await reasonOf(run.result)).to.equal('lost');
+  });
+
+  it('and tells those who wait for a message that the next process answers to come back', async () => {
+    const store: Store = sqliteStore({ path: newDatabase() });
+    const gateway = embedGateway({ app: endless, store, limits: { drainMs: 20 } });
+    const session = gateway.session('main');
+    const active = session.send('a');
+    const queued = session.send('b');
+    await Promise.all([active.accepted, queued.accepted]);
+    await gateway.close();
+    expect(await reasonOf(active.result)).to.equal('lost');
+    expect(await reasonOf(queued.result)).to.equal('rejected SHUTTING_DOWN');
+  });
+});
+
+describe('a store that does not answer', () => {
+  it('is waited for no longer than storeMs, and what a send came to is said to be unknown only where it is', async () => {
+    const app = defineApp({ run: () => 'x' });
+    const model = testStore();
+    const hung = new Proxy(model.store, {
+      get(target, name) {
+        const member = target[name as keyof Store];
+        if (typeof member !== 'function') return member;
+        if (name === 'acquire') return () => new Promise(() => {});
+        return (member as () => unknown).bind(target);
+      },
+    });
+    const session = embedGateway({ app, store: hung, limits: { storeMs: 40 } }).session('main');
+    const error = await session.send('x').accepted.catch((thrown) => thrown);
+    expect(error).to.include({ code: 'OVERLOADED', retryable: true });
+    expect(error.details).to.equal(undefined);
+  });
+
+  it('has a batch of which it lost the answer tried again, and in the log once', async () => {
+    const model = testStore();
+    const hostile = hostileStore(model.store, { append: ['lose', 'drop', 'lose', 'do', 'lose'] });
+    const app = defineApp({
+      async *run(turn) {
+        yield turn.text;
+      },
+    });
+    const session = embedGateway({ app, store: hostile.store }).session('main');
+    for (const text of ['a', 'b']) expect((await session.send(text).result).stopReason).to.equal('end');
+    expect(model.eventsOf('main').map(({ type }) => type)).to.deep.equal([
+      ...['message_accepted', 'message_start', 'content_delta', 'message_end'],
+      ...['message_accepted', 'message_start', 'content_delta', 'message_end'],
+    ]);
+  });
+});
+
+describe('a cut whose answer is lost', () => {
+  it('is taken for made, and later ones go on from it', async () => {
+    const model = testStore();
+    const hostile = hostileStore(model.store, { cut: ['lose', 'drop', 'lose', 'refuse', 'lose'] });
+    const app = defineApp({ run: (turn) => turn.text });
+    const limits = { retention: { events: 8 } };
+    const gateway = embedGateway({ app, store: hostile.store, limits });
+    const session = gateway.session('main');
+    for (let i = 0; i < 20; i++) await session.send(`${i}`).result;
+    expect([...hostile.met.keys()].filter((key) => key.startsWith('cut'))).to.have.length(4);
+    const { first, head } = (await session.status()) as unknown as { first: number; head: number };
+    expect(head - first, 'what is retained').to.be.lessThan(13);
+    const { messages, hasMore } = await session.history({ limit: 1000 });
+    expect(messages).to.have.length(40);
+    expect(hasMore).to.equal(false);
+  });
+});
