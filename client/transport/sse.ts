@@ -40,8 +40,8 @@ export function sseTransport(options: HttpOptions): ClientTransport {
     name: 'sse',
     isScarce: true,
     request: (operation, params, { signal }) => requestOperation(client, operation, params, signal),
-    stream: (params, options) => streamMethod(client, params, options),
-    open: (targets, handlers) => openLink(client, targets, handlers),
+    stream: (params, options) => streamMethod(streaming(client), params, options),
+    open: (targets, handlers) => openLink(streaming(client), targets, handlers),
     close: () => {},
   };
 }
@@ -53,6 +53,12 @@ interface Reading {
   readonly answerMs?: number | undefined;
 }
 
+/** Looked at before anything else that a runtime without streams may lack. @throws GatewayError `INVALID_REQUEST` */
+function streaming(client: HttpClient): HttpClient {
+  if (!canStream(client.options)) throw wholeAnswer();
+  return client;
+}
+
 function wholeAnswer(): GatewayError {
   const message =
     "This fetch does not stream, as React Native's own: use transport: 'websocket', or pass one that does (expo/fetch)";
@@ -61,7 +67,6 @@ function wholeAnswer(): GatewayError {
 
 /** Reads a stream of events; leaving the iteration cancels it. */
 async function* readEvents(client: HttpClient, ask: HttpRequest, { decoder, progress, answerMs }: Reading) {
-  if (!canStream(client.options)) throw wholeAnswer();
   const late = new AbortController();
   const leave = () => abortWith(late, ask.signal.reason);
   const timer =
