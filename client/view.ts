@@ -125,7 +125,7 @@ export class View {
   }
 
   retry(): void {
-    if (this.#error && this.#listeners.size > 0) this.#start();
+    if (this.#listeners.size > 0) this.#start();
   }
 
   loadEarlier(limit = PAGE): Promise<void> {

@@ -23,7 +23,7 @@ export interface Watch {
    * @param limit Messages of a page. @default 50
    */
   readonly loadEarlier: (limit?: number) => Promise<void>;
-  /** Begins again after `status` became `error`. */
+  /** Begins again after `status` became `error`, or the client was disconnected. */
   readonly retry: () => void;
 }
 

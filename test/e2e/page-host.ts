@@ -20,7 +20,8 @@ async function bundle(script: string, plugins: Plugin[]): Promise<Uint8Array> {
 }
 
 /** What a page holds before its script runs, and the gateway behind it. */
-export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'methods'> {
+export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'methods' | 'allowedHosts'> {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Of esbuild, for the script. */
   readonly plugins?: Plugin[] | undefined;
   /** Rendered at each request. */
@@ -30,7 +31,7 @@ export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'meth
 /** Serves a page with a script, and a gateway of the same origin below /agent. Closed after the test. */
 export async function servePage(
   script: string,
-  { body = () => '', plugins = [], ...config }: PageConfig,
+  { body = () => '', plugins = [], headers = {}, ...config }: PageConfig,
   prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
@@ -39,7 +40,7 @@ export async function servePage(
   const source = await bundle(script, plugins);
   const server = createServer(async (request, response) => {
     if (request.url === '/') {
-      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeaders(new Headers({ 'Content-Type': 'text/html; charset=utf-8', ...headers }));
       response.end(
         `<!doctype html><link rel="icon" href="data:,"><body>${await body(gateway)}<script type="module" src="/page.js"></script>`,
       );

@@ -55,7 +55,7 @@ const isState = (page: Page, wanted: string) =>
   page.waitForFunction((state) => globalThis.client?.connection.state === state, wanted);
 const hasTexts = (page: Page, many: number) =>
   page.waitForFunction((wanted) => globalThis.shown.texts.length >= wanted, many);
-const shown = (page: Page) => page.evaluate(() => globalThis.shown);
+const seen = (page: Page) => page.evaluate(() => globalThis.shown);
 
 /** Waits for a condition on this side. */
 async function until(holds: () => boolean): Promise<void> {
@@ -79,7 +79,7 @@ describe('the life of a page', function () {
     await session.send('three').result;
     await page.context().setOffline(false);
     await hasTexts(page, 3);
-    const { texts, types } = await shown(page);
+    const { texts, types } = await seen(page);
     expect(texts).to.deep.equal(['one', 'two', 'three']);
     expect(types).to.not.include('gap').and.not.include('snapshot');
     expect(problems).to.deep.equal([]);
@@ -96,7 +96,7 @@ describe('the life of a page', function () {
     await page.context().setOffline(false);
     expect(await page.evaluate(() => (globalThis as any).run.result)).to.include({ stopReason: 'end' });
     await hasTexts(page, 1);
-    const { types } = await shown(page);
+    const { types } = await seen(page);
     expect(types.filter((type) => type === 'message_accepted')).to.have.length(1);
     expect(problems).to.deep.equal([]);
   });
@@ -112,7 +112,7 @@ describe('the life of a page', function () {
     // Chromium tells hidden pages only that they were frozen, and headless ones are never hidden.
     await page.evaluate(() => document.dispatchEvent(new Event('resume')));
     await hasTexts(page, 3);
-    const { texts, types } = await shown(page);
+    const { texts, types } = await seen(page);
     expect(texts).to.deep.equal(['one', 'two', 'three']);
     expect(types).to.not.include('gap');
     expect(problems).to.deep.equal([]);
@@ -127,7 +127,7 @@ describe('the life of a page', function () {
     await session.send('two').result;
     await page.goBack({ waitUntil: 'commit' });
     await hasTexts(page, 2);
-    expect((await shown(page)).texts).to.deep.equal(['one', 'two']);
+    expect((await seen(page)).texts).to.deep.equal(['one', 'two']);
     // Kept by the browser, connections and all: nothing was loaded anew.
     expect(await page.evaluate(() => (globalThis as any).persisted)).to.equal(true);
     expect(problems).to.deep.equal([]);
@@ -155,7 +155,7 @@ describe('the life of a page', function () {
     await run.result;
     await blocked;
     await page.waitForFunction(() => globalThis.shown.types.includes('message_end'));
-    const { texts, types } = await shown(page);
+    const { texts, types } = await seen(page);
     expect(texts.join('')).to.equal(Array.from({ length: 300 }, (_, at) => `${at} `).join(''));
     expect(types).to.not.include('gap');
     expect(problems).to.deep.equal([]);
@@ -186,7 +186,7 @@ describe('the life of a page', function () {
       document.dispatchEvent(new Event('visibilitychange'));
     });
     await hasTexts(tabs[0]!, 2);
-    const { texts, types } = await shown(tabs[0]!);
+    const { texts, types } = await seen(tabs[0]!);
     expect(texts).to.deep.equal(['from the last', 'from the host']);
     expect(types).to.not.include('gap');
   });
