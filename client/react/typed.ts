@@ -33,7 +33,7 @@ const hooks = { useGateway, useMethod, useChannel, useSessionEvents };
  *
  * @example
  * ```ts
- * export const { useMethod, useChannel } = gatewayHooks<typeof gateway>();
+ * const typed = gatewayHooks<typeof gateway>();
  * ```
  */
 export function gatewayHooks<Source extends object>(): GatewayHooks<Source> {

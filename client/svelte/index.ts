@@ -53,16 +53,16 @@ function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
  * A session, followed while a component shows it. Text that grows changes it at most once a frame, everything else at once. On a server
  * it opens nothing and renders `initial`.
  *
- * @param id The session's key. For another one create another: `const chat = $derived(session(client, id))`.
+ * @param id The session's key. For another one create another: `const chat = $derived(liveSession(client, id))`.
  *
  * @example
  * ```ts
- * const chat = session(client, 'main');
+ * const chat = liveSession(client, 'main');
  * chat.send('Hello');
  * console.log(chat.current.messages.length);
  * ```
  */
-export function session(client: Client<any>, id: string, options?: SessionOptions): LiveSession {
+export function liveSession(client: Client<any>, id: string, options?: SessionOptions): LiveSession {
   const store = new SessionStore(client, id, options);
   const { send, abort, approve, deny, respond, loadEarlier, retry } = store.getSnapshot();
   const value = live(store);
@@ -71,6 +71,6 @@ export function session(client: Client<any>, id: string, options?: SessionOption
 }
 
 /** How the connection of a client is, for a person. */
-export function connection({ connection }: Client<any>): Live<ConnectionHealth> {
+export function liveConnection({ connection }: Client<any>): Live<ConnectionHealth> {
   return live(healthOf(connection));
 }

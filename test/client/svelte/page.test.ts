@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createClient } from '../../../client/index.js';
-import { connection, session } from '../../../client/svelte/index.js';
+import { liveConnection, liveSession } from '../../../client/svelte/index.js';
 import { defineApp } from '../../../server/index.js';
 import { initialState } from '../../../shared/fold.js';
 import { servePage } from '../../e2e/page-host.js';
@@ -21,11 +21,11 @@ const app = defineApp({
 
 /** Runes in one half, a store in the other. */
 const CHAT = `<script>
-  import { connection, session } from 'agent-session-gateway/client/svelte';
+  import { liveConnection, liveSession } from 'agent-session-gateway/client/svelte';
   let { client, id, initial } = $props();
-  const chat = $derived(session(client, id, { initial }));
-  const store = session(client, 'a');
-  const health = connection(client);
+  const chat = $derived(liveSession(client, id, { initial }));
+  const store = liveSession(client, 'a');
+  const health = liveConnection(client);
   const answer = $derived.by(() => { globalThis.runs = (globalThis.runs ?? 0) + 1; return chat.current.run?.message.content[0]?.text ?? ''; });
   $effect(() => { globalThis.session = chat; });
 </script>
@@ -110,8 +110,8 @@ describe('svelte', function () {
       '<h1>ready</h1><h2>online</h2><h3>0</h3> <ol><li>Hi</li></ol><p></p>',
     );
     const values: string[] = [];
-    session(client, 'main').subscribe(({ status }) => values.push(status))();
-    connection(client).subscribe((health) => values.push(health))();
+    liveSession(client, 'main').subscribe(({ status }) => values.push(status))();
+    liveConnection(client).subscribe((health) => values.push(health))();
     expect(values).to.deep.equal(['loading', 'online']);
     expect(asked).to.deep.equal([]);
     expect(client.connection.state).to.equal('closed');
