@@ -2,7 +2,7 @@ import { CALLS, type CallName } from '../shared/calls.js';
 import { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, backoff, delay, joinAborts, quietTimer, raceSignal } from './timing.js';
+import { type Aborts, abortWith, backoff, delay, joinAborts, quietTimer, raceSignal } from './timing.js';
 import { asGatewayError, isUnsent } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -77,9 +77,11 @@ async function attempt(
 ): Promise<unknown> {
   const own = new AbortController();
   const { signal } = own;
-  const abort = () => own.abort(given.reason);
+  const abort = () => abortWith(own, given.reason);
   const late = `${operation} was not answered within ${timeoutMs} ms`;
-  const timer = quietTimer(timeoutMs, () => own.abort(new GatewayError({ code: 'TIMEOUT', message: late })));
+  const timer = quietTimer(timeoutMs, () =>
+    abortWith(own, new GatewayError({ code: 'TIMEOUT', message: late })),
+  );
   given.addEventListener('abort', abort);
   if (given.aborted) abort();
   try {

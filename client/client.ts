@@ -33,6 +33,7 @@ import {
 import { type Aborts, joinAborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
 import { asGatewayError } from './transport/failure.js';
+import { canStream } from './transport/http.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
@@ -203,7 +204,7 @@ function transportOf(options: ClientOptions): ClientTransport {
   if (typeof transport === 'object') return transport;
   if (baseUrl === undefined)
     throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message: 'baseUrl is missing' });
-  switch (transport ?? (isReactNative() ? 'websocket' : 'sse')) {
+  switch (transport ?? (canStream(options) ? 'sse' : 'websocket')) {
     case 'websocket':
       return webSocketTransport(options);
     case 'auto':
@@ -211,13 +212,4 @@ function transportOf(options: ClientOptions): ClientTransport {
     default:
       return sseTransport(options as HttpOptions);
   }
-}
-
-/** Its own `fetch` does not stream. */
-function isReactNative(): boolean {
-  const { navigator, fetch } = globalThis as {
-    readonly navigator?: { readonly product?: string };
-    fetch?: unknown;
-  };
-  return navigator?.product === 'ReactNative' && fetch !== undefined;
 }

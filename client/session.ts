@@ -7,7 +7,7 @@ import type { SignalOptions } from './options.js';
 import { Reader, type Start } from './reader.js';
 import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
-import { createWatch, type Watch } from './watch.js';
+import { createWatch, loadState, type Watch } from './watch.js';
 
 /** Options of an iteration over events. A signal ends it without an error. */
 export interface EventsOptions<Type extends EventType = EventType> extends SignalOptions {
@@ -62,6 +62,8 @@ export interface ClientSession<Source = unknown> {
   run(runId: string, options?: SignalOptions): FollowedRun;
   /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
   watch(options?: { readonly from?: SessionState | undefined }): Watch;
+  /** The session's state now, plain JSON: what a server renders, for `watch({ from })` in the page to go on from without a gap. */
+  state(options?: SignalOptions): Promise<SessionState>;
   channel<Name extends ChannelNames<Source>>(
     name: Name,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
@@ -131,6 +133,7 @@ export function bindSession(core: Core, id: string): ClientSession {
       ) as never;
     },
     watch: (options) => createWatch(core, id, options?.from, attached),
+    state: (options) => loadState(core, id, options?.signal),
     channel: (channel) => ({
       publish: (payload, options) => call('channel', { ...options, sessionId: id, channel, payload }),
       [Symbol.asyncIterator]: () =>

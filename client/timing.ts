@@ -67,10 +67,17 @@ export function abortError(): GatewayError {
   return new GatewayError({ code: 'ABORTED', message: 'Aborted' });
 }
 
+/** Aborts for a reason, which the signals of React Native do not keep by themselves. */
+export function abortWith(controller: AbortController, reason: unknown): void {
+  const { signal } = controller;
+  if (!signal.aborted && !('reason' in signal)) Object.assign(signal, { reason });
+  controller.abort(reason);
+}
+
 /** A controller that aborts, with `ABORTED`, as the signal does or as one of `aborts`. `release` lets go of both. */
 export function joinAborts(aborts: Aborts, signal: AbortSignal | undefined) {
   const joined = new AbortController();
-  const abort = () => joined.abort(abortError());
+  const abort = () => abortWith(joined, abortError());
   const release = () => {
     aborts.delete(abort);
     signal?.removeEventListener('abort', abort);

@@ -58,8 +58,8 @@ export class Views {
   }
 }
 
-/** What was rendered elsewhere may be the state of a watch. */
-function stateOf({
+/** The session's own part of what a watch shows. What was rendered elsewhere may be either. */
+export function stateOf({
   status: _,
   sending: __,
   error: ___,
@@ -125,7 +125,7 @@ export class View {
   }
 
   retry(): void {
-    if (this.#error && this.#listeners.size > 0) this.#start();
+    if (this.#listeners.size > 0) this.#start();
   }
 
   loadEarlier(limit = PAGE): Promise<void> {

@@ -1,6 +1,7 @@
 import type { SessionState } from '../shared/fold.js';
 import type { Core } from './run.js';
-import { View, type WatchChange, type WatchState } from './view.js';
+import { joinAborts, raceSignal } from './timing.js';
+import { stateOf, View, type WatchChange, type WatchState } from './view.js';
 
 /**
  * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and
@@ -9,6 +10,8 @@ import { View, type WatchChange, type WatchState } from './view.js';
 export interface Watch {
   /** The same object until something changes. Without a subscriber, the last state there was. */
   readonly getSnapshot: () => WatchState;
+  /** The state it began with, which a server has rendered; the same object for ever. The third of `useSyncExternalStore`. */
+  readonly getServerSnapshot: () => WatchState;
   /**
    * Calls the listener after each change, `delta` for a piece of text, which come many a second. Returns what stops it. What a listener
    * throws is reported as an uncaught error and harms nobody.
@@ -20,7 +23,7 @@ export interface Watch {
    * @param limit Messages of a page. @default 50
    */
   readonly loadEarlier: (limit?: number) => Promise<void>;
-  /** Begins again after `status` became `error`. */
+  /** Begins again after `status` became `error`, or the client was disconnected. */
   readonly retry: () => void;
 }
 
@@ -32,6 +35,7 @@ export function createWatch(
   stops: Set<() => void>,
 ): Watch {
   let view = new View(core, sessionId, from);
+  const first = view.current;
   // Another one that is live knows more than this one.
   const present = () => {
     view = core.views.find(sessionId) ?? view;
@@ -39,6 +43,7 @@ export function createWatch(
   };
   return {
     getSnapshot: () => present().current,
+    getServerSnapshot: () => first,
     subscribe: (listener) => {
       const unsubscribe = present().subscribe(listener);
       const stop = () => {
@@ -51,4 +56,29 @@ export function createWatch(
     loadEarlier: (limit) => present().loadEarlier(limit),
     retry: () => present().retry(),
   };
+}
+
+/** The state as soon as it is known. @throws GatewayError why it will not be, `ABORTED` by the signal */
+export async function loadState(core: Core, sessionId: string, signal?: AbortSignal): Promise<SessionState> {
+  const view = new View(core, sessionId, undefined);
+  const { joined, release } = joinAborts(core.aborts, signal);
+  let stop = () => {};
+  try {
+    return await raceSignal(
+      joined.signal,
+      () =>
+        new Promise<SessionState>((resolve, reject) => {
+          const look = () => {
+            const { current } = core.views.find(sessionId) ?? view;
+            if (current.error) reject(current.error);
+            else if (current.status !== 'loading') resolve(stateOf(current));
+          };
+          stop = (core.views.find(sessionId) ?? view).subscribe(look);
+          look();
+        }),
+    );
+  } finally {
+    release();
+    stop();
+  }
 }

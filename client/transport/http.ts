@@ -127,6 +127,12 @@ export function urlOf(baseUrl: string, path: string): string {
   return new URL(url, page).href;
 }
 
+/** Whether an answer can be read while it comes. React Native's own `fetch` gives whole answers: a stream would never be one. */
+export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
+  const { navigator } = globalThis as { readonly navigator?: { readonly product?: string } };
+  return !!fetch || navigator?.product !== 'ReactNative';
+}
+
 export function isType(response: Response, mediaType: string): boolean {
   return !!response.headers.get('content-type')?.startsWith(mediaType);
 }

@@ -5,11 +5,12 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
-import { quietTimer, raceSignal, Watchdog } from '../timing.js';
+import { abortWith, quietTimer, raceSignal, Watchdog } from '../timing.js';
 import { Credentials, leftOf } from './credentials.js';
 import { asGatewayError, silence } from './failure.js';
 import {
   cancel,
+  canStream,
   type HttpClient,
   type HttpRequest,
   isType,
@@ -39,8 +40,8 @@ export function sseTransport(options: HttpOptions): ClientTransport {
     name: 'sse',
     isScarce: true,
     request: (operation, params, { signal }) => requestOperation(client, operation, params, signal),
-    stream: (params, options) => streamMethod(client, params, options),
-    open: (targets, handlers) => openLink(client, targets, handlers),
+    stream: (params, options) => streamMethod(streaming(client), params, options),
+    open: (targets, handlers) => openLink(streaming(client), targets, handlers),
     close: () => {},
   };
 }
@@ -52,14 +53,26 @@ interface Reading {
   readonly answerMs?: number | undefined;
 }
 
+/** Looked at before anything else that a runtime without streams may lack. @throws GatewayError `INVALID_REQUEST` */
+function streaming(client: HttpClient): HttpClient {
+  if (!canStream(client.options)) throw wholeAnswer();
+  return client;
+}
+
+function wholeAnswer(): GatewayError {
+  const message =
+    "This fetch does not stream, as React Native's own: use transport: 'websocket', or pass one that does (expo/fetch)";
+  return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
+}
+
 /** Reads a stream of events; leaving the iteration cancels it. */
 async function* readEvents(client: HttpClient, ask: HttpRequest, { decoder, progress, answerMs }: Reading) {
   const late = new AbortController();
-  const leave = () => late.abort(ask.signal.reason);
+  const leave = () => abortWith(late, ask.signal.reason);
   const timer =
     answerMs !== undefined &&
     quietTimer(answerMs, () =>
-      late.abort(new GatewayError({ code: 'TIMEOUT', message: 'No answer came in time' })),
+      abortWith(late, new GatewayError({ code: 'TIMEOUT', message: 'No answer came in time' })),
     );
   ask.signal.addEventListener('abort', leave);
   if (ask.signal.aborted) leave();
@@ -85,11 +98,7 @@ async function* readEvents(client: HttpClient, ask: HttpRequest, { decoder, prog
   }
   // No async iteration over the body: Safari has none.
   const reader = response.body?.getReader();
-  if (!reader) {
-    const message =
-      "This fetch does not stream, as React Native's own: use transport: 'websocket', or pass one that does (expo/fetch)";
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
-  }
+  if (!reader) throw wholeAnswer();
   try {
     for (;;) {
       const part = await raceSignal(ask.signal, () => reader.read());
@@ -112,10 +121,10 @@ async function* streamMethod(
   { signal, answerMs }: TransportOptions,
 ): AsyncGenerator<unknown> {
   const joined = new AbortController();
-  const leave = () => joined.abort(signal.reason);
+  const leave = () => abortWith(joined, signal.reason);
   signal.addEventListener('abort', leave);
   if (signal.aborted) leave();
-  const watchdog = new Watchdog(() => joined.abort(silence()));
+  const watchdog = new Watchdog(() => abortWith(joined, silence()));
   let heartbeatMs = 0;
   const watch = () => heartbeatMs > 0 && watchdog.start(heartbeatMs * SILENT_HEARTBEATS);
   const ask = { path: CALLS.invoke.path, body: toJson(params), signal: joined.signal };
@@ -154,7 +163,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   const finish = (error?: GatewayError) => {
     if (signal.aborted) return;
     clearTimeout(renewal);
-    abort.abort(error);
+    abortWith(abort, error);
     handlers.onClose({ error, retryMs: decoder.retryMs });
   };
   /** A stream is opened with its token: a new one takes over with the new token, before the old one runs out. */

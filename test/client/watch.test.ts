@@ -82,6 +82,33 @@ describe('client watch', () => {
     expect((await transport.link(1)).targets).to.deep.equal([{ sessionId: 'main', cursor: at(6) }]);
   });
 
+  it('goes on where it was when asked to, after its client was disconnected', async () => {
+    const watch = client.session('main').watch();
+    watched(watch);
+    (await transport.link(0)).connect({ main: info(5) }).emit(snapshot(4));
+    client.disconnect();
+    await settle();
+    expect(transport.links).to.have.length(1);
+    watch.retry();
+    const link = await transport.link(1);
+    expect(link.targets).to.deep.equal([{ sessionId: 'main', cursor: at(4) }]);
+    link.connect({ main: info(5, { resume: 'exact' }) }).emit(logged(5));
+    expect(watch.getSnapshot().cursor).to.equal(at(5));
+  });
+
+  it('keeps the state it began with for the hydration of what a server rendered', async () => {
+    const state = { ...initialState, cursor: at(7), messages: [message('m1')] };
+    const watch = client.session('main').watch({ from: state });
+    const first = watch.getServerSnapshot();
+    expect(first).to.equal(watch.getSnapshot());
+    watched(watch);
+    (await transport.link(0)).connect({ main: info(8, { resume: 'exact' }) }).emit(logged(8));
+    expect(watch.getServerSnapshot()).to.equal(first);
+    expect(watch.getSnapshot()).to.not.equal(first);
+    // Another part of the page is hydrated while the session is followed already.
+    expect(client.session('main').watch({ from: state }).getServerSnapshot()).to.deep.equal(first);
+  });
+
   it('survives the rehearsal of StrictMode: subscribed, left and subscribed again', async () => {
     const watch = client.session('main').watch();
     watch.subscribe(() => {})();
