@@ -114,7 +114,9 @@ export class RemoteKeys {
 async function textOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
+  // Not every TypeScript library says that the stream can be iterated; in Node it can.
+  const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
+  for await (const chunk of body) {
     length += chunk.byteLength;
     if (length > MAX_BYTES) throw noKeys(`more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
