@@ -67,7 +67,7 @@ createGateway({ apps: { plain: langGraphApp({ graph }), own: langGraphApp({ grap
         install: {
           '@langchain/langgraph': '1.0.0',
           '@langchain/core': '1.1.48',
-          '@langchain/openai': '1.4.0',
+          '@langchain/openai': '1.4.7',
         },
       },
       {
