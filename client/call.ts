@@ -2,51 +2,109 @@ import { CALLS, type CallName } from '../shared/calls.js';
 import { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, backoff, delay, joinAborts, quietTimer } from './timing.js';
+import { type Aborts, abortWith, backoff, delay, joinAborts, quietTimer, raceSignal } from './timing.js';
+import { asGatewayError, isUnsent } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
 const READ_RETRIES = 2;
-/** Longer timers would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Who asks to be left alone for longer is not waited for: its error says for how long. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** How a call goes on while it is repeated. */
+export interface Attempts {
+  /** An attempt failed, and another one follows; `hurry` ends the wait for it. */
+  onRetry?(error: GatewayError, hurry: () => void): void;
+}
 
 /** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
 export type Call = <Name extends CallName>(
   operation: Name,
   options: ParamsOf<Name> & SignalOptions,
+  attempts?: Attempts,
 ) => Promise<ResultOf<Name>>;
 
-export function createCall(transport: ClientTransport, timeoutMs: number, aborts: Aborts): Call {
-  return async (operation, { signal: given, ...params }) => {
-    for (let tried = 0; ; tried++) {
-      const { joined, release } = joinAborts(aborts, given);
-      const { signal } = joined;
-      const expire = () =>
-        joined.abort(new GatewayError({ code: 'TIMEOUT', message: 'The call took too long' }));
-      const timer = quietTimer(Math.min(timeoutMs, LONGEST_TIMER_MS), expire);
-      try {
-        signal.throwIfAborted();
-        return (await transport.request(operation, params, { signal })) as never;
-      } catch (cause) {
-        clearTimeout(timer);
-        const error: GatewayError = signal.aborted ? signal.reason : cause;
-        if (tried >= retriesOf(operation) || !mayPass(error, operation)) throw error;
-        await delay(backoff(tried, error.retryAfterMs), aborts, given);
-      } finally {
-        clearTimeout(timer);
-        release();
+export interface CallOptions {
+  readonly transport: ClientTransport;
+  /** Milliseconds of each attempt. */
+  readonly timeoutMs: number;
+  readonly aborts: Aborts;
+  /** The gateway has answered. */
+  onAnswer(): void;
+}
+
+export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptions): Call {
+  return async (operation, { signal: given, ...params }, attempts) => {
+    const { joined, release } = joinAborts(aborts, given);
+    let mayHaveArrived = false;
+    try {
+      for (let tried = 0; ; tried++) {
+        try {
+          const answer = await attempt(transport, { operation, params, timeoutMs, signal: joined.signal });
+          onAnswer();
+          return answer as never;
+        } catch (cause) {
+          if (joined.signal.aborted) throw joined.signal.reason;
+          const error = asGatewayError(cause, 'The call failed');
+          mayHaveArrived ||= mayHaveEffect(error);
+          // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
+          const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
+          if (isOver || !mayPass(error)) throw error;
+          let hurry = () => {};
+          const waited = delay(backoff(tried, error.retryAfterMs), joined.signal, (now) => {
+            hurry = now;
+          });
+          attempts?.onRetry?.(error, () => hurry());
+          await waited;
+        }
       }
+    } finally {
+      release();
     }
   };
 }
 
-/** A send is safe to repeat because it carries an idempotency key. */
+interface Attempt {
+  readonly operation: CallName;
+  readonly params: object;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function attempt(
+  transport: ClientTransport,
+  { operation, params, timeoutMs, signal: given }: Attempt,
+): Promise<unknown> {
+  const own = new AbortController();
+  const { signal } = own;
+  const abort = () => abortWith(own, given.reason);
+  const late = `${operation} was not answered within ${timeoutMs} ms`;
+  const timer = quietTimer(timeoutMs, () =>
+    abortWith(own, new GatewayError({ code: 'TIMEOUT', message: late })),
+  );
+  given.addEventListener('abort', abort);
+  if (given.aborted) abort();
+  try {
+    return await raceSignal(signal, () => transport.request(operation, params, { signal }));
+  } finally {
+    clearTimeout(timer);
+    given.removeEventListener('abort', abort);
+  }
+}
+
+/** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */
 function retriesOf(operation: CallName): number {
   if (operation === 'send') return SEND_RETRIES;
   return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
-function mayPass({ code, status, retryable, retryAfterMs }: GatewayError, operation: CallName): boolean {
+function mayPass({ code, status, retryable, retryAfterMs }: GatewayError): boolean {
+  if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) return false;
   if (status === 429) return retryAfterMs !== undefined;
-  return retryable || (code === 'TIMEOUT' && operation === 'send');
+  return !!retryable || code === 'TIMEOUT';
+}
+
+/** Whether a request that failed like this may still have done what it asked for. */
+function mayHaveEffect(error: GatewayError): boolean {
+  return !isUnsent(error) && (error.code === 'NETWORK' || error.code === 'TIMEOUT');
 }

@@ -20,7 +20,7 @@ import { createCall } from './call.js';
 import { Connection, type ConnectionState, type ConnectionStatus } from './connection.js';
 import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
 import { Outbox } from './outbox.js';
-import type { Run, SendOptions } from './run.js';
+import type { Core, FollowedRun, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
   type Answer,
@@ -31,16 +31,20 @@ import {
   type HistoryOptions,
 } from './session.js';
 import { type Aborts, joinAborts } from './timing.js';
+import { autoTransport } from './transport/auto.js';
+import { asGatewayError } from './transport/failure.js';
+import { canStream } from './transport/http.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
-import { socketTransport } from './transport/websocket.js';
+import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+import { Views } from './view.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
-/** What a client does to a session named first. */
-const SESSION_WORDS = ['send', 'events', 'abort', 'end', 'respond', 'approve', 'deny', 'history'] as const;
-type SessionWord = (typeof SESSION_WORDS)[number];
+/** A link that takes longer to be connected is given up. */
+const CONNECT_MS = 10_000;
+const HIDDEN_MS = 20_000;
 
 /** Calls of a gateway's own methods. */
 export interface TypedCalls<Tree> {
@@ -79,8 +83,11 @@ export interface ClientOperations<Source = unknown> {
     sessionId: string,
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
+  /** A run that was begun elsewhere, or before this page was loaded. */
+  run(sessionId: string, runId: string, options?: SignalOptions): FollowedRun;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
-  end(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
+  /** Ends the conversation. The next send begins a new one under the same id. */
+  close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
   respond(
     sessionId: string,
     callId: string,
@@ -102,6 +109,8 @@ export interface ClientOperations<Source = unknown> {
   sessions(options?: SignalOptions & ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   apps(options?: SignalOptions): Promise<ResultOf<'apps'>>;
   methods(options?: SignalOptions): Promise<ResultOf<'methods'>>;
+  /** What opens a native `EventSource` at `/events?token=`: good for 30 s. */
+  ticket(options?: SignalOptions): Promise<ResultOf<'ticket'>>;
   /** Ends iterations, calls and the connection; no run. The client may be used again. */
   disconnect(): void;
 }
@@ -123,42 +132,40 @@ export function createClient(options: ClientOptions): Client;
 export function createClient<Source extends object>(options: ClientOptions): Client<Source>;
 export function createClient(options: ClientOptions): Client {
   const transport = transportOf(options);
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, hiddenMs = HIDDEN_MS } = options;
   const aborts: Aborts = new Set();
-  const call = createCall(transport, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, aborts);
-  const connection = new Connection(transport);
-  const core = { call, connection, outbox: new Outbox() };
+  const connection = new Connection(transport, {
+    connectMs: Math.min(timeoutMs, CONNECT_MS),
+    hiddenMs: hiddenMs === false ? undefined : hiddenMs,
+  });
+  const call = createCall({ transport, timeoutMs, aborts, onAnswer: () => connection.hurry() });
+  const views = new Views((a, b) => connection.canonical(a) === connection.canonical(b));
+  const core = { call, connection, outbox: new Outbox(), aborts, views };
   const session = (id: string) => bindSession(core, id);
-  const ofSession = Object.fromEntries(
-    SESSION_WORDS.map((word) => [
-      word,
-      (id: string, ...args: never[]) => (session(id)[word] as (...all: never[]) => unknown)(...args),
-    ]),
-  ) as unknown as Pick<Client, SessionWord>;
 
   return {
-    ...ofSession,
     connection,
     on: (_event, listener) => connection.subscribe(listener),
     invoke: (method, params, options) => call('invoke', { ...options, method, params }),
-    stream: async function* (method, params, options) {
-      const { joined, release } = joinAborts(aborts, options?.signal);
-      const { signal } = joined;
-      try {
-        signal.throwIfAborted();
-        yield* transport.stream({ method, params, sessionId: options?.sessionId }, { signal });
-      } catch (error) {
-        throw signal.aborted ? signal.reason : error;
-      } finally {
-        release();
-      }
-    },
+    stream: (method, params, options) =>
+      streamMethod(core, transport, { method, params, timeoutMs, options }),
     session,
+    send: (id, ...args) => session(id).send(...args),
+    events: (id, ...args) => session(id).events(...args),
+    run: (id, ...args) => session(id).run(...args),
+    abort: (id, ...args) => session(id).abort(...args),
+    close: (id, ...args) => session(id).close(...args),
+    respond: (id, ...args) => session(id).respond(...args),
+    approve: (id, ...args) => session(id).approve(...args),
+    deny: (id, ...args) => session(id).deny(...args),
+    history: (id, ...args) => session(id).history(...args),
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
     status: (sessionId?: string, options?: SignalOptions) =>
       call('status', { ...options, sessionId }) as Promise<never>,
     sessions: (options) => call('sessions', { ...options }),
     apps: (options) => call('apps', { ...options }),
     methods: (options) => call('methods', { ...options }),
+    ticket: (options) => call('ticket', { ...options }),
     disconnect: () => {
       for (const abort of aborts) abort();
       connection.stop();
@@ -167,10 +174,42 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+interface StreamCall {
+  readonly method: string;
+  readonly params: unknown;
+  readonly timeoutMs: number;
+  readonly options: CallOptions | undefined;
+}
+
+async function* streamMethod(
+  { aborts }: Pick<Core, 'aborts'>,
+  transport: ClientTransport,
+  { method, params, timeoutMs, options }: StreamCall,
+): AsyncGenerator<unknown, void, undefined> {
+  const { joined, release } = joinAborts(aborts, options?.signal);
+  const { signal } = joined;
+  try {
+    if (signal.aborted) throw signal.reason;
+    const call = { method, params, sessionId: options?.sessionId };
+    yield* transport.stream(call, { signal, answerMs: timeoutMs });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : asGatewayError(error, 'The stream failed');
+  } finally {
+    release();
+  }
+}
+
 function transportOf(options: ClientOptions): ClientTransport {
   const { transport, baseUrl } = options;
   if (typeof transport === 'object') return transport;
   if (baseUrl === undefined)
     throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message: 'baseUrl is missing' });
-  return transport && transport !== 'sse' ? socketTransport(options) : sseTransport(options as HttpOptions);
+  switch (transport ?? (canStream(options) ? 'sse' : 'websocket')) {
+    case 'websocket':
+      return webSocketTransport(options);
+    case 'auto':
+      return autoTransport(webSocketFrames(options), sseTransport(options as HttpOptions));
+    default:
+      return sseTransport(options as HttpOptions);
+  }
 }

@@ -1,13 +1,17 @@
-import type { GatewayEvent } from '../shared/events.js';
-import { GatewayError } from '../shared/gateway-error.js';
-import { Feed, type FeedHost } from './feed.js';
+import type { GatewayError } from '../shared/gateway-error.js';
+import { Line, type LineState } from './line.js';
 import { Listeners } from './listeners.js';
+import { isHidden, watchPage } from './page.js';
 import type { Reader } from './reader.js';
-import { backoff, quietTimer } from './timing.js';
-import type { ClientTransport, Link, LinkEnd } from './transport/transport.js';
+import { quietTimer } from './timing.js';
+import type { Track } from './track.js';
+import type { ClientTransport } from './transport/transport.js';
 
-/** `closed` also before the first use and a few seconds after the last. */
-export type ConnectionState = 'connecting' | 'open' | 'reconnecting' | 'closed';
+/**
+ * `closed` also before the first use and a few seconds after the last. `paused`: the page is hidden, and everything goes on from its
+ * place when it is shown.
+ */
+export type ConnectionState = 'connecting' | 'open' | 'reconnecting' | 'paused' | 'closed';
 
 /** What a program may know of its client's connection. */
 export interface ConnectionStatus {
@@ -18,193 +22,193 @@ export interface ConnectionStatus {
   subscribe(listener: (state: ConnectionState) => void): () => void;
 }
 
-/** Silence of this many heartbeats counts as a cut. */
-const SILENT_HEARTBEATS = 2.5;
-const DEFAULT_HEARTBEAT_MS = 15_000;
+export interface ConnectionOptions {
+  /** Milliseconds for a link to be connected, and for a subscription to be answered. */
+  readonly connectMs: number;
+  /** Milliseconds a page is hidden before it lets its stream go; undefined for never. */
+  readonly hiddenMs: number | undefined;
+}
+
 /** How long the link outlives its last listener, so that one send after another needs no new one. */
 const LINGER_MS = 5000;
 
-/** The one link of a client: opened when somebody listens, kept open a little longer, resumed wherever it broke. */
-export class Connection implements ConnectionStatus, FeedHost {
+const STATES: Readonly<Record<LineState, ConnectionState>> = {
+  idle: 'closed',
+  connecting: 'connecting',
+  open: 'open',
+  reconnecting: 'reconnecting',
+};
+
+/**
+ * The readers of a client and what feeds them: one line for all sessions, whose cursors only move forward, and a line apart for each
+ * reader that is further behind than the track remembers, until it has caught up.
+ */
+export class Connection implements ConnectionStatus {
   state: ConnectionState = 'closed';
   error: GatewayError | undefined;
   readonly #transport: ClientTransport;
+  readonly #options: ConnectionOptions;
   readonly #listeners = new Listeners<[ConnectionState]>();
-  readonly #feeds = new Map<string, Feed>();
-  #link: Link | undefined;
-  #heartbeatMs = DEFAULT_HEARTBEAT_MS;
-  #lastSeen = 0;
-  #attempt = 0;
-  #defaultApp: string | undefined;
+  readonly #main: Line;
+  readonly #apart = new Map<Reader, Line>();
+  #unwatchPage: (() => void) | undefined;
   #linger: ReturnType<typeof setTimeout> | undefined;
-  /** Runs the watchdog while there is a link, the back-off while there is none. */
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hide: ReturnType<typeof setTimeout> | undefined;
 
   readonly subscribe = this.#listeners.subscribe;
 
-  constructor(transport: ClientTransport) {
+  constructor(transport: ClientTransport, options: ConnectionOptions) {
     this.#transport = transport;
+    this.#options = options;
+    this.#main = new Line(
+      transport,
+      {
+        changed: (state, error) => this.#become(STATES[state], error),
+        ended: (readers, error) => {
+          for (const reader of readers) this.#endReader(reader, error);
+        },
+        fetch: (track, reader) => this.#fetch(track, reader),
+        isSpare: () => this.#readers().length === 0,
+      },
+      options.connectMs,
+    );
   }
 
   /** Feeds a reader until the returned function is called or its sink is ended. */
   follow(reader: Reader): () => void {
-    this.#unlinger();
-    this.#join(reader);
-    if (this.state === 'closed') {
-      this.#become('connecting');
-      // What is followed in the same turn travels in the first request.
-      queueMicrotask(() => this.state === 'connecting' && !this.#link && this.#open());
-    }
-    return () => {
-      const feed = this.#feeds.get(this.#canonical(reader.sessionId));
-      if (!feed?.readers.delete(reader)) return;
-      if ([...this.#feeds.values()].some((other) => other.readers.size > 0)) feed.pump();
-      else if (this.wire) this.#linger = quietTimer(LINGER_MS, () => this.stop());
-      else this.stop();
-    };
-  }
-
-  #join(reader: Reader): Feed {
-    const id = this.#canonical(reader.sessionId);
-    const feed = this.#feeds.get(id) ?? new Feed(id, this);
-    this.#feeds.set(id, feed);
-    feed.add(reader);
-    return feed;
-  }
-
-  /** The one form of a session's key that the gateway writes; as it is, before the first connection. */
-  #canonical(id: string): string {
-    const [app, name, more] = id.split(':');
-    return app === this.#defaultApp && name && more === undefined ? name : id;
-  }
-
-  #unlinger(): void {
     clearTimeout(this.#linger);
-    this.#linger = undefined;
+    this.#unwatchPage ??= watchPage({
+      changed: () => this.#each((line) => line.renew()),
+      shown: () => {
+        clearTimeout(this.#hide);
+        if (this.state === 'paused') this.#main.pull();
+        this.#each((line) => line.check());
+      },
+      hidden: () => this.#mayPause(),
+    });
+    this.#main.track(reader.sessionId).add(reader);
+    if (this.state !== 'paused' || reader.isUrgent) this.#main.pull();
+    if (isHidden()) this.#mayPause();
+    return () => this.#leave(reader);
   }
 
-  get lingers(): boolean {
-    return this.#linger !== undefined;
+  /** The iterator of a reader has room again. */
+  drained(reader: Reader): void {
+    const track = this.#main.find(reader.sessionId);
+    if (!reader.feeder && track?.readers.has(reader)) track.serve(reader);
   }
 
-  get wire(): Link | undefined {
-    return this.state === 'open' ? this.#link : undefined;
+  /** The one form of a session's key that the gateway writes, as far as it is known. */
+  canonical(id: string): string {
+    return this.#main.canonical(id);
+  }
+
+  /** The run of a session that is active, null for none; undefined where that is not known here. */
+  activeRun(id: string): string | null | undefined {
+    return this.state === 'open' ? this.#main.find(id)?.activeRun : undefined;
+  }
+
+  /** The gateway can be reached: whoever waits to try again need not. */
+  hurry(): void {
+    this.#each((line) => line.hurry());
   }
 
   /** Ends the link and every reader. Following again opens a new one. */
-  stop(error?: GatewayError): void {
-    const feeds = [...this.#feeds.values()];
-    this.#feeds.clear();
-    this.#unlinger();
-    this.#unlink();
-    this.#attempt = 0;
-    this.#become('closed', error);
-    for (const feed of feeds) feed.end(error);
+  stop(): void {
+    this.#main.stop();
   }
 
-  cut(error?: GatewayError): void {
-    this.#closed({ error });
+  #leave(reader: Reader): void {
+    this.#apart.get(reader)?.stop();
+    this.#apart.delete(reader);
+    const track = this.#main.find(reader.sessionId);
+    if (!track?.readers.delete(reader)) return;
+    if (this.#readers().length > 0) {
+      this.#main.leave(track);
+      this.#mayPause();
+    } else if (this.state === 'open') this.#linger = quietTimer(LINGER_MS, () => this.stop());
+    else this.stop();
   }
 
-  refused(feed: Feed, error: GatewayError): void {
-    if (!isFinal(error)) return this.cut(error);
-    this.drop(feed, error);
-    feed.end(error);
+  #readers(): Reader[] {
+    return [...this.#main.tracks.values()].flatMap((track) => [...track.readers]);
   }
 
-  drop(feed: Feed, error?: GatewayError): void {
-    this.#feeds.delete(feed.id);
-    if (this.#feeds.size === 0) this.stop(error);
+  #each(run: (line: Line) => void): void {
+    if (this.state === 'paused') return;
+    for (const line of [this.#main, ...this.#apart.values()]) run(line);
+  }
+
+  #endReader(reader: Reader, error: GatewayError | undefined): void {
+    const line = this.#apart.get(reader);
+    this.#apart.delete(reader);
+    line?.stop();
+    reader.feeder = undefined;
+    reader.sink.end(error);
+  }
+
+  /** A line of its own for a reader that is behind, until the track can go on with it. */
+  #fetch(track: Track, reader: Reader): void {
+    const former = this.#apart.get(reader);
+    this.#apart.delete(reader);
+    former?.stop();
+    const merge = () => {
+      if (this.#apart.get(reader) !== line) return;
+      // Paused by its iterator, which says when it goes on.
+      const isPaused = reader.feeder !== aside;
+      if (!isPaused && !track.covers(reader)) return;
+      this.#apart.delete(reader);
+      line.stop();
+      if (!isPaused) track.serve(reader);
+    };
+    const line: Line = new Line(
+      this.#transport,
+      {
+        changed: () => {},
+        ended: ([mine], error) => {
+          if (!mine || this.#apart.get(reader) !== line) return;
+          track.readers.delete(reader);
+          this.#endReader(reader, error);
+        },
+        // The only reader there is always where the wire is.
+        fetch: () => {},
+        moved: merge,
+      },
+      this.#options.connectMs,
+    );
+    this.#apart.set(reader, line);
+    const aside = line.track(track.id);
+    aside.add(reader);
+    line.pull();
+  }
+
+  #mayPause(): void {
+    const { hiddenMs } = this.#options;
+    clearTimeout(this.#hide);
+    if (hiddenMs === undefined || !this.#transport.isScarce || !isHidden() || this.state === 'closed') return;
+    this.#hide = quietTimer(hiddenMs, () => {
+      // The end of a run is waited for, hidden or not.
+      if (!isHidden() || this.#readers().some(({ isUrgent }) => isUrgent)) return;
+      for (const [reader, line] of this.#apart) {
+        this.#apart.delete(reader);
+        line.stop();
+        reader.feeder = undefined;
+      }
+      this.#main.pause();
+      this.#become('paused');
+    });
   }
 
   #become(state: ConnectionState, error?: GatewayError): void {
+    if (state === 'closed') {
+      clearTimeout(this.#linger);
+      clearTimeout(this.#hide);
+      this.#unwatchPage?.();
+      this.#unwatchPage = undefined;
+    }
     const changed = state !== this.state || error !== this.error;
     this.state = state;
     this.error = error;
     if (changed) this.#listeners.emit(state);
   }
-
-  #unlink(): void {
-    clearTimeout(this.#timer);
-    const link = this.#link;
-    this.#link = undefined;
-    link?.close();
-  }
-
-  /** @param apart Opens the link empty and adds each session by itself, so that a refusal meets only its own session. */
-  #open(apart = false): void {
-    const targets = [];
-    for (const feed of this.#feeds.values()) {
-      if (feed.readers.size === 0) this.#feeds.delete(feed.id);
-      const target = apart ? undefined : feed.nextTarget();
-      if (target) targets.push(target);
-    }
-    const link = this.#transport.open(targets, {
-      onEvent: (event) => this.#link === link && this.#receive(event),
-      onClose: (end) => this.#link === link && this.#closed(end, apart),
-    });
-    this.#link = link;
-    this.#lastSeen = Date.now();
-    this.#watch();
-  }
-
-  #watch(): void {
-    const leftMs = this.#lastSeen + this.#heartbeatMs * SILENT_HEARTBEATS - Date.now();
-    if (leftMs > 0) {
-      this.#timer = quietTimer(leftMs, () => {
-        // A link that has lasted this long was no failed attempt.
-        this.#attempt = 0;
-        this.#watch();
-      });
-    } else this.cut(new GatewayError({ code: 'NETWORK', message: 'No heartbeat' }));
-  }
-
-  #closed({ error, retryMs }: LinkEnd, apart = false): void {
-    if (this.lingers) return this.stop();
-    this.#unlink();
-    for (const feed of this.#feeds.values()) feed.reset();
-    if (error && isFinal(error)) {
-      if (apart || this.#feeds.size < 2) return this.stop(error);
-      return this.#open(true);
-    }
-    const waitMs = backoff(this.#attempt++, retryMs ?? error?.retryAfterMs);
-    // Not a quiet timer: somebody awaits what comes next.
-    this.#timer = setTimeout(() => this.#open(), waitMs);
-    this.#become('reconnecting', error);
-  }
-
-  /** Two spellings may turn out to be one session: whoever is not where the gateway expects them asks anew. */
-  #rename(): void {
-    for (const feed of [...this.#feeds.values()]) {
-      if (this.#canonical(feed.id) === feed.id) continue;
-      this.#feeds.delete(feed.id);
-      for (const reader of feed.readers) this.#join(reader).reset();
-    }
-  }
-
-  #receive(event: GatewayEvent): void {
-    this.#lastSeen = Date.now();
-    switch (event.type) {
-      case 'connected':
-        this.#heartbeatMs = event.heartbeatMs;
-        this.#defaultApp = event.defaultApp;
-        this.#rename();
-        this.#become('open');
-        for (const [id, info] of Object.entries(event.sessions)) this.#feeds.get(id)?.placed(info);
-        for (const feed of [...this.#feeds.values()]) feed.pump();
-        break;
-      case 'subscribed':
-        this.#feeds.get(event.sessionId!)?.placed(event);
-        break;
-      case 'heartbeat':
-        break;
-      default:
-        if (this.#feeds.get(event.sessionId!)?.take(event)) this.#attempt = 0;
-    }
-  }
-}
-
-/** Whether the same request would be refused again. */
-function isFinal({ code, status }: GatewayError): boolean {
-  return status >= 400 && status < 500 && ![408, 429].includes(status) && code !== 'CONNECTION_NOT_FOUND';
 }

@@ -16,14 +16,15 @@ export {
   type UntypedCalls,
 } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';
-export type { ClientOptions, HttpOptions, SignalOptions, Source } from './options.js';
+export type { ClientOptions, HttpOptions, SignalOptions, Supplied } from './options.js';
 export type { SendingMessage } from './outbox.js';
 export type { Start } from './reader.js';
-export type { Run, SendOptions } from './run.js';
+export type { FollowedRun, Run, SendOptions } from './run.js';
 export type {
   AbortOptions,
   Answer,
   Channel,
+  ChannelGap,
   ChannelMessage,
   ClientSession,
   EventsOptions,
@@ -31,7 +32,12 @@ export type {
 } from './session.js';
 export { sseTransport } from './transport/sse.js';
 export type * from './transport/transport.js';
-export { type WebSocketOptions, webSocketTransport } from './transport/websocket.js';
-export type * from './transport/websocket-class.js';
+export {
+  type WebSocketClass,
+  type WebSocketLike,
+  type WebSocketOptions,
+  webSocketTransport,
+} from './transport/websocket.js';
 export type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
-export type { Watch, WatchState } from './watch.js';
+export type { WatchChange, WatchState, WatchStatus } from './view.js';
+export type { Watch } from './watch.js';

@@ -1,6 +1,7 @@
 import type { GatewayEvent } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { From } from '../shared/operation-types.js';
+import { attempt } from './listeners.js';
 
 /** A place in a session's log. Before the first event there is neither an epoch nor a cursor. */
 export interface Place {
@@ -18,63 +19,59 @@ export function placeOf(cursor: string | null | undefined): Place | undefined {
   return cursor && epoch && seq ? { epoch, seq: Number(seq), cursor } : undefined;
 }
 
+/** The cursor before the first conversation: whoever stood there before it began has missed everything since. */
+export const BEGINNING = '';
+
 /** Where a reader starts: a word of the protocol or a cursor. */
 export type Start = From | (string & {});
 
 /** What a reader feeds. */
 export interface Sink {
-  /** Takes events that belong together, or none of them: false when there is no room. */
-  take(events: readonly GatewayEvent[]): boolean;
+  /** Whether there is no room: what comes next is fetched again, later. */
+  readonly isFull?: boolean;
+  /** It is known where the reader starts. */
+  begun?(): void;
+  /** Takes events that belong together. */
+  take(events: readonly GatewayEvent[]): void;
   /** No more events will come. Without an error the client let go. */
   end(error?: GatewayError): void;
 }
 
-/** One consumer's place in a session: it takes each event once, whatever the wire repeats for others. */
+/** One consumer of a session: a cursor and a sink. */
 export class Reader {
   readonly sessionId: string;
   readonly sink: Sink;
-  /** What to subscribe to for it: a cursor, or where to begin. */
+  /** Where it begins: what to subscribe to for it. */
   start: Start;
-  /** Everything up to here was taken. Undefined until the wire says where it starts; then that is taken, wherever it is. */
+  /** Everything up to here was taken. Undefined until it is known where it starts. */
   at: Place | undefined;
-  /** Takes what the wire brings. Otherwise it waits for a subscription of its own, unless it is `full`. */
-  ready = false;
-  full = false;
-  /** Set by the feed: asks again for a reader that has room. */
-  wake: () => void = () => {};
+  /** Whoever feeds it at the moment; undefined while it waits. */
+  feeder: object | undefined;
+  /** Whether a hidden page is to stay connected for it. */
+  readonly isUrgent: boolean;
 
-  constructor(sessionId: string, start: Start, sink: Sink) {
+  constructor(sessionId: string, start: Start, sink: Sink, isUrgent = false) {
     this.sessionId = sessionId;
     this.start = start;
     this.sink = sink;
+    this.isUrgent = isUrgent;
     this.at = placeOf(start);
-  }
-
-  get waits(): boolean {
-    return !this.ready && !this.full;
   }
 
   /** A place before a log is found again as the start of the log that has come since. */
   moveTo(place: Place): void {
+    const hasBegun = this.at !== undefined;
     this.at = place;
-    this.start = place.cursor ?? 'earliest';
+    this.start = place.cursor ?? BEGINNING;
+    if (!hasBegun) attempt(() => this.sink.begun?.());
   }
 
-  /** The consumer has room again. */
-  drained(): void {
-    if (!this.full) return;
-    this.full = false;
-    this.wake();
-  }
-
-  /** Takes events that lead to `place`, unless it had them before. */
-  offer(events: readonly GatewayEvent[], place: Place | undefined): void {
-    if (place && place.epoch === this.at?.epoch && place.seq <= this.at.seq) return;
-    if (this.sink.take(events)) {
-      if (place) this.moveTo(place);
-    } else {
-      this.full = true;
-      this.ready = false;
-    }
+  /** Takes the next events, which lead to `place`; false when there is no room, and then nothing has happened. */
+  offer(events: readonly GatewayEvent[], place: Place | undefined): boolean {
+    if (this.sink.isFull) return false;
+    // It moves first: whatever becomes of the events, they are not given twice.
+    if (place) this.moveTo(place);
+    attempt(() => this.sink.take(events));
+    return true;
   }
 }

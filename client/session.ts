@@ -1,13 +1,13 @@
-import type { EventType, GatewayEvent } from '../shared/events.js';
+import type { EventOf, EventType, GatewayEvent } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
 import type { HistoryPage, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { EventIterator } from './event-iterator.js';
 import type { SignalOptions } from './options.js';
 import { Reader, type Start } from './reader.js';
-import { type Core, type Run, type SendOptions, startRun } from './run.js';
+import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
-import { startWatch, type Watch } from './watch.js';
+import { createWatch, loadState, type Watch } from './watch.js';
 
 /** Options of an iteration over events. A signal ends it without an error. */
 export interface EventsOptions<Type extends EventType = EventType> extends SignalOptions {
@@ -21,10 +21,18 @@ export interface EventsOptions<Type extends EventType = EventType> extends Signa
 export interface ChannelMessage<Payload> {
   readonly type: string;
   readonly payload: Payload;
+  readonly gap?: undefined;
+}
+
+/** Says on a channel that messages are missing: what was published between is not kept any more. */
+export interface ChannelGap {
+  readonly type: 'gap';
+  readonly gap: EventOf<'gap'>;
+  readonly payload?: undefined;
 }
 
 /** A channel of a session. Iterating yields what is published from now on, also by this client. */
-export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Payload>> {
+export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Payload> | ChannelGap> {
   publish(
     payload: Input,
     options?: SignalOptions & { readonly type?: string | undefined },
@@ -50,15 +58,19 @@ export interface ClientSession<Source = unknown> {
   events<Type extends EventType = EventType>(
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
-  /** Follows the session's state, from a server-rendered one if given. */
+  /** A run that was begun elsewhere, or before this page was loaded. */
+  run(runId: string, options?: SignalOptions): FollowedRun;
+  /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
   watch(options?: { readonly from?: SessionState | undefined }): Watch;
+  /** The session's state now, plain JSON: what a server renders, for `watch({ from })` in the page to go on from without a gap. */
+  state(options?: SignalOptions): Promise<SessionState>;
   channel<Name extends ChannelNames<Source>>(
     name: Name,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
-  /** Ends a run: the active one, if none is named. */
+  /** Ends a run: the active one, if none is named, as far as this client knows it. */
   abort(options?: AbortOptions): Promise<ResultOf<'abort'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
-  end(options?: SignalOptions): Promise<ResultOf<'close'>>;
+  close(options?: SignalOptions): Promise<ResultOf<'close'>>;
   respond(callId: string, answer: Answer, options?: SignalOptions): Promise<ResultOf<'tool-response'>>;
   /** Allows a tool call, with `input` in place of its own if given. */
   approve(callId: string, input?: unknown): Promise<ResultOf<'tool-response'>>;
@@ -72,23 +84,24 @@ export interface ClientSession<Source = unknown> {
 /** Binds a client's operations to a session. */
 export function bindSession(core: Core, id: string): ClientSession {
   const attached = new Set<() => void>();
-  const { call } = core;
+  const { call, connection } = core;
 
   const iterate = <T>(start: Start, pick: (event: GatewayEvent) => T | undefined, signal?: AbortSignal) => {
     const left = () => {
       attached.delete(leave);
       stop();
     };
-    const iterator = new EventIterator<T>({ left, drained: () => reader.drained() }, signal);
+    const iterator = new EventIterator<T>({ left, drained: () => connection.drained(reader) }, signal);
     const leave = () => void iterator.return();
     const reader = new Reader(id, start, {
+      get isFull() {
+        return iterator.isFull;
+      },
       take: (events) => {
-        if (iterator.isFull) return false;
         for (const event of events) {
           const item = pick(event);
           if (item !== undefined) iterator.push(item);
         }
-        return true;
       },
       end: (error) => {
         attached.delete(leave);
@@ -97,17 +110,20 @@ export function bindSession(core: Core, id: string): ClientSession {
     });
     let stop = () => {};
     if (!iterator.over) {
-      stop = core.connection.follow(reader);
+      stop = connection.follow(reader);
       attached.add(leave);
     }
     return iterator;
   };
   const respond: ClientSession['respond'] = (callId, answer, options) =>
     call('tool-response', { ...options, ...answer, sessionId: id, callId });
+  const status: ClientSession['status'] = (options) =>
+    call('status', { ...options, sessionId: id }) as Promise<SessionStatusResult>;
 
-  const session: ClientSession = {
+  return {
     id,
     send: (input, options) => startRun(core, id, input, options),
+    run: (runId, options) => findRun(core, id, runId, options),
     events: ({ from = 'run', types, signal } = {}) => {
       const wanted = types && new Set<string>(types);
       return iterate(
@@ -116,32 +132,31 @@ export function bindSession(core: Core, id: string): ClientSession {
         signal,
       ) as never;
     },
-    watch: (options) => {
-      const watch = startWatch(core, id, options?.from);
-      const close = () => {
-        attached.delete(close);
-        watch.close();
-      };
-      attached.add(close);
-      return { ...watch, close };
-    },
+    watch: (options) => createWatch(core, id, options?.from, attached),
+    state: (options) => loadState(core, id, options?.signal),
     channel: (channel) => ({
       publish: (payload, options) => call('channel', { ...options, sessionId: id, channel, payload }),
       [Symbol.asyncIterator]: () =>
-        iterate('now', (event) =>
-          event.type === 'channel' && event.channel === channel ? event.event : undefined,
-        ) as never,
+        iterate('now', (event) => {
+          if (event.type === 'gap') return { type: 'gap', gap: event };
+          return event.type === 'channel' && event.channel === channel ? event.event : undefined;
+        }) as never,
     }),
-    abort: (options) => call('abort', { ...options, sessionId: id }),
-    end: (options) => call('close', { ...options, sessionId: id }),
+    abort: async ({ runId, ...options } = {}) => {
+      // A request that is repeated must not end the run after the one it meant: so it names it.
+      const named = runId ?? connection.activeRun(id) ?? (await status({ signal: options.signal })).runId;
+      return named === undefined
+        ? { aborted: false }
+        : call('abort', { ...options, sessionId: id, runId: named });
+    },
+    close: (options) => call('close', { ...options, sessionId: id }),
     respond,
     approve: (callId, input) => respond(callId, { approved: true, input }),
     deny: (callId, reason) => respond(callId, { approved: false, reason }),
     history: (options) => call('history', { ...options, sessionId: id }),
-    status: (options) => call('status', { ...options, sessionId: id }) as Promise<SessionStatusResult>,
+    status,
     detach: () => {
       for (const leave of [...attached]) leave();
     },
   };
-  return session;
 }

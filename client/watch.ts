@@ -1,67 +1,84 @@
-import { initialState, reduce, type SessionState } from '../shared/fold.js';
-import type { GatewayError } from '../shared/gateway-error.js';
-import { Listeners } from './listeners.js';
-import type { SendingMessage } from './outbox.js';
-import { Reader } from './reader.js';
+import type { SessionState } from '../shared/fold.js';
 import type { Core } from './run.js';
+import { joinAborts, raceSignal } from './timing.js';
+import { stateOf, View, type WatchChange, type WatchState } from './view.js';
 
-/** A session's state, with this client's sends that are not in it yet. */
-export interface WatchState extends SessionState {
-  readonly sending: readonly SendingMessage[];
-  /** Why nothing more will come. */
-  readonly error?: GatewayError;
-}
-
-/** A session's state as it changes; fits `useSyncExternalStore`. */
+/**
+ * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and
+ * closes a second after its last, and may be subscribed again: it goes on from where it was. All watches of a session share one.
+ */
 export interface Watch {
-  /** The same object until something changes. */
+  /** The same object until something changes. Without a subscriber, the last state there was. */
   readonly getSnapshot: () => WatchState;
-  /** Calls the listener after each change. Returns what stops it. */
-  readonly subscribe: (listener: () => void) => () => void;
-  /** Stops listening to the session. */
-  readonly close: () => void;
+  /** The state it began with, which a server has rendered; the same object for ever. The third of `useSyncExternalStore`. */
+  readonly getServerSnapshot: () => WatchState;
+  /**
+   * Calls the listener after each change, `delta` for a piece of text, which come many a second. Returns what stops it. What a listener
+   * throws is reported as an uncaught error and harms nobody.
+   */
+  readonly subscribe: (listener: (change: WatchChange) => void) => () => void;
+  /**
+   * Puts a page of older messages before those shown, if there are any (`hasMore`). Calls at the same time share one.
+   *
+   * @param limit Messages of a page. @default 50
+   */
+  readonly loadEarlier: (limit?: number) => Promise<void>;
+  /** Begins again after `status` became `error`, or the client was disconnected. */
+  readonly retry: () => void;
 }
 
-/** Follows a session from a known state, or from the gateway's snapshot of it. */
-export function startWatch({ connection, outbox }: Core, sessionId: string, from?: SessionState): Watch {
-  const listeners = new Listeners();
-  /** Sends this watch has seen in the session; the outbox drops them a moment later. */
-  const acknowledged = new Set<string | undefined>();
-  let state = from ?? initialState;
-  let error: GatewayError | undefined;
-  let view: WatchState = { ...state, sending: outbox.of(sessionId) };
-  let shown = state;
-
-  const refresh = () => {
-    let sending: readonly SendingMessage[] = outbox.of(sessionId).filter(({ key }) => !acknowledged.has(key));
-    if (sending.length === view.sending.length && sending.every((entry, at) => entry === view.sending[at])) {
-      if (shown === state && view.error === error) return;
-      sending = view.sending;
-    }
-    shown = state;
-    view = { ...state, sending, ...(error && { error }) };
-    listeners.emit();
+/** @param stops Gets what ends each subscription. */
+export function createWatch(
+  core: Core,
+  sessionId: string,
+  from: SessionState | undefined,
+  stops: Set<() => void>,
+): Watch {
+  let view = new View(core, sessionId, from);
+  const first = view.current;
+  // Another one that is live knows more than this one.
+  const present = () => {
+    view = core.views.find(sessionId) ?? view;
+    return view;
   };
-  const reader = new Reader(sessionId, from?.cursor ?? 'snapshot', {
-    take: (events) => {
-      for (const event of events) {
-        state = reduce(state, event);
-        if (event.type === 'message_accepted') acknowledged.add(event.key);
-      }
-      refresh();
-      return true;
-    },
-    end: (reason) => {
-      error = reason;
-      refresh();
-    },
-  });
-  const stops = [connection.follow(reader), outbox.listeners.subscribe(refresh)];
   return {
-    getSnapshot: () => view,
-    subscribe: listeners.subscribe,
-    close: () => {
-      for (const stop of stops) stop();
+    getSnapshot: () => present().current,
+    getServerSnapshot: () => first,
+    subscribe: (listener) => {
+      const unsubscribe = present().subscribe(listener);
+      const stop = () => {
+        stops.delete(stop);
+        unsubscribe();
+      };
+      stops.add(stop);
+      return stop;
     },
+    loadEarlier: (limit) => present().loadEarlier(limit),
+    retry: () => present().retry(),
   };
+}
+
+/** The state as soon as it is known. @throws GatewayError why it will not be, `ABORTED` by the signal */
+export async function loadState(core: Core, sessionId: string, signal?: AbortSignal): Promise<SessionState> {
+  const view = new View(core, sessionId, undefined);
+  const { joined, release } = joinAborts(core.aborts, signal);
+  let stop = () => {};
+  try {
+    return await raceSignal(
+      joined.signal,
+      () =>
+        new Promise<SessionState>((resolve, reject) => {
+          const look = () => {
+            const { current } = core.views.find(sessionId) ?? view;
+            if (current.error) reject(current.error);
+            else if (current.status !== 'loading') resolve(stateOf(current));
+          };
+          stop = (core.views.find(sessionId) ?? view).subscribe(look);
+          look();
+        }),
+    );
+  } finally {
+    release();
+    stop();
+  }
 }

@@ -6,6 +6,8 @@ import type { SubscribeTarget } from './operation-types.js';
 /** Options of one request or streaming call, which rejects when the signal aborts. */
 export interface TransportOptions {
   readonly signal: AbortSignal;
+  /** Milliseconds until a stream that was not answered at all fails with `TIMEOUT`. */
+  readonly answerMs?: number | undefined;
 }
 
 /** Sessions to follow from now on, to follow from another place, or to follow no more. */
@@ -25,6 +27,10 @@ export interface LinkEnd {
 export interface LinkHandlers {
   /** Every event in the order of the wire, the first of them `connected`. */
   onEvent(event: GatewayEvent): void;
+  /** Bytes came, also of an event that is not whole yet. */
+  onProgress?(): void;
+  /** The link will end soon, or is of no more use than a new one: open that while this one still works. */
+  onStale?(): void;
   /** Called exactly once, after the last event. */
   onClose(end: LinkEnd): void;
 }
@@ -43,11 +49,18 @@ export interface Link {
  */
 export interface ClientTransport {
   readonly name: string;
+  /** Whether each link takes one of the few connections a browser opens to an origin, so that hidden pages let theirs go. */
+  readonly isScarce?: boolean | undefined;
+  /** Whether it ends links by itself that have fallen silent. */
+  readonly isGuarded?: boolean | undefined;
   /** One operation. `send` resolves at acceptance, with `Accepted`. */
   request(operation: CallName, params: unknown, options: TransportOptions): Promise<unknown>;
   /** Calls a streaming method. Leaving the iteration cancels the call. */
   stream(params: unknown, options: TransportOptions): AsyncIterable<unknown>;
-  /** Makes one attempt to follow sessions; none is allowed. */
+  /**
+   * Makes one attempt to follow sessions; none is allowed. What `connected` does not name of them is asked for by `subscribe`. Links may
+   * overlap: a new one is opened before an old one is let go, or for a reader that is behind.
+   */
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
   /** Frees what outlives links and requests. The transport may be used again. */
   close(): void;

@@ -123,6 +123,8 @@ export interface TransientEventData {
     readonly clientId: string;
     readonly heartbeatMs: number;
     readonly authExpiresAt?: number;
+    /** Milliseconds the token is still good for, whatever the receiver's clock says. */
+    readonly authExpiresInMs?: number;
     /** The app whose sessions are known by their bare names. */
     readonly defaultApp: string;
     readonly sessions: Readonly<Record<string, SubscriptionInfo>>;

@@ -18,6 +18,15 @@ export interface RequestFrame {
   /** An operation, or the colon path of a method. */
   readonly method: string;
   readonly params?: unknown;
+  /** Chunks of a streaming method that may be sent before `more` allows more. Without it there is no such bound. */
+  readonly window?: number | undefined;
+}
+
+/** Allows so many more chunks of a streaming method. */
+export interface MoreFrame {
+  readonly type: 'more';
+  readonly id: string;
+  readonly count: number;
 }
 
 /** Refreshes the token of the same user; answered by `authenticated`, or by `error` and then the old token goes on. */
@@ -39,7 +48,7 @@ export interface PingFrame {
 }
 
 /** What a client writes to a socket. */
-export type ClientFrame = ConnectFrame | RequestFrame | AuthFrame | CancelFrame | PingFrame;
+export type ClientFrame = ConnectFrame | RequestFrame | MoreFrame | AuthFrame | CancelFrame | PingFrame;
 
 /** The one answer of a request. */
 export type ResponseFrame =
@@ -68,6 +77,8 @@ export interface AuthenticatedFrame {
   readonly type: 'authenticated';
   /** Epoch milliseconds. */
   readonly authExpiresAt?: number;
+  /** Milliseconds the token is still good for, whatever the receiver's clock says. */
+  readonly authExpiresInMs?: number;
 }
 
 /** A failure of no request: of a frame that cannot be read, or of the connection, which is closed after it. */

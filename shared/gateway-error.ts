@@ -69,7 +69,8 @@ export class GatewayError extends Error {
   constructor(init: GatewayErrorInit) {
     const defaults = defaultsOf(init.code);
     super(init.message ?? defaults.message, init);
-    this.name = 'GatewayError';
+    // As whoever handles aborts expects it.
+    this.name = init.code === 'ABORTED' ? 'AbortError' : 'GatewayError';
     const { code, status = defaults.status } = init;
     Object.assign(this, { code, status }, wireFieldsOf({ ...defaults, ...init }));
     Object.defineProperty(this, BRAND, { value: true });

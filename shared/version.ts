@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.js';
+import { GatewayError } from './gateway-error.js';
 
 /** The wire protocol this build speaks. A gateway and a client meet at the highest version both support. */
 export const PROTOCOL_VERSION = 1;

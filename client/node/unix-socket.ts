@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { LineDecoder } from '../../shared/ndjson.js';
-import type { Source } from '../options.js';
-import type { FrameWire, FrameWireHandlers } from '../transport/frame-wire.js';
+import type { Supplied } from '../options.js';
+import type { FrameWire, FrameWireHandlers } from '../transport/frame-socket.js';
 import { FrameTransport } from '../transport/frames.js';
 import type { ClientTransport } from '../transport/transport.js';
 
@@ -12,7 +12,7 @@ const LINE_BYTES = 256 * 1024 * 1024;
 export interface UnixSocketOptions {
   /** The gateway's `socketPath`. */
   readonly socketPath: string;
-  readonly token?: Source<string | null | undefined> | undefined;
+  readonly token?: Supplied<string | null | undefined> | undefined;
 }
 
 /**
@@ -36,6 +36,7 @@ function openSocket(path: string, handlers: FrameWireHandlers): FrameWire {
   const socket = connect(path);
   socket.on('connect', () => handlers.onOpen());
   socket.on('data', (chunk) => {
+    handlers.onProgress?.();
     try {
       for (const line of lines.feed(chunk)) handlers.onText(line);
     } catch (error) {

@@ -1,50 +1,27 @@
 import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { quietTimer } from '../timing.js';
+import { asGatewayError, isUnsent } from './failure.js';
 import type { FrameTransport } from './frames.js';
-import { lazyTransport } from './lazy.js';
-import type { ClientTransport } from './transport.js';
+import type { ClientTransport, Link } from './transport.js';
 
 /** Time for a WebSocket before HTTP is used. A proxy may swallow the upgrade and answer nothing at all. */
 const PROBE_MS = 5000;
 
 /**
- * Tries a WebSocket, and falls back to SSE where none can be opened. A WebSocket that once worked is kept to; SSE until its stream
- * cannot be opened either, for then it is not the WebSocket that is the problem.
+ * Tries a WebSocket, and falls back to SSE where none can be opened, or where the gateway refuses it: cookies and headers may say who
+ * asks, and a WebSocket carries neither. Whichever was chosen is kept to until it cannot be opened any more.
  */
 export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): ClientTransport {
   let chosen: ClientTransport | undefined;
   let probing: Promise<ClientTransport> | undefined;
-  const fallback: ClientTransport = {
-    ...sse,
-    open: (targets, handlers) => {
-      let heard = false;
-      return sse.open(targets, {
-        onEvent: (event) => {
-          heard = true;
-          handlers.onEvent(event);
-        },
-        onClose: (end) => {
-          if (!heard && end.error?.code === 'NETWORK') chosen = undefined;
-          handlers.onClose(end);
-        },
-      });
-    },
-  };
+
   const probe = async () => {
     try {
       await within(PROBE_MS, webSocket.connect());
       chosen = webSocket;
-    } catch (error) {
-      // A refusal of the gateway is one on every transport; that there is no WebSocket class is none.
-      if (
-        isGatewayError(error) &&
-        error.status >= 400 &&
-        error.status < 500 &&
-        error.code !== 'INVALID_REQUEST'
-      )
-        throw error;
+    } catch {
       webSocket.close();
-      chosen = fallback;
+      chosen = sse;
     } finally {
       probing = undefined;
     }
@@ -55,9 +32,64 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
     probing ??= probe();
     return probing;
   };
-  const transport = lazyTransport('auto', find);
+  const doubt = (transport: ClientTransport) => {
+    if (chosen === transport) chosen = undefined;
+  };
+
   return {
-    ...transport,
+    name: 'auto',
+    get isScarce() {
+      return chosen === sse;
+    },
+    get isGuarded() {
+      return chosen === webSocket;
+    },
+    request: async (...args) => {
+      const transport = await find();
+      try {
+        return await transport.request(...args);
+      } catch (error) {
+        // Nothing was sent, and a call that may not be repeated can still take the other way.
+        const isBlocked = transport === webSocket && isGatewayError(error) && isUnsent(error);
+        if (!isBlocked || args[2].signal.aborted) throw error;
+        doubt(transport);
+        return (await find()).request(...args);
+      }
+    },
+    stream: async function* (...args) {
+      yield* (await find()).stream(...args);
+    },
+    open: (targets, handlers) => {
+      let heard = false;
+      let isOver = false;
+      const close = (end: Parameters<typeof handlers.onClose>[0]) => {
+        if (isOver) return;
+        isOver = true;
+        handlers.onClose(end);
+      };
+      const link: Promise<Link> = find().then((transport) => {
+        if (isOver) throw new GatewayError({ code: 'ABORTED' });
+        return transport.open(targets, {
+          ...handlers,
+          onEvent: (event) => {
+            heard = true;
+            handlers.onEvent(event);
+          },
+          onClose: (end) => {
+            if (!heard && (transport === webSocket || end.error?.code === 'NETWORK')) doubt(transport);
+            close(end);
+          },
+        });
+      });
+      link.catch((cause) => close({ error: asGatewayError(cause, 'No connection can be opened') }));
+      return {
+        subscribe: async (change) => (await link).subscribe(change),
+        close: () => {
+          close({});
+          link.then((opened) => opened.close()).catch(() => {});
+        },
+      };
+    },
     close: () => {
       webSocket.close();
       sse.close();

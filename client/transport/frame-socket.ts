@@ -1,21 +1,52 @@
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { ClientFrame, ServerFrame } from '../../shared/frames.js';
-import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
+import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
-import { quietTimer } from '../timing.js';
-import type { FrameWire, OpenFrameWire } from './frame-wire.js';
+import { quietTimer, Watchdog } from '../timing.js';
+import { type Credentials, type Given, leftOf } from './credentials.js';
+import { asGatewayError, silence } from './failure.js';
+import { toJson } from './http.js';
 
 /** Time for a socket to be connected. */
 const CONNECT_MS = 10_000;
-/** A new token is asked for this long before the old one runs out, or at half its time if that is later. */
-const REFRESH_MS = 30_000;
+/** Silence of this many heartbeats ends a socket. */
+const SILENT_HEARTBEATS = 2.5;
+
+/** A socket that carries frames as texts. */
+export interface FrameWire {
+  send(text: string): void;
+  close(): void;
+  /** Whether somebody waits for this socket; where the runtime allows it, an idle one keeps no process alive. */
+  hold?(busy: boolean): void;
+}
+
+/** What a socket reports. Never called before the opening call has returned. */
+export interface FrameWireHandlers {
+  onOpen(): void;
+  onText(text: string): void;
+  /** Bytes came, of a text that is not whole yet. */
+  onProgress?(): void;
+  /** Called exactly once, also when it could not be opened or was closed from here. */
+  onClose(): void;
+}
+
+/** Makes one attempt to open a socket. @throws GatewayError where there is no such thing as this kind of socket */
+export type OpenFrameWire = (handlers: FrameWireHandlers) => FrameWire;
 
 /** What a request is told. Exactly one of `onEnd` and `onFail` is called, once. */
 export interface RequestHandlers {
   onChunk(item: unknown): void;
   onEnd(payload: unknown): void;
   onFail(error: GatewayError): void;
+}
+
+/** A request under way. */
+export interface PendingRequest {
+  /** Lets go of it; a method call is ended by it. */
+  cancel(): void;
+  /** Allows so many more chunks. */
+  more(count: number): void;
 }
 
 /** What a socket tells its owner. */
@@ -31,7 +62,9 @@ export interface SocketHandlers {
 export interface SocketOptions {
   readonly open: OpenFrameWire;
   readonly targets: readonly SubscribeTarget[];
-  token(refresh: boolean): Promise<string | null | undefined>;
+  readonly credentials: Credentials;
+  /** How many times as long as usual it may be silent. */
+  readonly patience: number;
 }
 
 /** One connection to the gateway: the handshake, requests and their answers, events. It does not reconnect. */
@@ -41,19 +74,25 @@ export class FrameSocket {
   readonly #options: SocketOptions;
   readonly #handlers: SocketHandlers;
   readonly #pending = new Map<string, RequestHandlers>();
+  readonly #watchdog = new Watchdog(() => this.close(silence()));
   #wire: FrameWire | undefined;
   #connected!: (event: EventOf<'connected'>) => void;
   #refused!: (error: GatewayError) => void;
+  #given: Given = {};
+  /** The last `error` frame: why the connection is closed, if it is. */
+  #complaint: GatewayError | undefined;
   #open = false;
   #ended = false;
-  /** Whether its last token was good once: then it ran out, and its source has to be told. */
-  expired = false;
   #lastId = 0;
   /** At first for whoever had it opened. */
   #held = true;
+  /** How far this clock is ahead of the gateway's. */
+  #clockAheadMs = 0;
   #timer: ReturnType<typeof setTimeout>;
+  /** Frames that came; one that comes after a request shows that the socket is alive. */
+  heard = 0;
 
-  constructor(options: SocketOptions, handlers: SocketHandlers, refresh: boolean) {
+  constructor(options: SocketOptions, handlers: SocketHandlers) {
     this.#options = options;
     this.#handlers = handlers;
     this.ready = new Promise((resolve, reject) => {
@@ -61,8 +100,8 @@ export class FrameSocket {
       this.#refused = reject;
     });
     this.ready.catch(() => {});
-    this.#timer = quietTimer(CONNECT_MS, () => this.#end(networkError()));
-    void this.#dial(refresh);
+    this.#timer = quietTimer(CONNECT_MS, () => this.close(networkError('was not made in time')));
+    void this.#dial(false);
   }
 
   /** Whether it takes no more requests. */
@@ -74,16 +113,27 @@ export class FrameSocket {
     return this.#pending.size === 0;
   }
 
-  /** Sends a request; only once it is connected. Returns what cancels it. */
-  request(method: string, params: unknown, handlers: RequestHandlers): () => void {
+  /**
+   * Sends a request; only once it is connected.
+   *
+   * @param window Chunks that may come before `more` allows more.
+   * @throws GatewayError `INVALID_REQUEST` for params that are no JSON
+   */
+  request(method: string, params: unknown, handlers: RequestHandlers, window?: number): PendingRequest {
     const id = String(++this.#lastId);
+    const text = toJson({ type: 'req', id, method, params, window });
     this.#pending.set(id, handlers);
     this.hold(true);
-    this.#send({ type: 'req', id, method, params });
-    return () => {
-      if (!this.#pending.delete(id)) return;
-      this.#send({ type: 'cancel', id });
-      this.#settled();
+    this.#wire?.send(text);
+    return {
+      cancel: () => {
+        if (!this.#pending.delete(id)) return;
+        this.#send({ type: 'cancel', id });
+        this.#settled();
+      },
+      more: (count) => {
+        if (this.#pending.has(id)) this.#send({ type: 'more', id, count });
+      },
     };
   }
 
@@ -99,44 +149,56 @@ export class FrameSocket {
   }
 
   /** Closes it at once. Requests without an answer fail with `NETWORK`. */
-  close(): void {
-    this.#end();
+  close(error?: GatewayError): void {
+    this.#end(error);
     this.#cut();
   }
 
-  async #dial(refresh: boolean): Promise<void> {
-    let refusal: GatewayError | undefined;
+  async #dial(again: boolean): Promise<void> {
+    const { credentials, open, targets } = this.#options;
+    this.#complaint = undefined;
     try {
-      const token = await this.#options.token(refresh);
+      this.#given = again ? await credentials.refresh(this.#given) : await credentials.read();
       if (this.#ended) return;
-      const wire = this.#options.open({
-        onOpen: () => {
-          const { targets } = this.#options;
+      const { token } = this.#given;
+      const wire = open({
+        onOpen: () =>
           this.#send({
             type: 'connect',
             protocol: PROTOCOL_RANGE,
             ...(token && { token }),
             ...(targets.length > 0 && { subscribe: targets }),
-          });
-        },
+          }),
         onText: (text) => {
-          const frame = readFrame(text);
-          if (!frame) this.#end(networkError());
-          else if (frame.type === 'error' && !this.#open) refusal = GatewayError.fromJSON(frame);
-          else this.#take(frame);
+          if (this.#wire === wire) this.#read(text);
         },
+        onProgress: () => this.#watchdog.heard(),
         onClose: () => {
           if (this.#wire !== wire) return;
+          const refusal = this.#complaint;
+          const mayTry = refusal?.status === 401 && !this.#open && !again && credentials.isRefreshable;
           // A refused token is read again once.
-          if (refusal?.status === 401 && !refresh && !this.#ended) void this.#dial(true);
+          if (mayTry && !this.#ended) void this.#dial(true);
           else this.#closed(refusal);
         },
       });
       this.#wire = wire;
       wire.hold?.(this.#held);
     } catch (cause) {
-      this.#end(isGatewayError(cause) ? cause : networkError(cause));
+      this.#end(asGatewayError(cause, 'No connection to the gateway can be made'));
     }
+  }
+
+  #read(text: string): void {
+    let frame: ServerFrame;
+    try {
+      frame = JSON.parse(text);
+    } catch {
+      return this.close(networkError('brought what is no frame'));
+    }
+    this.heard += 1;
+    this.#watchdog.heard();
+    this.#take(frame);
   }
 
   #take(frame: ServerFrame): void {
@@ -160,10 +222,12 @@ export class FrameSocket {
         this.#send({ type: 'pong', timestamp: frame.timestamp });
         break;
       case 'authenticated':
-        this.#expires(frame.authExpiresAt);
+        this.#renewAfter(leftOf({ ts: Date.now() - this.#clockAheadMs, ...frame }));
         break;
       case 'error':
-        this.#end(GatewayError.fromJSON(frame));
+        // A new token that is refused, or why the connection is closed next: until then it goes on.
+        this.#complaint = GatewayError.fromJSON(frame);
+        if (frame.code === 'SHUTTING_DOWN') this.#end(this.#complaint);
         break;
     }
   }
@@ -172,25 +236,30 @@ export class FrameSocket {
     if (event.type === 'connected') {
       this.#open = true;
       clearTimeout(this.#timer);
-      this.#expires(event.authExpiresAt);
+      this.#watchdog.start(event.heartbeatMs * SILENT_HEARTBEATS * this.#options.patience);
+      this.#clockAheadMs = event.ts === undefined ? 0 : Date.now() - event.ts;
+      this.#renewAfter(leftOf(event));
       this.#connected(event);
     }
-    if (event.type === 'auth_expired') this.expired = true;
+    if (event.type === 'auth_expired') this.#options.credentials.expired();
     if (!this.#ended) this.#handlers.onEvent(event);
   }
 
-  /** Refreshes the token before it runs out, so that the connection outlives it. */
-  #expires(at: number | undefined): void {
-    if (at === undefined) return;
-    const leftMs = at - Date.now();
-    const refresh = async () => {
-      const token = await this.#options.token(true);
-      if (token && !this.#ended) this.#send({ type: 'auth', token });
-    };
+  /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
+  #renewAfter(leftMs: number | undefined, isRetry = false): void {
+    const { credentials } = this.#options;
     clearTimeout(this.#timer);
-    // When it fails, the connection ends with its token and is opened again.
-    const waitMs = Math.min(Math.max(leftMs - REFRESH_MS, leftMs / 2), 2 ** 31 - 1);
-    this.#timer = quietTimer(waitMs, () => refresh().catch(() => {}));
+    const waitMs = leftMs === undefined ? undefined : credentials.renewalMs(leftMs, isRetry);
+    if (waitMs === undefined) return;
+    const renew = async () => {
+      // Should nothing come of it, there may be time for another attempt.
+      this.#renewAfter(leftMs! - waitMs, true);
+      const { token } = await credentials.refresh(this.#given);
+      if (!token || this.#ended) return;
+      this.#given = { token };
+      this.#send({ type: 'auth', token });
+    };
+    this.#timer = quietTimer(waitMs, () => void renew().catch(() => {}));
   }
 
   #settled(): void {
@@ -201,17 +270,18 @@ export class FrameSocket {
 
   #closed(error?: GatewayError): void {
     this.#wire = undefined;
+    this.#watchdog.stop();
     this.#end(error);
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const request of pending) request.onFail(networkError());
+    for (const request of pending) request.onFail(networkError('broke'));
   }
 
   #end(error?: GatewayError): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#refused(error ?? networkError());
+    this.#refused(error ?? networkError('failed'));
     this.#handlers.onEnd(error);
     if (this.#pending.size === 0) this.#cut();
   }
@@ -227,16 +297,6 @@ export class FrameSocket {
   }
 }
 
-function networkError(cause?: unknown): GatewayError {
-  const message = 'The connection to the gateway failed';
-  return new GatewayError({ code: 'NETWORK', message, ...(cause !== undefined && { cause }) });
-}
-
-/** Undefined for what is no frame of a gateway. */
-function readFrame(text: string): ServerFrame | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function networkError(what: string): GatewayError {
+  return new GatewayError({ code: 'NETWORK', message: `The connection to the gateway ${what}` });
 }

@@ -2,25 +2,28 @@ import type { CallName } from '../../shared/calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
-import type { Source } from '../options.js';
-import { quietTimer } from '../timing.js';
-import { FrameSocket } from './frame-socket.js';
-import type { OpenFrameWire } from './frame-wire.js';
-import { read } from './http.js';
+import type { Supplied } from '../options.js';
+import { quietTimer, raceSignal } from '../timing.js';
+import { Credentials } from './credentials.js';
+import { isSilence, unsent } from './failure.js';
+import { FrameSocket, type OpenFrameWire, type PendingRequest } from './frame-socket.js';
 import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './transport.js';
 
 /** How long a socket without a link waits for the next request. */
 const IDLE_MS = 5000;
+/** Items of a streaming method that may wait here for their consumer. */
+const WINDOW = 64;
+/** A socket that was silent is given more time the next time, up to so many times as much: a big event may be on its way. */
+const MOST_PATIENCE = 16;
 
 /** How to speak frames. */
 export interface FrameTransportOptions {
   readonly name: string;
   readonly open: OpenFrameWire;
-  readonly token: Source<string | null | undefined> | undefined;
+  readonly token: Supplied<string | null | undefined> | undefined;
 }
 
 interface OpenLink extends Link {
-  readonly socket: FrameSocket;
   /** Whether the socket was opened for it, so that its `connected` is this link's. */
   readonly isFirst: boolean;
   /** Whether `connected` was passed on. */
@@ -31,20 +34,23 @@ interface OpenLink extends Link {
 
 /**
  * A transport over one socket for everything: requests, their answers and the events of all sessions. It is opened by the first
- * request or link, and closed with its link, or when it was idle for some seconds.
+ * request or link, and closed with its link, or when it was idle for some seconds. A link beside another has a socket of its own.
  */
 export class FrameTransport implements ClientTransport {
   readonly name: string;
-  readonly #options: FrameTransportOptions;
+  readonly isGuarded = true;
+  readonly #open: OpenFrameWire;
+  readonly #credentials: Credentials;
+  readonly #links = new Map<FrameSocket, OpenLink>();
+  /** For requests. */
   #socket: FrameSocket | undefined;
-  #link: OpenLink | undefined;
-  /** The last token ran out. */
-  #refresh = false;
+  #patience = 1;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: FrameTransportOptions) {
-    this.name = options.name;
-    this.#options = options;
+  constructor({ name, open, token }: FrameTransportOptions) {
+    this.name = name;
+    this.#open = open;
+    this.#credentials = new Credentials({ token });
   }
 
   /** Connects, unless it is. @throws GatewayError what the gateway refused, or `NETWORK` */
@@ -56,53 +62,68 @@ export class FrameTransport implements ClientTransport {
 
   async request(operation: CallName, params: unknown, { signal }: TransportOptions): Promise<unknown> {
     const socket = await this.#connected(signal);
-    return new Promise((resolve, reject) => {
-      const aborted = () => {
-        cancel();
-        reject(signal.reason);
-      };
-      const release = () => signal.removeEventListener('abort', aborted);
-      const cancel = socket.request(operation, params, {
-        onChunk: () => {
-          release();
-          cancel();
-          reject(misused('The method is a stream'));
-        },
-        onEnd: (payload) => {
-          release();
-          resolve(payload);
-        },
-        onFail: (error) => {
-          release();
-          reject(error);
-        },
-      });
-      signal.addEventListener('abort', aborted);
-    });
+    const { heard } = socket;
+    let pending: PendingRequest | undefined;
+    try {
+      return await raceSignal(
+        signal,
+        () =>
+          new Promise((resolve, reject) => {
+            pending = socket.request(operation, params, {
+              onChunk: () => {
+                pending?.cancel();
+                reject(misused('The method is a stream: call it with stream()'));
+              },
+              onEnd: resolve,
+              onFail: reject,
+            });
+          }),
+      );
+    } catch (error) {
+      pending?.cancel();
+      // Nothing at all came since: the next request had better take another socket.
+      if (signal.reason?.code === 'TIMEOUT' && socket.heard === heard) socket.retire();
+      throw error;
+    }
   }
 
   async *stream(params: unknown, { signal }: TransportOptions): AsyncGenerator<unknown> {
     const socket = await this.#connected(signal);
     let wake = () => {};
     let end: { readonly error?: GatewayError } | undefined;
-    const items: unknown[] = [];
+    let items: unknown[] = [];
+    let taken = 0;
     const settle = (error?: GatewayError) => {
       end ??= error ? { error } : {};
       wake();
     };
     const aborted = () => settle(signal.reason);
-    const cancel = socket.request('invoke', params, {
-      onChunk: (item) => {
-        items.push(item);
-        wake();
+    const pending = socket.request(
+      'invoke',
+      params,
+      {
+        onChunk: (item) => {
+          items.push(item);
+          wake();
+        },
+        onEnd: (payload) => settle(payload === undefined ? undefined : misused('The method is not a stream')),
+        onFail: settle,
       },
-      onEnd: (payload) => settle(payload === undefined ? undefined : misused('The method is not a stream')),
-      onFail: settle,
-    });
+      WINDOW,
+    );
     signal.addEventListener('abort', aborted);
+    if (signal.aborted) aborted();
     try {
       for (;;) {
-        yield* items.splice(0);
+        const ready = items;
+        items = [];
+        for (const item of ready) {
+          yield item;
+          taken += 1;
+          if (taken < WINDOW / 2) continue;
+          pending.more(taken);
+          taken = 0;
+        }
         if (items.length > 0) continue;
         if (end?.error) throw end.error;
         if (end) return;
@@ -112,29 +133,29 @@ export class FrameTransport implements ClientTransport {
       }
     } finally {
       signal.removeEventListener('abort', aborted);
-      cancel();
+      pending.cancel();
     }
   }
 
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
-    this.#link?.close();
-    const adopted = this.#socket;
+    const adopted = this.#socket && !this.#links.has(this.#socket) ? this.#socket : undefined;
     const socket = adopted ?? this.#dial(targets);
     clearTimeout(this.#idle);
     socket.hold(true);
     const link = this.#attach(socket, handlers, !adopted);
-    if (adopted) void this.#adopt(link, targets);
+    if (adopted) void this.#adopt(socket, link);
     return link;
   }
 
   close(): void {
+    clearTimeout(this.#idle);
+    for (const socket of this.#links.keys()) socket.close();
     this.#socket?.close();
   }
 
   #attach(socket: FrameSocket, handlers: LinkHandlers, isFirst: boolean): OpenLink {
     let over = false;
     const link: OpenLink = {
-      socket,
       isFirst,
       started: false,
       emit: (event) => {
@@ -143,8 +164,8 @@ export class FrameTransport implements ClientTransport {
       finish: (error) => {
         if (over) return;
         over = true;
-        if (this.#link === link) this.#link = undefined;
-        handlers.onClose(error ? { error } : {});
+        this.#links.delete(socket);
+        handlers.onClose({ error, retryMs: error?.retryAfterMs });
       },
       subscribe: async (change) => {
         await new Promise((resolve, reject) =>
@@ -156,37 +177,34 @@ export class FrameTransport implements ClientTransport {
         socket.retire();
       },
     };
-    this.#link = link;
+    this.#links.set(socket, link);
     return link;
   }
 
-  /** Begins a link on a socket that was opened for requests. */
-  async #adopt(link: OpenLink, targets: readonly SubscribeTarget[]): Promise<void> {
+  /** Begins a link on a socket that was opened for requests: its sessions are asked for. */
+  async #adopt(socket: FrameSocket, link: OpenLink): Promise<void> {
     try {
-      const connected = await link.socket.ready;
+      const connected = await socket.ready;
       link.started = true;
       link.emit({ ...connected, sessions: {} });
-      if (targets.length > 0 && !link.socket.isEnded) await link.subscribe({ add: targets });
     } catch (error) {
       link.finish(error as GatewayError);
-      link.socket.retire();
+      socket.retire();
     }
   }
 
   async #connected(signal: AbortSignal): Promise<FrameSocket> {
     for (;;) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw signal.reason;
       const socket = this.#present();
       clearTimeout(this.#idle);
-      let aborted = () => {};
-      const gone = new Promise<never>((_, reject) => {
-        aborted = () => reject(signal.reason);
-        signal.addEventListener('abort', aborted);
-      });
       try {
-        await Promise.race([socket.ready, gone]);
+        await raceSignal(signal, () => socket.ready);
+      } catch (error) {
+        // A fresh error for each: whoever repeats its request asks whether it was sent.
+        if (signal.aborted) throw error;
+        throw unsent(GatewayError.fromJSON((error as GatewayError).toJSON()));
       } finally {
-        signal.removeEventListener('abort', aborted);
         this.#rest(socket);
       }
       // It may have ended meanwhile: nothing was sent, so another one can be tried.
@@ -200,37 +218,38 @@ export class FrameTransport implements ClientTransport {
   }
 
   #dial(targets: readonly SubscribeTarget[]): FrameSocket {
-    const { open, token } = this.#options;
-    const refresh = this.#refresh;
-    this.#refresh = false;
+    let beats = 0;
     const socket: FrameSocket = new FrameSocket(
-      { open, targets, token: async (again) => read(token, again) },
+      { open: this.#open, targets, credentials: this.#credentials, patience: this.#patience },
       {
         onEvent: (event) => {
-          const link = this.#link;
-          if (link?.socket !== socket) return;
-          if (link.isFirst) link.started = true;
-          if (link.started) link.emit(event);
+          // The first heartbeat comes at once and says little of the line.
+          if (event.type === 'heartbeat') beats += 1;
+          if (beats > 1 || (event.type !== 'heartbeat' && event.type !== 'connected')) this.#patience = 1;
+          const link = this.#links.get(socket);
+          if (link?.isFirst) link.started = true;
+          if (link?.started) link.emit(event);
         },
         onEnd: (error) => {
-          if (this.#socket === socket) this.#socket = undefined;
-          if (socket.expired) this.#refresh = true;
-          if (this.#link?.socket === socket) this.#link.finish(error);
+          if (error && isSilence(error)) this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE);
+          const link = this.#links.get(socket);
+          this.#links.delete(socket);
+          if (this.#socket === socket) [this.#socket] = this.#links.keys();
+          link?.finish(error);
         },
         onIdle: () => this.#rest(socket),
       },
-      refresh,
     );
-    this.#socket = socket;
+    this.#socket ??= socket;
     return socket;
   }
 
   /** Lets a socket go that nobody uses for some time. */
   #rest(socket: FrameSocket): void {
-    if (this.#link?.socket === socket || !socket.isIdle) return;
+    if (this.#links.has(socket) || !socket.isIdle) return;
     socket.hold(false);
     clearTimeout(this.#idle);
-    this.#idle = quietTimer(IDLE_MS, () => socket.isIdle && this.#link?.socket !== socket && socket.retire());
+    this.#idle = quietTimer(IDLE_MS, () => socket.isIdle && !this.#links.has(socket) && socket.retire());
   }
 }
 

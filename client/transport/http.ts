@@ -1,6 +1,9 @@
 import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import type { HttpOptions, Source } from '../options.js';
+import type { HttpOptions } from '../options.js';
+import { raceSignal } from '../timing.js';
+import type { Credentials } from './credentials.js';
+import { asGatewayError, unsent } from './failure.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
@@ -12,102 +15,169 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** An origin over HTTP, and who asks. */
+export interface HttpClient {
+  readonly options: HttpOptions;
+  readonly credentials: Credentials;
+}
+
 /**
  * Makes a request with fresh credentials, and once more with refreshed ones after a 401.
  *
  * @throws GatewayError what the gateway answered, or `NETWORK`.
  */
-export async function request(options: HttpOptions, ask: HttpRequest, refresh = false): Promise<Response> {
-  // Called as a method of `options`, the browser's own fetch would refuse.
-  const { baseUrl, credentials, fetch = globalThis.fetch } = options;
+export async function request({ options, credentials }: HttpClient, ask: HttpRequest): Promise<Response> {
   const { path, body, signal } = ask;
-  let response: Response;
+  const url = urlOf(options.baseUrl, path);
+  // Called as a method of `options`, the browser's own fetch would refuse.
+  const { fetch = globalThis.fetch } = options;
+  let mayHaveArrived = false;
   try {
-    const headers = new Headers(await read(options.headers, refresh));
-    const token = await read(options.token, refresh);
-    if (token) headers.set('authorization', `Bearer ${token}`);
-    if (body) headers.set('content-type', 'application/json');
-    for (const [name, value] of Object.entries(ask.headers ?? {})) headers.set(name, value);
-    response = await fetch(baseUrl.replace(/\/+$/, '') + path, {
-      // Without one, fetch itself asks with GET.
-      method: (body && 'POST')!,
-      headers,
-      signal,
-      credentials: credentials!,
-      body: body!,
-    });
+    let given = await raceSignal(signal, () => credentials.read());
+    for (let tries = 0; ; tries++) {
+      const headers = new Headers(given.headers);
+      if (given.token) headers.set('authorization', `Bearer ${given.token}`);
+      if (body) headers.set('content-type', 'application/json');
+      for (const [name, value] of Object.entries(ask.headers ?? {})) headers.set(name, value);
+      mayHaveArrived = true;
+      // Raced as well: an implementation may ignore the signal.
+      const response = await raceSignal(signal, () =>
+        fetch(url, {
+          method: body ? 'POST' : 'GET',
+          headers,
+          signal,
+          ...(options.credentials && { credentials: options.credentials }),
+          ...(body && { body }),
+        }),
+      );
+      if (response.ok) return response;
+      const refusal = await readError(response, url, signal);
+      mayHaveArrived = refusal.status >= 500;
+      if (response.status !== 401 || tries > 0 || !credentials.isRefreshable) throw refusal;
+      given = await raceSignal(signal, () => credentials.refresh(given));
+    }
   } catch (cause) {
-    throw asNetworkError(cause);
+    const error = asGatewayError(cause, `${url} cannot be reached`);
+    throw mayHaveArrived && !wasNeverConnected(cause) ? error : unsent(error);
   }
-  if (response.ok) return response;
-  if (response.status === 401 && !refresh) {
-    await response.body?.cancel().catch(() => {});
-    return request(options, ask, true);
-  }
-  throw await readError(response);
 }
 
 /** Asks for one operation over its route and reads the JSON it answers; undefined for 204. */
 export async function requestOperation(
-  options: HttpOptions,
+  client: HttpClient,
   operation: CallName,
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
   const route = CALLS[operation];
-  const { http } = route;
-  const path = ((isExtraRoute(route) && options.extraRoutes) || '') + route.path;
-  const body = JSON.stringify(params);
+  const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
+  const body = toJson(params);
   const response = await request(
-    options,
-    http === 'POST'
+    client,
+    route.http === 'POST'
       ? { path, body, signal, headers: { accept: 'application/json', prefer: 'respond-async' } }
       : // JSON has dropped what is undefined; a query would write it out.
-        { path: `${path}?${new URLSearchParams(JSON.parse(body))}`, signal },
+        { path: `${path}?${queryOf(Object.entries(JSON.parse(body)))}`, signal },
   );
   if (response.status === 204) return undefined;
   if (!isType(response, 'application/json')) {
-    await response.body?.cancel().catch(() => {});
-    throw new GatewayError({
-      code: 'INVALID_REQUEST',
-      status: 400,
-      message: `${path} answered without JSON`,
-    });
+    cancel(response);
+    if (isType(response, 'text/event-stream'))
+      throw new GatewayError({
+        code: 'INVALID_REQUEST',
+        status: 400,
+        message: `${path} answered with a stream: call it with stream()`,
+      });
+    throw new GatewayError({ code: 'NETWORK', message: `${response.url || path} did not answer with JSON` });
   }
   try {
-    return await response.json();
+    return await raceSignal(signal, () => response.json());
   } catch (cause) {
-    throw asNetworkError(cause);
+    throw asGatewayError(cause, `The answer of ${path} broke off`);
   }
+}
+
+/** Writes params as JSON. @throws GatewayError `INVALID_REQUEST` for what JSON cannot say */
+export function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const message = `This cannot be sent as JSON: ${(cause as Error).message}`;
+    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
+  }
+}
+
+/** A query, without `URLSearchParams`, which not every runtime has whole. */
+export function queryOf(entries: readonly (readonly [string, unknown])[]): string {
+  return entries
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
+    .join('&');
+}
+
+/** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount where there is no page */
+export function urlOf(baseUrl: string, path: string): string {
+  const url = baseUrl.replace(/\/+$/, '') + path;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
+  // Nothing else in the address but the page's own: `location` is missing outside of browsers.
+  const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
+  if (!page) {
+    const message = `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`;
+    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
+  }
+  return new URL(url, page).href;
+}
+
+/** Whether an answer can be read while it comes. React Native's own `fetch` gives whole answers: a stream would never be one. */
+export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
+  const { navigator } = globalThis as { readonly navigator?: { readonly product?: string } };
+  return !!fetch || navigator?.product !== 'ReactNative';
 }
 
 export function isType(response: Response, mediaType: string): boolean {
   return !!response.headers.get('content-type')?.startsWith(mediaType);
 }
 
-/** What is not ours is a failure of the network, whose effect is unknown. */
-export function asNetworkError(cause: unknown): GatewayError {
-  return isGatewayError(cause)
-    ? cause
-    : new GatewayError({ code: 'NETWORK', message: 'The gateway cannot be reached', cause });
+export function cancel(response: Response): void {
+  response.body?.cancel().catch(() => {});
 }
 
-/** The present value of an option. */
-export function read<T>(source: Source<T> | undefined, refresh: boolean): T | Promise<T> | undefined {
-  return typeof source === 'function'
-    ? (source as (context: { refresh: boolean }) => T | Promise<T>)({ refresh })
-    : source;
-}
+const CODES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  413: 'PAYLOAD_TOO_LARGE',
+  429: 'RATE_LIMITED',
+};
 
-const CODES: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 429: 'RATE_LIMITED' };
-
-/** The gateway's own error, or the closest one for an answer of something in between. */
-async function readError(response: Response): Promise<GatewayError> {
+/** The gateway's own error, or the closest one for an answer of something in between, which says nothing for good. */
+async function readError(response: Response, url: string, signal: AbortSignal): Promise<GatewayError> {
   const { status } = response;
-  const answer = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | null | undefined;
-  const seconds = Number(response.headers.get('retry-after') ?? undefined);
-  const hint = seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {};
+  const answer = (await raceSignal(signal, () => response.json()).catch(() => undefined)) as
+    | { error?: ErrorBody }
+    | null
+    | undefined;
+  const after = retryAfterMs(response.headers.get('retry-after'));
+  const hint = after === undefined ? {} : { retryAfterMs: after };
   if (answer?.error?.code) return GatewayError.fromJSON({ ...hint, ...answer.error }, status);
-  const code = CODES[status] ?? (status < 500 ? 'INVALID_REQUEST' : 'NETWORK');
-  return new GatewayError({ code, message: `Answered with status ${status}`, status, ...hint });
+  return new GatewayError({
+    code: CODES[status] ?? 'NETWORK',
+    message: `${url} answered with status ${status}, and not as a gateway does`,
+    status,
+    retryable: status !== 413,
+    ...hint,
+  });
+}
+
+function retryAfterMs(header: string | null): number | undefined {
+  if (!header) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Whether not even a connection was made, where the runtime says so: then nothing was sent. */
+function wasNeverConnected(cause: unknown): boolean {
+  const { cause: inner, code } = (cause ?? {}) as { readonly cause?: unknown; readonly code?: unknown };
+  if (isGatewayError(cause)) return false;
+  return (
+    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/.test(String(code)) ||
+    (typeof inner === 'object' && inner !== null && wasNeverConnected(inner))
+  );
 }

@@ -1,7 +1,27 @@
-import type { ClientOptions, Source } from '../options.js';
-import { lazyTransport } from './lazy.js';
+import { WEBSOCKET_PATH } from '../../shared/calls.js';
+import { GatewayError } from '../../shared/gateway-error.js';
+import { attempt } from '../listeners.js';
+import type { Supplied } from '../options.js';
+import type { FrameWireHandlers } from './frame-socket.js';
+import { FrameTransport } from './frames.js';
+import { urlOf } from './http.js';
 import type { ClientTransport } from './transport.js';
-import type { WebSocketClass } from './websocket-class.js';
+
+const OPEN = 1;
+
+/** The part of a `WebSocket` that is used; browsers, Node (from 22) and the `ws` package have it. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: string): void;
+  close(): void;
+}
+
+/** A `WebSocket` class. */
+export type WebSocketClass = new (url: string) => WebSocketLike;
 
 /** How to reach a gateway over a WebSocket. */
 export interface WebSocketOptions {
@@ -9,17 +29,13 @@ export interface WebSocketOptions {
   readonly baseUrl?: string | undefined;
   /** The whole URL of the WebSocket, instead of `baseUrl`. */
   readonly url?: string | undefined;
-  readonly token?: Source<string | null | undefined> | undefined;
+  readonly token?: Supplied<string | null | undefined> | undefined;
   /** @default the global `WebSocket` */
   readonly WebSocket?: WebSocketClass | undefined;
 }
 
-/** What a client was told. */
-export type SocketOptions = WebSocketOptions & Pick<ClientOptions, 'transport'>;
-
 /**
- * One WebSocket for requests and events alike. The token travels in the first frame, never in the URL. Its code is loaded when it
- * is used, so that a page without WebSockets does not carry it.
+ * One WebSocket for requests and events alike. The token travels in the first frame, never in the URL.
  *
  * @example
  * ```ts
@@ -27,15 +43,63 @@ export type SocketOptions = WebSocketOptions & Pick<ClientOptions, 'transport'>;
  * ```
  */
 export function webSocketTransport(options: WebSocketOptions): ClientTransport {
-  return socketTransport({ ...options, transport: 'websocket' });
+  return webSocketFrames(options);
 }
 
-/** The transport that the options of a client name: a WebSocket, or `auto`. */
-export function socketTransport(options: SocketOptions): ClientTransport {
-  let made: ClientTransport | undefined;
-  return lazyTransport(options.transport as string, async () => {
-    const { makeTransport } = await import('./sockets.js');
-    made ??= makeTransport(options);
-    return made;
+/** The same, with what `auto` needs of it. */
+export function webSocketFrames(options: WebSocketOptions): FrameTransport {
+  return new FrameTransport({
+    name: 'websocket',
+    token: options.token,
+    open: (handlers) => openSocket(options, handlers),
   });
+}
+
+function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
+  const Socket = options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass | undefined);
+  if (!Socket) {
+    const message =
+      'There is no WebSocket here: pass one, of the ws package for example, as the WebSocket option';
+    throw new GatewayError({ code: 'INVALID_REQUEST', message, status: 400 });
+  }
+  const socket = new Socket(addressOf(options));
+  let isOver = false;
+  // Some classes report a connection that failed by `error` alone, others by `close` as well.
+  const over = () => {
+    if (isOver) return;
+    isOver = true;
+    handlers.onClose();
+  };
+  socket.onopen = () => handlers.onOpen();
+  socket.onmessage = ({ data }: { readonly data: string }) => handlers.onText(data);
+  socket.onclose = over;
+  socket.onerror = () => {
+    // One that was open still brings its close, after what it holds.
+    if (socket.readyState !== OPEN) over();
+  };
+  return {
+    send: (text: string) => {
+      if (socket.readyState !== OPEN) return;
+      try {
+        socket.send(text);
+      } catch {
+        over();
+      }
+    },
+    close: () => {
+      // A dead connection takes its time to close, or never does.
+      over();
+      attempt(() => socket.close());
+    },
+  };
+}
+
+function addressOf({ url, baseUrl }: WebSocketOptions): string {
+  if (url !== undefined) return url;
+  if (baseUrl === undefined) {
+    const message = 'webSocketTransport needs a baseUrl or a url';
+    throw new GatewayError({ code: 'INVALID_REQUEST', message, status: 400 });
+  }
+  // No `URL`, whose protocol cannot be set everywhere.
+  return urlOf(baseUrl, WEBSOCKET_PATH).replace(/^http/i, 'ws');
 }

@@ -63,6 +63,10 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
       summary: 'An item of a streaming method',
       payload: anyResult(streaming),
     }),
+    'sse.ping': streamed('ping', {
+      summary: 'Comes first: while there is no item, a comment comes every `heartbeatMs`',
+      payload: object({ heartbeatMs: { type: 'number' } }),
+    }),
     'sse.end': streamed('end', { summary: 'There are no more items', payload: { type: 'object' } }),
     'sse.fail': streamed('fail', { summary: 'The method failed', payload: refTo('ErrorBody') }),
     'body.send': message('send', {
@@ -75,7 +79,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
 
 /** The frames of sockets that are no requests. */
 export function frameMessages(): Messages {
-  const { connect, cancel, auth, ping, pong } = clientFrameSchemas;
+  const { connect, more, cancel, auth, ping, pong } = clientFrameSchemas;
   const { authenticated, error } = serverFrameSchemas;
   const events = EVENTS.map((type) => {
     const fields = {
@@ -95,6 +99,7 @@ export function frameMessages(): Messages {
   return {
     ...Object.fromEntries([
       frame('connect', 'Opens the connection: the first frame', connect),
+      frame('more', 'Allows more chunks of a streaming method', more),
       frame('cancel', 'Ends a method call, which is answered with `ABORTED` then', cancel),
       frame('auth', 'A new token of the same user', auth),
       frame('ping', 'Asks for a sign of life', ping),

@@ -181,7 +181,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
             action: 'receive' as const,
             summary: ROUTE_WORDS.invoke.summary,
             messages: calls,
-            reply: ['sse.chunk', 'sse.end', 'sse.fail'],
+            reply: ['sse.chunk', 'sse.ping', 'sse.end', 'sse.fail'],
             bindings: http('POST'),
           },
         },
@@ -224,6 +224,7 @@ function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<
     },
     ping: { action: 'receive', summary: 'Ask for a sign of life', messages: ['ping'], reply: ['pong'] },
     pong: { action: 'receive', summary: 'A sign of life, which is passed over', messages: ['pong'] },
+    more: { action: 'receive', summary: 'Allow more chunks', messages: ['more'] },
     cancel: { action: 'receive', summary: 'End a method call', messages: ['cancel'] },
     ...Object.fromEntries([...operations, ...calls]),
     events: {

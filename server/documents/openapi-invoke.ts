@@ -49,6 +49,11 @@ export function invokeResponses(methods: readonly DescribedMethod[]): object {
   const item = anyResult(streaming);
   const messages = [
     sseMessage('chunk', item, 'An item'),
+    sseMessage(
+      'ping',
+      { type: 'object', properties: { heartbeatMs: { type: 'number' } } },
+      'The stream is alive',
+    ),
     sseMessage('end', { type: 'object' }, 'There are no more items'),
     sseMessage('fail', refTo('ErrorBody'), 'The method failed; there are no more items'),
   ];

@@ -4,6 +4,7 @@ import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
+import { authExpiry } from '../auth/expiry.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
@@ -182,7 +183,7 @@ export class Operations {
       connectionId: connection.id,
       clientId: connection.id,
       heartbeatMs: connection.options.heartbeatMs,
-      ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+      ...authExpiry(expiresAt),
       defaultApp: this.#env.apps.defaultApp,
       sessions: Object.fromEntries(followed.map(({ id, info }) => [id, info])),
     });

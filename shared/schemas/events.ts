@@ -75,6 +75,7 @@ export const transientShapes = {
     clientId: z.string(),
     heartbeatMs: z.number(),
     authExpiresAt: z.number().exactOptional(),
+    authExpiresInMs: z.number().exactOptional(),
     defaultApp: z.string(),
     sessions: z.record(z.string(), z.object(subscriptionInfoShape)),
   },

@@ -5,6 +5,7 @@ import { subscribeTargetSchema } from './operations.js';
 
 const id = z.string().min(1).max(256);
 const version = z.number().int();
+const count = z.number().int().min(1);
 const timestamp = z.number();
 const ping = z.object({ type: z.literal('ping'), timestamp });
 const pong = z.object({ type: z.literal('pong'), timestamp });
@@ -16,6 +17,7 @@ export const clientFrameSchemas = {
     id,
     method: z.string().min(1).max(1024),
     params: z.unknown().optional(),
+    window: count.optional(),
   }),
   connect: z.object({
     type: z.literal('connect'),
@@ -24,6 +26,7 @@ export const clientFrameSchemas = {
     subscribe: z.array(subscribeTargetSchema).max(1000).optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
   }),
+  more: z.object({ type: z.literal('more'), id, count }),
   cancel: z.object({ type: z.literal('cancel'), id }),
   auth: z.object({ type: z.literal('auth'), token: z.string() }),
   ping,
@@ -35,6 +38,7 @@ export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('t
   // Nearly every frame is a request.
   clientFrameSchemas.req,
   clientFrameSchemas.connect,
+  clientFrameSchemas.more,
   clientFrameSchemas.cancel,
   clientFrameSchemas.auth,
   ping,
@@ -55,7 +59,11 @@ export const serverFrameSchemas = {
     sessionId: z.string().exactOptional(),
     data: z.unknown(),
   }),
-  authenticated: z.object({ type: z.literal('authenticated'), authExpiresAt: z.number().exactOptional() }),
+  authenticated: z.object({
+    type: z.literal('authenticated'),
+    authExpiresAt: z.number().exactOptional(),
+    authExpiresInMs: z.number().exactOptional(),
+  }),
   error: z.object({ type: z.literal('error'), ...errorBodyShape }),
   ping,
   pong,

@@ -130,7 +130,6 @@ export function sessionBehaviour(door: Door): void {
         });
       }
       expect(watch.getSnapshot().messages.map(textOf)).to.deep.equal(['hello', 'echo: hello']);
-      watch.close();
     });
 
     it('aborts a run', async () => {
@@ -230,7 +229,7 @@ export function sessionBehaviour(door: Door): void {
       const alice = client();
       const events = client().events('main', { from: 'earliest' });
       await alice.send('main', 'old').result;
-      expect(await alice.end('main')).to.deep.equal({ ok: true });
+      expect(await alice.close('main')).to.deep.equal({ ok: true });
       await eventOf(events, 'session_closed');
       await alice.send('main', 'new').result;
       expect((await events.next()).value).to.include({ type: 'gap', reason: 'epoch' });
@@ -269,7 +268,7 @@ export function sessionBehaviour(door: Door): void {
       expect(JSON.stringify(seen)).not.to.include('alice');
       expect((await bob.history('main')).messages.map(textOf)).to.deep.equal(['for bob', 'echo: for bob']);
       await alice.send('private', 'hello').result;
-      for (const ask of ['status', 'abort', 'end', 'history'] as const) {
+      for (const ask of ['status', 'abort', 'close', 'history'] as const) {
         expect(await failure(bob[ask]('private'))).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
       }
     });

@@ -120,6 +120,56 @@ describe('client connection', () => {
     }
   });
 
+  it('spreads its attempts over the whole of each wait', async () => {
+    const random = Math.random;
+    try {
+      client.events('main');
+      await transport.link(0);
+      for (const share of [0, 0.5]) {
+        Math.random = () => share;
+        for (let tries = 0; tries < 3; tries++) {
+          const from = clock.now;
+          const count = transport.links.length;
+          transport.links.at(-1)!.end();
+          while (transport.links.length === count) clock.next();
+          expect(clock.now - from).to.equal(share * 250 * 2 ** (count - 1));
+        }
+      }
+    } finally {
+      Math.random = random;
+    }
+  });
+
+  it('takes neither 408 nor 429 for final', async () => {
+    client.events('main');
+    for (const [n, status] of [408, 429].entries()) {
+      (await transport.link(n)).end(new GatewayError({ code: 'OF_A_HOST', status }));
+      expect(client.connection.state).to.equal('reconnecting');
+      clock.runToLast();
+    }
+    expect(transport.links).to.have.length(3);
+  });
+
+  it('gives a silent link more time where a big event may be on its way', async () => {
+    client.events('main');
+    const silentFor = async (n: number) => {
+      const link = (await transport.link(n)).connect({ main: info(1) }, 1000);
+      const from = clock.now;
+      while (!link.closed) clock.next();
+      const ms = clock.now - from;
+      while (transport.links.length === n + 1) clock.next();
+      return ms;
+    };
+    expect(await silentFor(0)).to.equal(2500);
+    expect(await silentFor(1)).to.equal(5000);
+    expect(await silentFor(2)).to.equal(10_000);
+    transport.links[3]!.connect({ main: info(1) }, 1000)
+      .emit(logged(1))
+      .end();
+    clock.runToLast();
+    expect(await silentFor(4)).to.equal(2500);
+  });
+
   it('waits at least as long as the gateway asks', async () => {
     client.events('main');
     (await transport.link(0)).end(undefined, 5000);

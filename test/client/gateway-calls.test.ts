@@ -150,7 +150,7 @@ describe('the operations of a client', () => {
     const client = connectClient(url);
     const events = client.events('main');
     await client.send('main', 'one').result;
-    expect(await client.end('main')).to.deep.equal({ ok: true });
+    expect(await client.close('main')).to.deep.equal({ ok: true });
     await client.send('main', 'two').result;
     const seen = await takeUntil(events, ({ type }) => type === 'snapshot');
     expect(seen.slice(-3).map(({ type }) => type)).to.deep.equal(['session_closed', 'gap', 'snapshot']);
@@ -167,7 +167,7 @@ describe('the operations of a client', () => {
     const calls = [
       client.invoke('hang', {}, { signal: abort.signal }),
       client.status(undefined, { signal: AbortSignal.abort() }),
-      client.end('main', { signal: AbortSignal.abort() }),
+      client.close('main', { signal: AbortSignal.abort() }),
       client.respond('main', 'c', {}, { signal: AbortSignal.abort() }),
     ];
     const failures = Promise.all(calls.map(failure));

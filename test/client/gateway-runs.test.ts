@@ -82,8 +82,14 @@ describe('a run of a client', () => {
     for await (const text of run.text) if (text) break;
     abort.abort();
     expect(await collect(run)).to.deep.equal([]);
+    expect((await run.result).error).to.include({ code: 'ABORTED' });
+    // As after a reload.
+    const again = connectClient(url).run('main', (await run.accepted).runId);
+    const text = again.text[Symbol.asyncIterator]();
+    expect((await text.next()).value).to.equal('working ');
     held.open();
-    expect(textOf((await run.result).message)).to.equal('working done with x');
+    expect((await text.next()).value).to.equal('done with x');
+    expect(await again.result).to.include({ stopReason: 'end' });
   });
 
   it('ends with what the app threw, and steered where another run took its message', async () => {
@@ -190,6 +196,7 @@ describe('a watched session', () => {
     const client = connectClient(url);
     const session = client.session('main');
     const watch = session.watch();
+    watch.subscribe(() => {});
     await reaches(client, 'open');
     const shows = async (matches: () => boolean) => {
       if (matches()) return watch.getSnapshot();
@@ -224,13 +231,12 @@ describe('a watched session', () => {
     expect(textOf((await question.result).message)).to.equal('red');
     const rest = await shows(() => watch.getSnapshot().run === null);
     expect(rest.messages).to.have.length(6);
-    const { sending: _, ...state } = rest;
+    const { sending: _, status: __, ...state } = rest;
     const log = await takeUntil(
       client.events('main', { from: 'earliest' }),
       ({ cursor }) => cursor === state.cursor,
     );
     expect(state).to.deep.equal(foldOf(log));
-    watch.close();
   });
 
   it('goes on from a state that was rendered elsewhere', async () => {
@@ -238,14 +244,14 @@ describe('a watched session', () => {
     const client = connectClient(url);
     await client.send('main', 'one').result;
     const rendered = client.session('main').watch();
-    await new Promise<void>((resolve) => rendered.subscribe(resolve));
-    const { sending: _, ...state } = JSON.parse(JSON.stringify(rendered.getSnapshot()));
+    await new Promise<void>((resolve) => rendered.subscribe(() => resolve()));
+    const { sending: _, status: __, ...state } = JSON.parse(JSON.stringify(rendered.getSnapshot()));
     const page = connectClient(url);
     const watch = page.session('main').watch({ from: state });
     expect(watch.getSnapshot().messages).to.have.length(2);
     const { cursor } = await client.send('main', 'two').result;
     while (watch.getSnapshot().cursor !== cursor)
-      await new Promise<void>((resolve) => watch.subscribe(resolve));
+      await new Promise<void>((resolve) => watch.subscribe(() => resolve()));
     expect(watch.getSnapshot().messages.map(textOf)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
     page.session('main').detach();
   });

@@ -53,11 +53,11 @@ describe('client send', () => {
     expect(operation).to.equal('send');
     expect(params).to.deep.include({
       sessionId: 'main',
-      message: 'Hello',
+      message: { id: run.idempotencyKey, content: 'Hello' },
       metadata: { a: 1 },
       onBusy: 'steer',
     });
-    expect(params.idempotencyKey).to.match(/^[\w-]{36}$/);
+    expect(params.idempotencyKey).to.match(/^[0-9a-f]{32}$/);
     expect(await run.accepted).to.deep.equal(accepted);
     const link = await connected();
     expect(link.targets).to.deep.equal([{ sessionId: 'main', cursor: at(0) }]);
@@ -92,24 +92,23 @@ describe('client send', () => {
     const events = client.events('main');
     const link = (await transport.link(0)).connect({ main: info(1, { epoch: null, head: 0 }) });
     const run = client.send('main', 'Hello');
-    await transport.until(() => link.changes.length);
-    expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'main', cursor: at(0) }] }]);
-    link
-      .emit(start(1))
-      .subscribed(info(1, { resume: 'exact' }))
-      .emit(start(1), end(2));
+    link.emit(start(1));
+    await run.accepted;
+    link.emit(end(2));
     expect((await run.result).cursor).to.equal(at(2));
+    expect(seqs(await collect(run))).to.deep.equal([1, 2]);
     expect(seqs(await take(events, 2))).to.deep.equal([1, 2]);
+    expect(link.changes).to.deep.equal([]);
+    expect(transport.links).to.have.length(1);
   });
 
   it('goes back to its acceptance when the events overtook the answer', async () => {
     client.events('main');
-    const link = (await transport.link(0)).connect({ main: info(1) }).emit(start(1), delta(2, 'Hi'));
+    const link = (await transport.link(0)).connect({ main: info(1) }).emit(start(1), delta(2, 'Hi'), end(3));
     const run = client.send('main', 'Hello');
-    await transport.until(() => link.changes.length);
-    expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'main', cursor: at(0) }] }]);
-    link.subscribed(info(1, { resume: 'exact' })).emit(start(1), delta(2, 'Hi'), end(3));
     expect(seqs(await collect(run))).to.deep.equal([1, 2, 3]);
+    expect(link.changes).to.deep.equal([]);
+    expect(transport.links).to.have.length(1);
   });
 
   for (const stopReason of [
@@ -138,9 +137,10 @@ describe('client send', () => {
       stopReason: 'error',
       error: { code: 'INTERNAL', message: 'no' },
     });
+    transport.answers.send = { ...accepted, runId: 'r2', cursor: at(2) };
     const steered = client.send('main', 'Hello');
-    await transport.until(() => link.changes.length);
-    link.subscribed(info(1, { resume: 'exact' })).emit(end(1, { stopReason: 'steered', intoRunId: 'r0' }));
+    await steered.accepted;
+    link.emit(end(3, { runId: 'r2', stopReason: 'steered', intoRunId: 'r0' }));
     expect(await steered.result).to.include({ stopReason: 'steered', intoRunId: 'r0' });
   });
 
@@ -175,7 +175,7 @@ describe('client send', () => {
     await settle();
   });
 
-  it('only detaches on break and signal', async () => {
+  it('only detaches on break and signal, which ends the wait for the result too', async () => {
     const abort = new AbortController();
     const run = client.send('main', 'Hello', { signal: abort.signal });
     const link = await connected();
@@ -185,8 +185,11 @@ describe('client send', () => {
     const rest = collect(run);
     abort.abort();
     expect(seqs(await rest)).to.deep.equal([1]);
-    link.emit(end(3));
-    expect(await run.result).to.include({ stopReason: 'end' });
+    expect(await run.result).to.deep.include({
+      stopReason: 'lost',
+      error: { code: 'ABORTED', message: 'Aborted' },
+    });
+    expect(transport.requests.map(({ operation }) => operation)).to.deep.equal(['send']);
   });
 
   it('gives up a message that was not accepted when its signal aborts', async () => {
@@ -220,7 +223,7 @@ describe('client send', () => {
     const message = { id: 'mine', content: 'Hello' };
     client.send('main', message, { idempotencyKey: 'k' });
     await settle();
-    expect(transport.requests[0]!.params).to.include({ message, idempotencyKey: 'k' });
+    expect(transport.requests[0]!.params).to.deep.include({ message, idempotencyKey: 'k' });
   });
 
   it('goes on after a gap inside the run and completes its text', async () => {
@@ -286,7 +289,7 @@ describe('client operations', () => {
     transport.answers = { status: { gatewayId: 'g' }, invoke: { pong: true } };
     expect(await client.invoke('ping', { a: 1 }, { sessionId: 's' })).to.deep.equal({ pong: true });
     await client.abort('main', { runId: 'r', reason: 'x' });
-    await client.end('main');
+    await client.close('main');
     await client.respond('main', 'c1', { output: 1 });
     await session.approve('c2', { changed: true });
     await client.deny('main', 'c3', 'never');

@@ -44,8 +44,10 @@ describe('client types', () => {
       await channel.publish({ id: '1' });
       // @ts-expect-error: not declared
       client.channel('other');
-      for await (const message of channel)
-        check<Equal<typeof message.payload, { readonly id: number; readonly title?: string }>>();
+      for await (const message of channel) {
+        if (message.gap) check<Equal<typeof message.gap.type, 'gap'>>();
+        else check<Equal<typeof message.payload, { readonly id: number; readonly title?: string }>>();
+      }
       for await (const event of client.events('main', { types: ['custom', 'content_delta'] })) {
         check<Equal<typeof event.type, 'custom' | 'content_delta'>>();
         if (event.type === 'custom')

@@ -116,7 +116,7 @@ describe('the type of the demo gateway', () => {
       await client.channel('announcements').publish({ txt: 'Hello' });
       // @ts-expect-error: there is no such channel
       client.channel('news');
-      for await (const { payload } of client.channel('announcements')) payload.text.toUpperCase();
+      for await (const { payload } of client.channel('announcements')) payload?.text.toUpperCase();
     };
     expect(use).to.be.a('function');
   });

@@ -1,38 +1,48 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
 /** Bundles a browser script that imports the client by the package's name. */
-async function bundle(script: string): Promise<Uint8Array> {
+async function bundle(script: string, plugins: Plugin[]): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: { contents: script, resolveDir: ROOT, loader: 'ts' },
     absWorkingDir: ROOT,
     bundle: true,
     format: 'esm',
     write: false,
+    plugins,
   });
   return outputFiles[0]!.contents;
+}
+
+/** What a page holds before its script runs, and the gateway behind it. */
+export interface PageConfig extends Pick<GatewayConfig, 'app' | 'limits' | 'methods' | 'allowedHosts'> {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Of esbuild, for the script. */
+  readonly plugins?: Plugin[] | undefined;
+  /** Rendered at each request. */
+  readonly body?: ((gateway: Gateway) => string | Promise<string>) | undefined;
 }
 
 /** Serves a page with a script, and a gateway of the same origin below /agent. Closed after the test. */
 export async function servePage(
   script: string,
-  config: Pick<GatewayConfig, 'app' | 'limits'>,
+  { body = () => '', plugins = [], headers = {}, ...config }: PageConfig,
   prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
   closeLater(gateway, (it) => it.close());
   prepare(gateway);
-  const source = await bundle(script);
-  const server = createServer((request, response) => {
+  const source = await bundle(script, plugins);
+  const server = createServer(async (request, response) => {
     if (request.url === '/') {
-      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeaders(new Headers({ 'Content-Type': 'text/html; charset=utf-8', ...headers }));
       response.end(
-        '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
+        `<!doctype html><link rel="icon" href="data:,"><body>${await body(gateway)}<script type="module" src="/page.js"></script>`,
       );
     } else if (request.url === '/page.js') {
       response.setHeader('Content-Type', 'text/javascript; charset=utf-8').end(source);

@@ -75,7 +75,9 @@ describe('POST /invoke, the forms of a method', () => {
       };
       const stream = await openStream(`${url}/invoke`, init);
       await stream.ended;
-      return stream.events.map(({ event, data }) => [event, data]);
+      const [ping, ...events] = stream.events.map(({ event, data }) => [event, data]);
+      expect(ping).to.deep.equal(['ping', { heartbeatMs: 15_000 }]);
+      return events;
     };
     expect(await open({ method: 'count', params: { to: 2 } })).to.deep.equal([
       ['chunk', { n: 1 }],

@@ -32,6 +32,9 @@ export const NAMES: Record<string, readonly string[]> = {
     'isTerminal',
     'GatewayError',
   ],
+  [`${NAME}/client/react`]: ['GatewayProvider', 'useGateway', 'useSession', 'gatewayHooks'],
+  [`${NAME}/client/vue`]: ['GATEWAY', 'useGateway', 'useSession', 'useConnection'],
+  [`${NAME}/client/svelte`]: ['liveSession', 'liveConnection'],
   [`${NAME}/protocol`]: [
     'OPERATIONS',
     'operationSchemas',
@@ -59,7 +62,12 @@ export const NAMES: Record<string, readonly string[]> = {
 };
 
 /** Entries that are of no use without an optional peer and import it at once. */
-export const NEEDS: Record<string, string> = { [`${NAME}/nest`]: '@nestjs/common' };
+export const NEEDS: Record<string, string> = {
+  [`${NAME}/nest`]: '@nestjs/common',
+  [`${NAME}/client/react`]: 'react',
+  [`${NAME}/client/vue`]: 'vue',
+  [`${NAME}/client/svelte`]: 'svelte',
+};
 
 /** A program of a user, with methods that its client knows the types of. */
 export const CONSUMER = `

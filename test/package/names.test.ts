@@ -26,6 +26,9 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
   './client/node': ['createUnixSocketClientTransport'],
+  './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],
+  './client/vue': ['useSession'],
+  './client/svelte': ['liveSession'],
   './stores/sqlite': ['sqliteStore'],
   './plugins/mcp': ['mcpServerPlugin'],
   './plugins/chat-completions': ['chatCompletionsPlugin'],
@@ -115,6 +118,7 @@ function importsFor(code: string, names: readonly PublicName[]): string {
   const own = [...imported].map(([name, from]) => `import { ${name} } from '${from}';`);
   const others = [
     ...(uses('z') ? ["import { z } from 'zod';"] : []),
+    ...(uses('createElement') ? ["import { createElement } from 'react';"] : []),
     ...(uses('express') ? ["import express from 'express';"] : []),
   ];
   return [...own, ...others].join('\n');

@@ -106,8 +106,8 @@ describe('a client behind a network that cuts connections at any byte', () => {
         const expected = lastMessages(foldOf(model.eventsOf(name)));
         expect(lastMessages(foldOf(seen))).to.deep.equal(expected);
         while (watch.getSnapshot().cursor !== expected.cursor)
-          await new Promise<void>((resolve) => watch.subscribe(resolve));
-        const { sending: _, ...state } = watch.getSnapshot();
+          await new Promise<void>((resolve) => watch.subscribe(() => resolve()));
+        const { sending: _, status: __, ...state } = watch.getSnapshot();
         expect(lastMessages(state)).to.deep.equal(expected);
         client.disconnect();
       }),

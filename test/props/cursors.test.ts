@@ -78,8 +78,13 @@ describe('a cursor of any kind', () => {
       ({ url } = await start());
       await send();
     }
-    const status = await fetch(`${url}/status?sessionId=${name}`, { headers: authorization });
-    return { model, name, url, ...((await status.json()) as { epoch: string; first: number; head: number }) };
+    for (;;) {
+      const response = await fetch(`${url}/status?sessionId=${name}`, { headers: authorization });
+      const status = (await response.json()) as { epoch: string; first: number; head: number };
+      // A cut may still be on its way to the store.
+      if (model.firstOf(status.epoch) === status.first) return { model, name, url, ...status };
+      await new Promise(setImmediate);
+    }
   }
 
   it('is exact, or a gap before anything else with the snapshot it leads to', async () => {

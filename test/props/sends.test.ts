@@ -34,7 +34,7 @@ for (const async of [false, true]) {
       });
       await fc.assert(
         fc.asyncProperty(
-          fc.stringMatching(/^[px]{0,12}$/),
+          fc.stringMatching(/^[px]{1,12}$/),
           fc.array(attempt, { minLength: 2, maxLength: 10 }),
           async (text, attempts) => {
             const sessionId = `s${++number}`;

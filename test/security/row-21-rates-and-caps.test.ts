@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineApp, getContext } from '../../server/index.js';
 import { echo, heldApp } from '../support/apps.js';
 import { gate } from '../support/gate.js';
-import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
 import { rawClient, requestText } from '../support/raw-client.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
@@ -11,6 +11,9 @@ const users = {
   type: 'custom',
   validate: (token: string | undefined) => ({ valid: true, user: { id: token ?? 'nobody' } }),
 } as const;
+
+/** One person, not an identity that many share. */
+const person = { type: 'token', token: TOKEN, user: { id: 'ada' } } as const;
 
 describe('threat row 21: connections and rates', () => {
   it('refuses the 33rd stream of a user, and no other user', async () => {
@@ -37,7 +40,12 @@ describe('threat row 21: connections and rates', () => {
         if (open === 0) left.open();
       }
     };
-    const { url } = await startGateway({ app: echo, methods: { watch }, limits: { streamsPerUser: 3 } });
+    const { url } = await startGateway({
+      app: echo,
+      auth: person,
+      methods: { watch },
+      limits: { streamsPerUser: 3 },
+    });
     const stream = () =>
       openStream(`${url}/invoke`, { method: 'POST', headers: jsonHeaders(), body: '{"method":"watch"}' });
     const first = [await stream(), await stream()];
@@ -59,7 +67,11 @@ describe('threat row 21: connections and rates', () => {
 
   it('counts those who wait for one run, also with one idempotency key', async () => {
     const { app, held, began } = heldApp();
-    const { url } = await startGateway({ app, limits: { streamsPerUser: 4, sendsPerSecond: 1 } });
+    const { url } = await startGateway({
+      app,
+      auth: person,
+      limits: { streamsPerUser: 4, sendsPerSecond: 1 },
+    });
     const send = (accept: string): Promise<Response> =>
       fetch(`${url}/send`, {
         method: 'POST',
@@ -84,6 +96,7 @@ describe('threat row 21: connections and rates', () => {
   it('refuses bursts of messages and of calls with the time to wait', async () => {
     const { url } = await startGateway({
       app: echo,
+      auth: person,
       methods: { ping: () => 1 },
       limits: { sendsPerSecond: 1, invokesPerSecond: 1 },
     });
@@ -100,7 +113,7 @@ describe('threat row 21: connections and rates', () => {
   });
 
   it('has a rate of subscribing, because each name costs memory', async () => {
-    const { url } = await startGateway({ app: echo, limits: { subscribesPerSecond: 1 } });
+    const { url } = await startGateway({ app: echo, auth: person, limits: { subscribesPerSecond: 1 } });
     const stream = await openStream(`${url}/events`, { headers: jsonHeaders() });
     const { connectionId } = (await stream.until(({ event }) => event === 'connected')).data;
     let previous: string[] = [];

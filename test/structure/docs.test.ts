@@ -63,16 +63,16 @@ describe('documentation', () => {
     let blocks = 0;
     for (const page of PAGES) {
       const name = page.replace(/^docs\/|\.md$/g, '').toLowerCase();
-      [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].forEach(([, code], at) => {
+      [...read(page).matchAll(/^```(tsx?)\n([\s\S]*?)^```$/gm)].forEach(([, language, code], at) => {
         blocks += 1;
         // The README's blocks import each other by the names their first lines give.
-        const file = /^\/\/ (\w+)\.ts$/m.exec(code!)?.[1] ?? `${name}-${at + 1}`;
-        writeFileSync(join(folder, `${file}.ts`), `${code}\nexport {};\n`);
+        const file = /^\/\/ (\w+)\.tsx?$/m.exec(code!)?.[1] ?? `${name}-${at + 1}`;
+        writeFileSync(join(folder, `${file}.${language}`), `${code}\nexport {};\n`);
       });
     }
     expect(blocks).to.be.above(15);
     writeFileSync(join(folder, 'ambient.d.ts'), AMBIENT);
-    const options = { noUnusedLocals: false, noEmit: true };
+    const options = { noUnusedLocals: false, noEmit: true, jsx: 'react-jsx' };
     const config = { extends: '../../tsconfig.json', compilerOptions: options, include: ['.'], exclude: [] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');

@@ -25,6 +25,8 @@ function offences(
 const isBelow = (folder: string, { ours, target }: Import): boolean =>
   ours && target.startsWith(`${folder}/`);
 
+const frameworkOf = (path: string): string | undefined => /^client\/(react|vue|svelte)\//.exec(path)?.[1];
+
 describe('imports', () => {
   it('are read in every form', () => {
     const text = `import type { A } from './a.js';
@@ -50,7 +52,7 @@ export const e = 'not from "here"';`;
   });
 
   it('of shared stay in shared, without Node', () => {
-    const allowed = new Set(['zod', '@standard-schema/spec']);
+    const allowed = new Set(['zod', '@standard-schema/spec', 'eventsource-parser']);
     expect(
       offences(shared, (found) =>
         found.ours ? !isBelow('shared', found) : !allowed.has(packageOf(found.target)),
@@ -69,6 +71,7 @@ export const e = 'not from "here"';`;
     expect(
       offences(client, (found, { path }) => {
         if (!found.ours && isBuiltin(found.target)) return !inNode(path);
+        if (frameworkOf(path) === packageOf(found.target)) return false;
         return !(isBelow('client', found) || isBelow('shared', found));
       }),
     ).to.deep.equal([]);
@@ -148,8 +151,10 @@ export const e = 'not from "here"';`;
   it('of optional peers are types, or happen when they are used', () => {
     const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const peers = Object.keys(peerDependencies);
-    // Nest is there before a subpath that is a Nest module is imported.
-    const others = product.filter(({ path }) => !path.startsWith('server/nest/'));
+    // A framework is there before a subpath that is written in it is imported.
+    const others = product.filter(
+      ({ path }) => !/^(?:server\/nest|client\/(?:react|vue|svelte))\//.test(path),
+    );
     expect(
       others.flatMap(({ path, text }) =>
         [...text.matchAll(/^(?:import|export)\s+(?!type\b)[^'";]*?\sfrom\s+'([^']+)'|^import\s+'([^']+)'/gm)]
@@ -204,6 +209,20 @@ export const e = 'not from "here"';`;
     expect(
       offences(others, (found) => nest.test(found.target) || isBelow('server/nest', found)),
     ).to.deep.equal([]);
+  });
+
+  it('of hooks know one framework each, and are nobody else’s', () => {
+    const frameworkOf = (path: string) => /^client\/(react|vue|svelte)\//.exec(path)?.[1];
+    expect(
+      offences(client, ({ ours, target }, { path }) => {
+        const own = frameworkOf(path);
+        return ours
+          ? ![undefined, own].includes(frameworkOf(target))
+          : own !== undefined && packageOf(target) !== own;
+      }),
+    ).to.deep.equal([]);
+    const outside = client.filter(({ path }) => !/^client\/(?:hooks|react|vue|svelte)\//.test(path));
+    expect(offences(outside, (found) => isBelow('client/hooks', found))).to.deep.equal([]);
   });
 
   it('of the demo are nobody else’s', () => {

@@ -24,12 +24,21 @@ export function needChromium(test: Context): void {
 }
 
 /** Opens a page in headless Chromium; the browser is closed after the test. An error on the page fails `problems`. */
-export async function openPage(url: string): Promise<{ readonly page: Page; readonly problems: string[] }> {
+export async function openPage(
+  url: string,
+  flags: readonly string[] = [],
+): Promise<{ readonly page: Page; readonly problems: string[] }> {
   const browser: Browser = closeLater(
-    await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, headless: true }),
+    await chromium.launch({
+      executablePath: EXECUTABLE,
+      args: [...FLAGS, ...flags],
+      // Pages that one comes back to are kept, as they are outside of tests.
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      headless: true,
+    }),
     (it) => it.close(),
   );
-  const page = await browser.newPage();
+  const page = await (await browser.newContext()).newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   await page.goto(url);

@@ -7,6 +7,7 @@ import type {
   ServerFrame,
 } from '../../../shared/frames.js';
 import { negotiateProtocol } from '../../../shared/version.js';
+import { authExpiry } from '../../auth/expiry.js';
 import { unnamed } from '../../auth/refusal.js';
 import type { Identity } from '../../auth/types.js';
 import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
@@ -161,6 +162,9 @@ export class FrameSession implements Sink {
       case 'cancel':
         if (!this.#forget(frame)) this.#desk.cancel(frame.id);
         break;
+      case 'more':
+        this.#desk.more(frame.id, frame.count);
+        break;
       case 'ping':
         if (this.#allow()) this.#desk.send({ type: 'pong', timestamp: frame.timestamp });
         break;
@@ -269,7 +273,7 @@ export class FrameSession implements Sink {
       const { expiresAt } = identity;
       this.#desk.send({
         type: 'authenticated',
-        ...(expiresAt !== undefined && { authExpiresAt: expiresAt }),
+        ...authExpiry(expiresAt),
       });
     } catch (error) {
       this.#guarded(() => this.#error(error));

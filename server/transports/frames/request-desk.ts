@@ -6,6 +6,7 @@ import { andThen, isPromise, type MaybePromise } from '../../maybe-promise.js';
 import type { MethodStream } from '../../methods/stream.js';
 import type { PlainOperation } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
+import { ChunkWindow } from './chunk-window.js';
 import type { FrameEnvironment } from './environment.js';
 import { FrameCall } from './frame-call.js';
 import type { FrameWire } from './frame-wire.js';
@@ -27,6 +28,7 @@ export class RequestDesk {
   readonly #answered: () => void;
   readonly #blocked: () => void;
   readonly #calls = new Map<string, FrameCall>();
+  readonly #windows = new Map<FrameCall, ChunkWindow>();
   /** Requests that nobody has looked at. */
   readonly #queue: { readonly plain: boolean; begin(): void }[] = [];
   #operating = 0;
@@ -123,6 +125,12 @@ export class RequestDesk {
     call.abort();
   }
 
+  /** A streaming call may send so many more chunks. */
+  more(id: string, count: number): void {
+    const call = this.#calls.get(id);
+    if (call) this.#windows.get(call)?.more(count);
+  }
+
   /** Writes a frame. A client that asks without reading is not read from until it does. */
   send(frame: ServerFrame): boolean {
     if (this.#closed) return false;
@@ -152,11 +160,12 @@ export class RequestDesk {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     for (const call of calls) if (call.cancellable) call.abort();
+    for (const window of this.#windows.values()) window.close();
     this.drained();
     for (const { begin } of this.#queue.splice(0)) begin();
   }
 
-  #perform({ id, method, params }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
+  #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
     const { operations } = this.#env;
     if (method === 'send') return operations.send(params, call).then((sent) => sent.accepted);
     if (method === 'subscribe') return operations.execute(method, ownSubscription(params, call), call);
@@ -166,13 +175,22 @@ export class RequestDesk {
     return andThen(
       invocation,
       (outcome): MaybePromise<unknown> =>
-        outcome.kind === 'stream' ? this.#stream(id, call, outcome.stream) : outcome.value,
+        outcome.kind === 'stream'
+          ? this.#stream(id, call, { stream: outcome.stream, window })
+          : outcome.value,
     );
   }
 
-  async #stream(id: string, call: FrameCall, stream: MethodStream): Promise<void> {
+  async #stream(
+    id: string,
+    call: FrameCall,
+    { stream, window: size }: { readonly stream: MethodStream; readonly window: number | undefined },
+  ): Promise<void> {
+    const window = new ChunkWindow(size);
+    this.#windows.set(call, window);
     await stream.open();
     for await (const item of stream) {
+      await window.take();
       if (this.#calls.get(id) !== call) return;
       if (!this.send({ type: 'chunk', id, data: item ?? null })) await this.#caughtUp();
     }
@@ -189,6 +207,8 @@ export class RequestDesk {
   #finish(id: string, call: FrameCall, outcome: CallOutcome): void {
     if (this.#calls.get(id) !== call) return;
     this.#calls.delete(id);
+    this.#windows.get(call)?.close();
+    this.#windows.delete(call);
     try {
       if ('error' in outcome) this.refuse(id, outcome.error);
       else this.send({ type: 'res', id, ok: true, payload: outcome.value });

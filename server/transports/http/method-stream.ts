@@ -59,6 +59,8 @@ class MethodStreamAnswer implements Ticking {
     if (response.closed) return gone();
     response.once('close', gone);
     startSse(response);
+    // So that a client knows how long a silence may last.
+    this.#write(encodeSse('ping', JSON.stringify({ heartbeatMs: this.#env.limits.heartbeatMs })));
     try {
       for await (const item of this.#stream) {
         if (response.closed) return;

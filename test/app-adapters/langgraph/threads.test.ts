@@ -60,7 +60,7 @@ describe('the thread of a graph with a checkpointer', () => {
   it('is another once the session was closed', async () => {
     const { client } = await serve(langGraphApp({ graph: remembering() }));
     await client.send('main', 'one').result;
-    await client.end('main');
+    await client.close('main');
     expect(textOf((await client.send('main', 'two').result).message)).to.equal('two');
   });
 

@@ -1,0 +1,42 @@
+interface Target {
+  addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
+  removeEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
+}
+
+interface Page extends Target {
+  readonly document?: Target & { readonly visibilityState?: string };
+}
+
+/** What a page tells of its network and of itself. */
+export interface PageHandlers {
+  /** The network is there again, or the page was thawed: connections from before may be dead without a word. */
+  changed(): void;
+  shown(): void;
+  hidden(): void;
+}
+
+/** Whether this is a page that nobody sees. */
+export function isHidden(): boolean {
+  return (globalThis as Page).document?.visibilityState === 'hidden';
+}
+
+/** Listens to the page, where there is one. Returns what stops it. */
+export function watchPage({ changed, shown, hidden }: PageHandlers): () => void {
+  const page = globalThis as unknown as Page;
+  const stops: (() => void)[] = [];
+  const on = (
+    target: Target | undefined,
+    type: string,
+    listener: (event: { readonly persisted?: boolean }) => void,
+  ) => {
+    target?.addEventListener?.(type, listener);
+    stops.push(() => target?.removeEventListener?.(type, listener));
+  };
+  on(page, 'online', changed);
+  on(page, 'pageshow', ({ persisted }) => persisted && changed());
+  on(page.document, 'resume', changed);
+  on(page.document, 'visibilitychange', () => (isHidden() ? hidden() : shown()));
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

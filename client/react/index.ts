@@ -1,0 +1,17 @@
+'use client';
+
+export type { EventHookOptions } from '../hooks/events.js';
+export type { ConnectionHealth } from '../hooks/health.js';
+export type { SessionActions, SessionOptions, SessionView } from '../hooks/session-store.js';
+export { GatewayProvider, type GatewayProviderProps, useGateway } from './provider.js';
+export { type GatewayHooks, gatewayHooks } from './typed.js';
+export {
+  type CallState,
+  type MethodHandle,
+  type SessionList,
+  useConnection,
+  useMethod,
+  useSessions,
+} from './use-calls.js';
+export { useChannel, useSessionEvents } from './use-events.js';
+export { type SelectOptions, useSession } from './use-session.js';

@@ -1,0 +1,114 @@
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { GatewayError } from '../../shared/gateway-error.js';
+import type { CallOptions } from '../../shared/method.js';
+import type { SessionSummary } from '../../shared/operation-types.js';
+import { type ConnectionHealth, healthOf } from '../hooks/health.js';
+import { useGateway } from './provider.js';
+
+/** How the connection is, for a person. On a server `connecting`. */
+export function useConnection(): ConnectionHealth {
+  const { connection } = useGateway();
+  const { subscribe, getSnapshot } = useMemo(() => healthOf(connection), [connection]);
+  return useSyncExternalStore(subscribe, getSnapshot, () => 'connecting' as const);
+}
+
+/** What became of the last call. */
+export interface CallState<Result> {
+  readonly data: Result | undefined;
+  readonly error: GatewayError | undefined;
+  readonly isPending: boolean;
+}
+
+/** A method and what became of its last call. */
+export interface MethodHandle<Args extends unknown[], Result> extends CallState<Result> {
+  /** Calls the method. The promise may be ignored: a failure is in `error` as well. */
+  readonly invoke: (...args: Args) => Promise<Result>;
+}
+
+const NOTHING = { data: undefined, error: undefined, isPending: false };
+
+/** Keeps the state of the last of some calls. */
+function useCall<Args extends unknown[], Result>(
+  call: (...args: Args) => Promise<Result>,
+  start: CallState<Result> = NOTHING,
+) {
+  const [state, setState] = useState(start);
+  const last = useRef<Promise<Result>>(undefined);
+  const run = useCallback(
+    (...args: Args) => {
+      const result = call(...args);
+      last.current = result;
+      setState(({ data }) => ({ data, error: undefined, isPending: true }));
+      const over = (next: (old: CallState<Result>) => Partial<CallState<Result>>) => {
+        if (last.current === result) setState((old) => ({ ...old, isPending: false, ...next(old) }));
+      };
+      result.then(
+        (data) => over(() => ({ data })),
+        (error) => over(() => ({ error })),
+      );
+      return result;
+    },
+    [call],
+  );
+  return { ...state, run, last };
+}
+
+/** A method of the gateway, to be called by an event handler, and what became of its last call. */
+export function useMethod(path: string): MethodHandle<[params?: unknown, options?: CallOptions], unknown> {
+  const client = useGateway();
+  const call = useCallback(
+    (params?: unknown, options?: CallOptions) => client.invoke(path, params, options),
+    [client, path],
+  );
+  const { run: invoke, data, error, isPending } = useCall(call);
+  return { invoke, data, error, isPending };
+}
+
+/** The user's sessions, newest first, as they were when they were last read. */
+export interface SessionList {
+  /** Undefined until they are known. */
+  readonly sessions: readonly SessionSummary[] | undefined;
+  readonly hasMore: boolean;
+  readonly error: GatewayError | undefined;
+  readonly isPending: boolean;
+  /** Reads them again from the first. */
+  readonly refresh: () => void;
+  /** Reads the next page. */
+  readonly loadMore: () => void;
+}
+
+/** The user's sessions, read when the component mounts and by `refresh`. @param limit Sessions of a page. @default 50 */
+export function useSessions({ limit }: { readonly limit?: number | undefined } = {}): SessionList {
+  const client = useGateway();
+  const read = useCallback(
+    async (signal?: AbortSignal, old?: Page): Promise<Page> => {
+      const page = await client.sessions({ limit, signal, before: old?.cursor ?? undefined });
+      return { ...page, sessions: [...(old?.sessions ?? []), ...page.sessions] };
+    },
+    [client, limit],
+  );
+  const { run, last, data, error, isPending } = useCall(read, { ...NOTHING, isPending: true });
+  useEffect(() => {
+    const left = new AbortController();
+    run(left.signal).catch(() => {});
+    return () => {
+      last.current = undefined;
+      left.abort();
+    };
+  }, [run, last]);
+  return {
+    sessions: data?.sessions,
+    hasMore: !!data?.cursor,
+    error,
+    isPending,
+    refresh: useCallback(() => void run().catch(() => {}), [run]),
+    loadMore: () => {
+      if (data?.cursor && !isPending) run(undefined, data).catch(() => {});
+    },
+  };
+}
+
+interface Page {
+  readonly sessions: readonly SessionSummary[];
+  readonly cursor: string | null;
+}

@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { type SessionOptions, SessionStore, type SessionView } from '../hooks/session-store.js';
+import { useGateway } from './provider.js';
+
+/** What of a session a component shows. It renders again only when that changes. */
+export interface SelectOptions<T> {
+  readonly select: (view: SessionView) => T;
+  /** @default Object.is */
+  readonly isEqual?: ((a: T, b: T) => boolean) | undefined;
+}
+
+/**
+ * A session, followed for as long as a component shows it. Components that show the same one share it. Text that grows renders at most
+ * once a frame, everything else at once. Unmounting ends no run. On a server it opens nothing and renders `initial`.
+ *
+ * @param id The session's key. Read once for each id: `initial`.
+ *
+ * @example
+ * ```ts
+ * const { messages, run, status, send, abort } = useSession('main');
+ * const count = useSession('main', { select: (session) => session.messages.length });
+ * ```
+ */
+export function useSession<T>(id: string, options: SessionOptions & SelectOptions<T>): T;
+export function useSession(id: string, options?: SessionOptions): SessionView;
+export function useSession<T>(id: string, options: SessionOptions & Partial<SelectOptions<T>> = {}): T {
+  const { app, initial, select = all as (view: SessionView) => T, isEqual = Object.is } = options;
+  const client = useGateway();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what a server rendered is where the session begins, and nothing later
+  const store = useMemo(() => new SessionStore(client, id, { app, initial }), [client, id, app]);
+  const rendered = useRef<{ readonly value: T }>(undefined);
+  const [get, getOnServer] = useMemo(() => {
+    let seen: SessionView | undefined;
+    let kept: { readonly value: T } | undefined;
+    const pick = (view: SessionView): T => {
+      if (kept && seen === view) return kept.value;
+      const value = select(view);
+      const old = kept ?? rendered.current;
+      seen = view;
+      kept = old && isEqual(old.value, value) ? old : { value };
+      return kept.value;
+    };
+    return [() => pick(store.getSnapshot()), () => pick(store.getServerSnapshot())];
+  }, [store, select, isEqual]);
+  const value = useSyncExternalStore(store.subscribe, get, getOnServer);
+  useEffect(() => {
+    rendered.current = { value };
+  }, [value]);
+  return value;
+}
+
+function all(view: SessionView): SessionView {
+  return view;
+}

@@ -1,0 +1,97 @@
+import {
+  type ComputedRef,
+  computed,
+  getCurrentInstance,
+  type InjectionKey,
+  inject,
+  type MaybeRefOrGetter,
+  onMounted,
+  type Ref,
+  shallowRef,
+  toValue,
+  watch,
+} from 'vue';
+import { GatewayError } from '../../shared/gateway-error.js';
+import type { Client } from '../client.js';
+import { type ConnectionHealth, healthOf } from '../hooks/health.js';
+import {
+  type SessionActions,
+  type SessionOptions,
+  SessionStore,
+  type SessionView,
+  type Shown,
+} from '../hooks/session-store.js';
+
+export type { ConnectionHealth } from '../hooks/health.js';
+export type { SessionActions, SessionOptions, SessionView } from '../hooks/session-store.js';
+
+/** Under which a client is provided: `app.provide(GATEWAY, client)`, once for each app, on a server once for each request. */
+export const GATEWAY: InjectionKey<Client<any>> = Symbol('gateway');
+
+/** The client that the app provides. @throws GatewayError `INVALID_REQUEST` where there is none */
+export function useGateway<Source = unknown>(): Client<Source> {
+  const client = inject(GATEWAY, undefined);
+  if (client) return client as Client<Source>;
+  throw new GatewayError({ code: 'INVALID_REQUEST', message: 'Missing: app.provide(GATEWAY, client)' });
+}
+
+/** A session's state as refs, each of which changes only when its part does, and what can be done with it. */
+export type SessionRefs = {
+  readonly [Name in Exclude<keyof SessionView, keyof SessionActions>]-?: ComputedRef<SessionView[Name]>;
+} & SessionActions & {
+    /** All of it at once. */
+    readonly view: Readonly<Ref<SessionView>>;
+  };
+
+/** Shows what a source says: in a component from when it is mounted, never on a server; elsewhere at once. Ends with its scope. */
+function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
+  const begin = () => {
+    const changed = (
+      { getSnapshot, subscribe }: Shown<T>,
+      _: unknown,
+      onCleanup: (stop: () => void) => void,
+    ) => {
+      const show = () => {
+        shown.value = getSnapshot();
+      };
+      onCleanup(subscribe(show));
+      show();
+    };
+    watch(source, changed, { immediate: true, flush: 'sync' });
+  };
+  if (getCurrentInstance()) onMounted(begin);
+  else begin();
+}
+
+/**
+ * A session, followed while the component is mounted, or the scope lasts. Text that grows changes it at most once a frame, everything
+ * else at once. On a server it opens nothing and renders `initial`.
+ *
+ * @param id The session's key; may change.
+ *
+ * @example
+ * ```ts
+ * const { messages, run, status, send } = useSession('main');
+ * ```
+ */
+export function useSession(id: MaybeRefOrGetter<string>, options: SessionOptions = {}): SessionRefs {
+  const client = useGateway();
+  const store = computed(() => new SessionStore(client, toValue(id), options));
+  const first = store.value.getServerSnapshot();
+  const view = shallowRef(first);
+  follow(() => store.value, view);
+  const of = (name: keyof SessionView) =>
+    typeof first[name] === 'function'
+      ? (...args: never[]) => (view.value[name] as (...args: never[]) => unknown)(...args)
+      : computed(() => view.value[name]);
+  const names = [...(Object.keys(first) as (keyof SessionView)[]), 'error' as const];
+  return { view, ...Object.fromEntries(names.map((name) => [name, of(name)])) } as unknown as SessionRefs;
+}
+
+/** How the connection is, for a person. */
+export function useConnection(): Readonly<Ref<ConnectionHealth>> {
+  const health = healthOf(useGateway().connection);
+  const shown = shallowRef<ConnectionHealth>('connecting');
+  follow(() => health, shown);
+  return shown;
+}

@@ -1,0 +1,8 @@
+/** When a token runs out, for its owner: by this clock, and from now on, as owners' clocks may be wrong. */
+export function authExpiry(
+  expiresAt: number | undefined,
+): { readonly authExpiresAt: number; readonly authExpiresInMs: number } | undefined {
+  return expiresAt === undefined
+    ? undefined
+    : { authExpiresAt: expiresAt, authExpiresInMs: Math.max(0, expiresAt - Date.now()) };
+}

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { type Client, createClient } from '../../client/index.js';
+import { GatewayError } from '../../shared/errors.js';
+import {
+  at,
+  gap,
+  info,
+  logged,
+  OTHER_EPOCH,
+  ScriptedTransport,
+  seqs,
+  settle,
+  snapshot,
+  take,
+} from './scripted.js';
+
+describe('readers of one session', () => {
+  let transport: ScriptedTransport;
+  let client: Client;
+
+  beforeEach(() => {
+    transport = new ScriptedTransport();
+    client = createClient({ transport });
+  });
+  afterEach(() => client.disconnect());
+
+  it('serves a late iterator from what it remembers', async () => {
+    const first = client.events('main', { from: 'earliest' });
+    const link = (await transport.link(0)).connect({ main: info(1) }).emit(logged(1), logged(2), logged(3));
+    expect(seqs(await take(client.events('main', { from: 'earliest' }), 3))).to.deep.equal([1, 2, 3]);
+    expect(seqs(await take(client.events('main', { from: at(1) }), 2))).to.deep.equal([2, 3]);
+    link.emit(logged(4, 'message_start', { runId: 'r', messageId: 'm', app: 'a' }), logged(5));
+    expect(seqs(await take(client.events('main', { from: 'run' }), 2))).to.deep.equal([4, 5]);
+    const idle = client.events('main', { from: 'now' });
+    link.emit(logged(6));
+    expect(seqs(await take(idle, 1))).to.deep.equal([6]);
+    expect(seqs(await take(first, 6))).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    await settle();
+    expect(transport.links).to.have.length(1);
+    expect(link.changes).to.deep.equal([]);
+  });
+
+  it('reads what is further back on a link of its own, until that has caught up', async () => {
+    const first = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(3) }).emit(logged(3));
+    const second = client.events('main', { from: 'earliest' });
+    const aside = await transport.link(1);
+    expect(aside.targets).to.deep.equal([{ sessionId: 'main', from: 'earliest' }]);
+    link.emit(logged(4));
+    aside.connect({ main: info(1, { head: 4 }) }).emit(logged(1));
+    expect(aside.closed).to.equal(false);
+    aside.emit(logged(2));
+    expect(aside.closed).to.equal(true);
+    link.emit(logged(5));
+    expect(seqs(await take(second, 5))).to.deep.equal([1, 2, 3, 4, 5]);
+    expect(seqs(await take(first, 3))).to.deep.equal([3, 4, 5]);
+    expect(link.changes).to.deep.equal([]);
+    expect(client.connection.state).to.equal('open');
+  });
+
+  it('resumes a link of its own by itself, and ends it with its iterator', async () => {
+    client.events('main');
+    (await transport.link(0)).connect({ main: info(30) });
+    const second = client.events('main', { from: 'earliest' });
+    (await transport.link(1))
+      .connect({ main: info(1, { head: 29 }) })
+      .emit(logged(1))
+      .end();
+    const again = await transport.link(2);
+    expect(again.targets).to.deep.equal([{ sessionId: 'main', cursor: at(1) }]);
+    again.connect({ main: info(2, { resume: 'exact', head: 29 }) }).emit(logged(2));
+    expect(seqs(await take(second, 2))).to.deep.equal([1, 2]);
+    expect(client.connection.state).to.equal('open');
+    await second.return?.();
+    expect(again.closed).to.equal(true);
+    const refused = client.events('main', { from: 'earliest' });
+    (await transport.link(3)).end(new GatewayError({ code: 'SESSION_NOT_FOUND' }));
+    expect(await refused.next().catch((error: unknown) => error)).to.have.property(
+      'code',
+      'SESSION_NOT_FOUND',
+    );
+    expect(client.connection.state).to.equal('open');
+  });
+
+  it('asks for nothing that nobody reads any more', async () => {
+    const kept = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(1) });
+    const left = client.events('other');
+    await left.return?.();
+    link.emit({ type: 'subscribed', sessionId: 'other', ...info(1) });
+    await settle();
+    expect(link.changes).to.deep.equal([
+      { add: [{ sessionId: 'other', from: 'run' }] },
+      { remove: ['other'] },
+    ]);
+    await left.return?.();
+    client.events('third');
+    await settle();
+    expect(link.changes.at(-1)).to.deep.equal({ add: [{ sessionId: 'third', from: 'run' }] });
+    await kept.return?.();
+  });
+
+  it('gives a second snapshot without disturbing who has the first', async () => {
+    const first = client.events('main', { from: 'snapshot' });
+    const link = (await transport.link(0)).connect({ main: info(9) }).emit(snapshot(8));
+    const second = client.events('main', { from: 'snapshot' });
+    const aside = (await transport.link(1)).connect({ main: info(9) }).emit(snapshot(8));
+    expect(aside.closed).to.equal(true);
+    link.emit(logged(9));
+    for (const events of [first, second]) expect(seqs(await take(events, 2))).to.deep.equal(['snapshot', 9]);
+  });
+
+  it('serves readers of two lives of a session, each event once', async () => {
+    const old = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(3) }).emit(logged(3));
+    const next = (seq: number) => logged(seq, 'custom', { cursor: at(seq, OTHER_EPOCH) });
+    const fresh = client.events('main', { from: at(0, OTHER_EPOCH) });
+    const aside = (await transport.link(1))
+      .connect({ main: info(1, { epoch: OTHER_EPOCH, resume: 'exact' }) })
+      .emit(next(1));
+    expect(aside.closed).to.equal(false);
+    link.emit(logged(4), gap(0, OTHER_EPOCH), snapshot(0, {}, OTHER_EPOCH), next(1));
+    aside.emit(next(2));
+    expect(aside.closed).to.equal(true);
+    link.emit(next(2), next(3));
+    expect(seqs(await take(old, 7))).to.deep.equal([3, 4, 'gap', 'snapshot', 1, 2, 3]);
+    expect(seqs(await take(fresh, 3))).to.deep.equal([1, 2, 3]);
+  });
+});
