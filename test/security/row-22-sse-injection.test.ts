@@ -43,7 +43,7 @@ describe('threat row 22: events forged by text', () => {
         body: JSON.stringify({ method: 'flow', params: { text } }),
       });
       await flow.ended;
-      expect(flow.events.map(({ event }) => event)).to.deep.equal(['chunk', 'fail']);
+      expect(flow.events.map(({ event }) => event)).to.deep.equal(['ping', 'chunk', 'fail']);
       expect(flow.events[0]!.data).to.equal(text);
     }
     expect(stream.events.some(({ data }) => data.forged)).to.equal(false);
