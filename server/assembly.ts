@@ -23,6 +23,7 @@ import { Refusals } from './refusals.js';
 import { validate } from './schema/validate.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
+import { allowedOrigins } from './transports/allowed-origins.js';
 import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
@@ -165,7 +166,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
       refusals.crowded(address, 'limits.requestsPerAddress'),
     ),
     anonymous: auth.type === 'none',
-    origin: originPolicy(config, refusals),
+    origin: originPolicy(config, { refusals, addressOf, report }),
     cookies: auth.type === 'custom' && auth.cookies !== false,
     limits,
     state,
@@ -229,10 +230,13 @@ function sessionEnvironment(
   };
 }
 
-function originPolicy(config: ParsedConfig, refusals: Refusals): OriginPolicy {
+function originPolicy(
+  config: ParsedConfig,
+  { refusals, ...needs }: Parameters<typeof allowedOrigins>[1] & { readonly refusals: Refusals },
+): OriginPolicy {
   const { embedded, allowedHosts, origins, auth } = config;
   return {
-    origins,
+    allows: allowedOrigins(origins, needs),
     hosts: answeredHosts(config, allowedHosts),
     open: embedded && auth.type === 'none',
     onRefused: (refusal) => refusals.origin(refusal),

@@ -120,5 +120,6 @@ export type { JsonSchema } from './schema/schema.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
+export type { Origins } from './transports/allowed-origins.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
 export type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';

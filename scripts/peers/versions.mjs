@@ -1,6 +1,9 @@
 /**
  * The oldest and the newest of each optional peer that adapters are for, with what their tests use of its family. `node`: the version
  * of Node.js that it needs, where that is not ours. `types`: a program of its users.
+ *
+ * Versions are exact, so that the same commit is tested the same way. The oldest is the lowest that package.json takes. To raise the
+ * newest, write down what `npm view <name> version` says, run `npm run test:peers -- <name>`, and mend what it finds.
  */
 export const PEERS = [
   {
@@ -27,7 +30,7 @@ export const shown = streamText({ model, messages: toModelMessages([]) });
 `,
     versions: [
       { install: { ai: '6.0.0', '@ai-sdk/openai-compatible': '2.0.0' } },
-      { install: { ai: '^7.0.0', '@ai-sdk/openai-compatible': '^3.0.0' }, node: 22 },
+      { install: { ai: '7.0.173', '@ai-sdk/openai-compatible': '3.0.92' }, node: 22 },
     ],
   },
   {
@@ -40,7 +43,7 @@ import { OpenAI } from 'openai';
 
 createGateway({ app: openaiApp({ client: new OpenAI({ apiKey: 'x' }), model: 'tiny', parameters: { temperature: 0 } }) });
 `,
-    versions: [{ install: { openai: '6.0.0' } }, { install: { openai: '^7.0.0' }, node: 22 }],
+    versions: [{ install: { openai: '6.0.0' } }, { install: { openai: '7.57.0' }, node: 22 }],
   },
   {
     name: '@langchain/langgraph',
@@ -63,15 +66,15 @@ createGateway({ apps: { plain: langGraphApp({ graph }), own: langGraphApp({ grap
       {
         install: {
           '@langchain/langgraph': '1.0.0',
-          '@langchain/core': '^1.1.48',
-          '@langchain/openai': '^1.0.0',
+          '@langchain/core': '1.1.48',
+          '@langchain/openai': '1.4.7',
         },
       },
       {
         install: {
-          '@langchain/langgraph': '^1.0.0',
-          '@langchain/core': '^1.1.48',
-          '@langchain/openai': '^1.0.0',
+          '@langchain/langgraph': '1.7.3',
+          '@langchain/core': '1.4.0',
+          '@langchain/openai': '1.6.0',
         },
       },
     ],
@@ -90,7 +93,7 @@ createGateway({ app: agentsApp({ agent: new Agent({ name: 'A', instructions: 'Be
 `,
     versions: [
       { install: { '@openai/agents': '0.11.0' } },
-      { install: { '@openai/agents': '>=0.11.0 <1.0.0' }, node: 22 },
+      { install: { '@openai/agents': '0.20.0' }, node: 22 },
     ],
   },
 ];

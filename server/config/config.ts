@@ -6,6 +6,7 @@ import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../operations/environment.js';
 import type { Store } from '../stores/store.js';
+import type { Origins } from '../transports/allowed-origins.js';
 import type { ExtraRoutes } from '../transports/http/routes.js';
 import type { Limits } from './limits.js';
 
@@ -74,8 +75,8 @@ export interface GatewayConfig<
   readonly limits?: LimitsInput | undefined;
   /** What happens to a run when its session's last viewer leaves, unless its app says. @default 'continue' */
   readonly onDisconnect?: OnDisconnect | undefined;
-  /** Origins of other sites whose pages may call, as browsers write them. @default [] */
-  readonly origins?: readonly string[] | undefined;
+  /** Which pages of other sites may call: their origins as browsers write them, or a function that judges them. @default [] */
+  readonly origins?: Origins | undefined;
   /** Host names the gateway answers to; others are refused. On loopback they add to its own. @default [], which embedded and on other hosts means any */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Prefix of the routes beyond the specification's, or false to serve none of them. @default '' */

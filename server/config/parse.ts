@@ -11,10 +11,12 @@ import { newGatewayId } from '../ids.js';
 import { isStandardSchema } from '../schema/schema.js';
 import { withDeadlines } from '../sessions/store-deadlines.js';
 import { memoryStore } from '../stores/memory.js';
+import type { Origins } from '../transports/allowed-origins.js';
 import { isLoopback } from '../transports/origin.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { safeLogger, stderrLogger } from './logger.js';
+import { readOrigin } from './origins.js';
 
 /** A configuration with its defaults. */
 export interface ParsedConfig
@@ -110,7 +112,22 @@ const schema = z.strictObject({
     .optional(),
   limits: limits.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
-  origins: z.array(z.string()).optional(),
+  origins: z
+    .unknown()
+    .superRefine((value, { addIssue }) => {
+      if (value === undefined || typeof value === 'function') return;
+      if (!Array.isArray(value)) {
+        addIssue({ code: 'custom', message: 'must be a list of origins, or a function' });
+        return;
+      }
+      for (const [index, one] of value.entries()) {
+        const problem = typeof one === 'string' ? readOrigin(one).problem : 'must be a text';
+        if (problem === undefined) continue;
+        const shown = typeof one === 'string' ? `${JSON.stringify(one.slice(0, 128))} ` : '';
+        addIssue({ code: 'custom', path: [index], message: `${shown}${problem}` });
+      }
+    })
+    .optional(),
   allowedHosts: z.array(z.string()).optional(),
   extraRoutes: z
     .union([z.literal(false), z.string().regex(/^(?:\/[A-Za-z0-9_.-]+)*$/, 'must be a path prefix or false')])
@@ -153,12 +170,16 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
     limits,
     onDisconnect: config.onDisconnect ?? 'continue',
-    origins: config.origins ?? [],
+    origins: originsOf(config.origins),
     allowedHosts: config.allowedHosts ?? [],
     extraRoutes: config.extraRoutes ?? '',
     logger: safeLogger(config.logger ?? stderrLogger),
     warnings,
   };
+}
+
+function originsOf(origins: Origins = []): Origins {
+  return typeof origins === 'function' ? origins : origins.map((one) => readOrigin(one).origin!);
 }
 
 function appsOf({ app: single, apps, defaultApp }: GatewayConfig): {

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from '../auth/address.js';
 import type { OriginRefusal } from '../refusals.js';
+import type { AllowsOrigin } from './allowed-origins.js';
 
 /** Which pages and names may reach the gateway. */
 export interface OriginPolicy {
-  /** Origins of other sites that may call, as browsers write them (`https://app.example`). */
-  readonly origins: readonly string[];
+  /** Whether pages of another site may call. */
+  readonly allows: AllowsOrigin;
   /** Names the gateway may be addressed by; null to accept any, where the host in front decides. */
   readonly hosts: readonly string[] | null;
   /** Nobody has to authenticate: then this machine's own browser must not be led here under another name. */
@@ -14,9 +15,6 @@ export interface OriginPolicy {
   /** Told of what is refused. */
   readonly onRefused?: (refusal: OriginRefusal) => void;
 }
-
-/** What is looked at of a request. */
-export type OriginRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -48,9 +46,14 @@ export function answeredHosts(
  * `Origin` and passes; it still needs its credentials.
  *
  * @param hostAllowed Whether the host's own CORS layer has already let this origin in.
+ * @returns the origin, where it is one that the policy lets in, and its page may read the answer
  * @throws GatewayError `ORIGIN_DENIED`; `INVALID_REQUEST` for a request with two `Host` headers
  */
-export function checkOrigin(request: OriginRequest, policy: OriginPolicy, hostAllowed = false): void {
+export function checkOrigin(
+  request: IncomingMessage,
+  policy: OriginPolicy,
+  hostAllowed = false,
+): string | undefined {
   const { headers } = request;
   if (hasTwoHosts(request.rawHeaders)) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The request has several Host headers' });
@@ -65,13 +68,14 @@ export function checkOrigin(request: OriginRequest, policy: OriginPolicy, hostAl
     );
   }
   const { origin } = headers;
-  if (hostAllowed || (origin !== undefined && policy.origins.includes(origin))) return;
+  if (hostAllowed) return undefined;
   if (origin === undefined) {
-    if (!isEmbeddedByOtherSite(headers)) return;
+    if (!isEmbeddedByOtherSite(headers)) return undefined;
     throw denied(policy, { host }, 'Pages of other sites may not embed what the gateway answers');
   }
-  if (isSameOrigin(origin, request)) return;
-  if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return;
+  if (policy.allows(origin, request)) return origin;
+  if (isSameOrigin(origin, request)) return undefined;
+  if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return undefined;
   throw denied(
     policy,
     { origin: origin.slice(0, 128), host },
@@ -123,7 +127,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /** Whether a request of this machine itself names a host that is not it, as a page does whose name was rebound. A proxy says that it is one. */
-function isLedHere({ headers, socket }: OriginRequest, name: string): boolean {
+function isLedHere({ headers, socket }: IncomingMessage, name: string): boolean {
   if (LOOPBACK.includes(name) || name.endsWith('.localhost')) return false;
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
   return addressKey(socket.remoteAddress ?? '') === '127.0.0.1';
@@ -135,7 +139,7 @@ function isEmbeddedByOtherSite(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Scheme, name and port as the request itself has them. Where TLS ends in front of us, either scheme may be the page's. */
-function isSameOrigin(origin: string, { headers, socket }: OriginRequest): boolean {
+function isSameOrigin(origin: string, { headers, socket }: IncomingMessage): boolean {
   const url = parse(origin);
   if (!url || url.origin !== origin.toLowerCase()) return false;
   const schemes = (socket as { encrypted?: boolean }).encrypted ? ['https:'] : ['http:', 'https:'];

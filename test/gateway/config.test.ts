@@ -159,6 +159,33 @@ describe('GatewayConfig', () => {
     });
   }
 
+  const meant: Record<string, string> = {
+    '*': 'a function',
+    null: 'sandboxed',
+    'app.test': 'write "https://app.test"',
+    'localhost:5173': 'write "http://localhost:5173"',
+    'https://app.test/chat?x=1': 'write "https://app.test"',
+    'https://me@app.test': 'write "https://app.test"',
+    'https://*.app.test': 'a function',
+    'wss://app.test': 'write "https://app.test"',
+    'ws://app.test:81': 'write "http://app.test:81"',
+    'https://': 'write it as browsers do',
+    'https://app.test:99999': 'write it as browsers do',
+    '': 'write it as browsers do',
+  };
+  for (const [origin, hint] of Object.entries(meant)) {
+    it(`origins: ${JSON.stringify(origin)} would never match, and the error says what to do`, () => {
+      const error = refusal({ origins: ['https://good.test', origin] });
+      expect(pathsOf(error)).to.deep.equal(['origins.1']);
+      expect(error.message).to.include(hint);
+    });
+  }
+
+  it('origins: what is no text, and no list, names the field', () => {
+    expect(pathsOf(refusal({ origins: [3] }))).to.deep.equal(['origins.0']);
+    expect(pathsOf(refusal({ origins: true }))).to.deep.equal(['origins']);
+  });
+
   it('no configuration error shows a secret', () => {
     const error = refusal({ auth: { type: 'token', token: 'hush-hush', tokn: 1 }, host: '0.0.0.0' });
     expect(JSON.stringify(error) + error.message).not.to.include('hush-hush');

@@ -1,10 +1,11 @@
-import type { Agent, AgentInputItem, Runner, RunToolApprovalItem, StreamedRunResult } from '@openai/agents';
+import type { Agent, AgentInputItem, Runner, StreamedRunResult } from '@openai/agents';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { closeOpenCalls, withoutReasoning } from '../../chat-format/rounds.js';
+import { decide } from './approvals.js';
 import { forCaller } from './caller.js';
-import { parseJson, toAgentItems } from './items.js';
+import { toAgentItems } from './items.js';
 import { RunReader } from './reader.js';
 import { isModelMistake, loadSdk, runFailure } from './sdk.js';
 
@@ -78,28 +79,7 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       throw runFailure(error);
     }
     if (stream.interruptions.length === 0) return reader.result;
-    await Promise.all(stream.interruptions.map((item) => decide(stream.state, item, turn)));
+    await Promise.all(stream.interruptions.map((item) => decide(stream, item, { turn, reader })));
     input = stream.state;
   }
-}
-
-/** Asks the person about a call that needs approval. */
-async function decide(
-  state: StreamedRunResult<any, AnyAgent>['state'],
-  item: RunToolApprovalItem,
-  turn: Turn,
-): Promise<void> {
-  const raw = item.rawItem as { callId?: string; id?: string; name?: string; arguments?: string };
-  const name = item.name ?? raw.name ?? item.rawItem.type ?? '';
-  const callId = raw.callId ?? raw.id;
-  const { approved, reason, input } = await turn.confirm({
-    name,
-    input: raw.arguments === undefined ? item.rawItem : parseJson(raw.arguments),
-    ...(callId !== undefined && { callId }),
-  });
-  if (!approved)
-    return state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });
-  // The state holds this very call: what the person changed is what the tool gets, and what the model reads it got.
-  if (input !== undefined) raw.arguments = JSON.stringify(input);
-  state.approve(item);
 }

@@ -26,6 +26,7 @@ interface CallItem {
 export class RunReader {
   readonly #options: ReaderOptions;
   readonly #names = new Map<string, string>();
+  readonly #logged = new Map<string, string>();
   /** What the model's current answer has streamed; items repeat it whole. */
   #streamed = { text: false, reasoning: false };
   #truncated = false;
@@ -46,6 +47,11 @@ export class RunReader {
   read(event: RunStreamEvent): readonly AppEvent[] {
     if (event.type === 'run_item_stream_event') return this.#item(event);
     return event.type === 'raw_model_stream_event' ? this.#raw(event.data) : [];
+  }
+
+  /** A call has another id from now on; in our log it keeps the one it had. */
+  renamed(from: string, to: string): void {
+    this.#logged.set(to, from);
   }
 
   #raw(data: Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data']): readonly AppEvent[] {
@@ -116,7 +122,8 @@ export class RunReader {
   #answered(item: RunItem): readonly AppEvent[] {
     if (item.type !== 'tool_call_output_item') return [];
     const raw = item.rawItem as unknown as CallItem;
-    const callId = idOf(raw);
+    const id = idOf(raw);
+    const callId = this.#logged.get(id) ?? id;
     const name = raw.name ?? this.#names.get(callId) ?? raw.type;
     if (this.#options.loggedElsewhere.has(name)) return [];
     return [

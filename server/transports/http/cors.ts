@@ -12,16 +12,13 @@ export function originAllowedByHost(request: IncomingMessage, response: ServerRe
   return allowed !== undefined && (allowed === origin || (allowed === '*' && cookie === undefined));
 }
 
-/** Adds the CORS headers for a listed origin, unless the host has set its own. */
+/** Adds the CORS headers for an origin that was let in, unless the host has set its own. */
 export function allowOrigin(
-  request: IncomingMessage,
   response: ServerResponse,
-  origins: readonly string[],
+  origin: string | undefined,
   exposed: readonly string[] = [],
 ): void {
-  const { origin } = request.headers;
-  if (origin === undefined || !origins.includes(origin) || response.hasHeader('access-control-allow-origin'))
-    return;
+  if (origin === undefined || response.hasHeader('access-control-allow-origin')) return;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Credentials', 'true');
   response.setHeader('Access-Control-Expose-Headers', [EXPOSED_HEADERS, ...exposed].join(', '));

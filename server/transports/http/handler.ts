@@ -100,8 +100,8 @@ export class HttpHandler {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
     this.#env.gate.enter(request, response);
-    checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
-    allowOrigin(request, response, this.#env.origin.origins, options.exposedHeaders);
+    const origin = checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
+    allowOrigin(response, origin, options.exposedHeaders);
     if (options.methods) {
       if (isPreflight(request))
         return void answerPreflight(response, options.methods, options.requestHeaders);
@@ -134,8 +134,8 @@ export class HttpHandler {
     const env = this.#env;
     levelHttp2(request, response);
     env.gate.enter(request, response);
-    checkOrigin(request, env.origin, originAllowedByHost(request, response));
-    allowOrigin(request, response, env.origin.origins);
+    const origin = checkOrigin(request, env.origin, originAllowedByHost(request, response));
+    allowOrigin(response, origin);
     if (isPreflight(request)) return void answerPreflight(response, [route.http]);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     const head = route.http === 'GET' && route.to !== 'events';

@@ -21,13 +21,14 @@ export const weather = tool({
   execute: async ({ city }) => ({ city, sky: 'clear' }),
 });
 
-export const erase = tool({
+export const erasing = {
   name: 'erase',
   description: 'Erases a file',
   parameters: z.object({ path: z.string() }),
-  needsApproval: true,
-  execute: async ({ path }) => `erased ${path}`,
-});
+  execute: async ({ path }: { path: string }) => `erased ${path}`,
+};
+
+export const erase = tool({ ...erasing, needsApproval: true });
 
 export function agent(endpoint: ChatEndpoint, config: Partial<ConstructorParameters<typeof Agent>[0]> = {}) {
   return new Agent({ name: 'Helper', model: chatModel(endpoint), tools: [weather, erase], ...config });

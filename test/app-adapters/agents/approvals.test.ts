@@ -1,8 +1,9 @@
+import { tool } from '@openai/agents';
 import { expect } from 'chai';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { follow, serve } from '../served.js';
-import { agent, runner } from './agents.js';
+import { agent, erasing, runner } from './agents.js';
 
 describe('an agent’s tool that needs approval', () => {
   describe('is asked about', () => {
@@ -50,6 +51,55 @@ describe('an agent’s tool that needs approval', () => {
       const result = events.find(([type, id]) => type === 'tool_result' && id === 'call_1')!;
       expect(result[3]).to.equal('Denied: not that');
     });
+  });
+
+  it('runs with a changed input where it is decided call by call', async () => {
+    const endpoint = await ChatEndpoint.start();
+    const careful = tool({ ...erasing, needsApproval: async (_context, { path }) => path !== 'scratch' });
+    const { client } = await serve(agentsApp({ agent: agent(endpoint, { tools: [careful] }), runner }));
+    const run = client.send('main', 'Erase');
+    const seen = follow(run, (event) =>
+      event.type === 'tool_confirmation_required'
+        ? client.respond('main', event.callId, { approved: true, input: { path: 'b' } })
+        : undefined,
+    );
+    (await endpoint.next()).call('call_1', 'erase', { path: 'a' }).finish('tool_calls');
+    const again = await endpoint.next();
+    const [call] = again.body.messages.find(({ tool_calls: calls }: any) => calls).tool_calls;
+    expect(JSON.parse(call.function.arguments)).to.deep.equal({ path: 'b' });
+    again.text('Done.').finish();
+    expect((await seen).filter(([type]) => type === 'tool_result')).to.deep.equal([
+      ['tool_result', 'call_1', 'erase', 'erased b', false],
+    ]);
+  });
+
+  it('of an agent that is a tool is not run with what nobody approved, and its model is told', async () => {
+    const endpoint = await ChatEndpoint.start();
+    const helper = agent(endpoint).asTool({
+      toolName: 'helper',
+      runConfig: { tracingDisabled: true },
+      // Has its model stream.
+      onStream: () => {},
+    });
+    const { client } = await serve(
+      agentsApp({ agent: agent(endpoint, { name: 'Boss', tools: [helper] }), runner }),
+    );
+    const run = client.send('main', 'Erase');
+    const seen = follow(run, (event) =>
+      event.type === 'tool_confirmation_required'
+        ? client.respond('main', event.callId, { approved: true, input: { path: 'b' } })
+        : undefined,
+    );
+    (await endpoint.next()).call('call_1', 'helper', { input: 'Erase' }).finish('tool_calls');
+    (await endpoint.next()).call('call_2', 'erase', { path: 'a' }).finish('tool_calls');
+    const again = await endpoint.next();
+    const { content } = again.body.messages.find(({ tool_call_id: id }: any) => id === 'call_2');
+    expect(content).to.equal(
+      'Not called: approved with another input, {"path":"b"}. Call it again with that.',
+    );
+    again.text('Not done.').finish();
+    (await endpoint.next()).text('It did not.').finish();
+    expect((await seen).at(-1)).to.deep.equal(['message_end', 'end']);
   });
 
   it('asks about several calls together', async () => {

@@ -171,4 +171,99 @@ describe('the Origin header', () => {
       expect((await get(`${url}/status`, { origin })).status, origin).to.equal(403);
     }
   });
+
+  it('is listed also where it is written with a slash, in capitals, with the usual port or in its own script', async () => {
+    const origins = [
+      'https://App.example/',
+      'HTTP://plain.example:80',
+      'https://bücher.example',
+      'tauri://localhost',
+    ];
+    const { url } = await startGateway({ app: echo, origins });
+    for (const origin of [
+      'https://app.example',
+      'http://plain.example',
+      'https://xn--bcher-kva.example',
+      'tauri://localhost',
+    ]) {
+      const { status, headers } = await get(`${url}/status`, { origin });
+      expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([200, origin]);
+    }
+  });
+
+  describe('may be for a function to judge', () => {
+    const preview = /^https:\/\/pr-\d+\.app\.example$/;
+
+    it('which is asked once a request, with the request, and CORS headers follow it', async () => {
+      const asked: unknown[] = [];
+      const { url } = await startGateway({
+        app: echo,
+        origins: (origin, { headers, ip }) => {
+          asked.push([origin, headers['x-from'], ip]);
+          return preview.test(origin);
+        },
+      });
+      const origin = 'https://pr-12.app.example';
+      const good = await post(`${url}/send`, body, { origin, 'x-from': 'a test' });
+      expect([good.status, good.headers.get('access-control-allow-origin')]).to.deep.equal([200, origin]);
+      expect(good.headers.get('vary')).to.match(/origin/i);
+      expect(asked).to.deep.equal([[origin, 'a test', '127.0.0.1']]);
+      const asks = { origin, 'access-control-request-method': 'POST' };
+      const preflight = await fetch(`${url}/send`, { method: 'OPTIONS', headers: asks });
+      expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).to.deep.equal([
+        204,
+        origin,
+      ]);
+      const other = await post(`${url}/send`, body, { origin: 'https://pr-12.app.example.evil.test' });
+      expect([other.status, other.body.error.code]).to.deep.equal([403, 'ORIGIN_DENIED']);
+      expect(other.body.error.message).to.match(/option origins/);
+      expect(other.headers.get('access-control-allow-origin')).to.equal(null);
+      expect((await post(`${url}/send`, body, { origin: url })).status).to.equal(200);
+    });
+
+    it('but never "null", nor what is no origin', async () => {
+      const { url } = await startGateway({ app: echo, origins: () => true });
+      for (const origin of [
+        'null',
+        'not an origin',
+        'https://app.example/',
+        'https://APP.example',
+        'http://',
+      ]) {
+        expect((await get(`${url}/status`, { origin })).status, origin).to.equal(403);
+      }
+    });
+
+    for (const [title, answer] of [
+      [
+        'throws',
+        () => {
+          throw new Error('not now');
+        },
+      ],
+      ['answers later', async () => true],
+      [
+        'fails later',
+        async () => {
+          throw new Error('not now');
+        },
+      ],
+      ['answers neither true nor false', () => 'yes'],
+    ] as const) {
+      it(`and where it ${title} the origin is refused, and the log says so`, async () => {
+        const lines: string[] = [];
+        const note = (details: object, message: string) => {
+          lines.push(`${message} ${JSON.stringify(details)}`);
+        };
+        const { url } = await startGateway({
+          app: echo,
+          origins: answer as () => boolean,
+          logger: { warn: note, error: note },
+        });
+        const { status, body: answered } = await get(`${url}/status`, { origin: 'https://app.example' });
+        expect([status, answered.error.code]).to.deep.equal([403, 'ORIGIN_DENIED']);
+        expect(lines.filter((line) => line.startsWith('origins '))).to.have.length(1);
+      });
+    }
+  });
 });

@@ -42,6 +42,18 @@ describe('WebSockets', () => {
     }
   });
 
+  it('are opened to the pages that a function lets in', async () => {
+    const { url } = await startGateway({ app: echo, origins: (origin) => origin.endsWith('.app.example') });
+    expect(await refused(url, '/ws', { Origin: 'https://app.example.evil.test' })).to.deep.equal({
+      status: 403,
+      code: 'ORIGIN_DENIED',
+    });
+    const origin = 'https://pr-7.app.example';
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers: { origin } });
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    socket.terminate();
+  });
+
   it('are refused while the gateway drains', async () => {
     const { url, gateway } = await startGateway({
       app: echo,
