@@ -44,7 +44,7 @@ describe('threat row 22: events forged by text', () => {
       });
       await flow.ended;
       expect(flow.events.map(({ event }) => event)).to.deep.equal(['ping', 'chunk', 'fail']);
-      expect(flow.events[0]!.data).to.equal(text);
+      expect(flow.events[1]!.data).to.equal(text);
     }
     expect(stream.events.some(({ data }) => data.forged)).to.equal(false);
     const deltas = stream.events
