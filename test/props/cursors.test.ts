@@ -97,14 +97,16 @@ describe('a cursor of any kind', () => {
           const session = await play(history);
           for (const request of requests) {
             const cursor = cursorOf(request, session);
+            // A cut that an earlier request has caused may be on its way: then either is right.
+            const before = isExact(cursor, session);
             const stream = await openStream(`${session.url}/events?sessionId=${session.name}`, {
               headers: { ...authorization, 'last-event-id': cursor },
             });
             const connected = await stream.until(({ event }) => event === 'connected');
             const info = connected.data.sessions[session.name];
             expect(info.resume).to.be.oneOf(['exact', 'gap']);
-            const exact = isExact(cursor, session);
-            expect(info.resume, `${request.kind} ${cursor}`).to.equal(exact ? 'exact' : 'gap');
+            const exact = info.resume === 'exact';
+            expect(exact, `${request.kind} ${cursor}`).to.be.oneOf([before, isExact(cursor, session)]);
             // A sign of life after everything there was to replay.
             await post(`${session.url}/channel`, {
               sessionId: session.name,

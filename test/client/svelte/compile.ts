@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -38,7 +38,9 @@ export async function renderOnServer(
     write: false,
     plugins: [svelte(components, 'server')],
   });
-  const file = closeLater(join(ROOT, `.cache/svelte-${process.pid}.mjs`), (it) => rmSync(it));
+  const cache = join(ROOT, '.cache');
+  mkdirSync(cache, { recursive: true });
+  const file = closeLater(join(cache, `svelte-${process.pid}.mjs`), (it) => rmSync(it));
   writeFileSync(file, outputFiles[0]!.contents);
   const { render, component } = await import(pathToFileURL(file).href);
   return (await render(component, { props })).body;
