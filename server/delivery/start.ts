@@ -35,6 +35,12 @@ export interface StartSource {
 
 /** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
 export function resolveStart(source: StartSource, request: StartRequest): MaybePromise<Start> {
+  // Where its place was cut while the store was asked, there is another answer by now.
+  return andThen(find(source, request), (start) => start ?? resolveStart(source, request));
+}
+
+/** Null when the log was cut meanwhile. */
+function find(source: StartSource, request: StartRequest): MaybePromise<Start | null> {
   // Whoever was told that nothing had begun has missed everything since.
   if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
@@ -42,12 +48,10 @@ export function resolveStart(source: StartSource, request: StartRequest): MaybeP
   if (!log) return andThen(source.lastLog(), behind);
   switch (request.from ?? 'now') {
     case 'snapshot':
-      return andThen(stateAt(log, log.head), (snapshot) => ({
-        log,
-        after: log.head,
-        resume: 'new',
-        snapshot,
-      }));
+      return andThen(
+        stateAt(log, log.head),
+        (snapshot) => snapshot && { log, after: log.head, resume: 'new', snapshot },
+      );
     case 'earliest':
       return log.first === 1 ? { log, after: 0, resume: 'new' } : gap(log, 'evicted', null, log.first - 1);
     case 'run': {
@@ -62,13 +66,13 @@ export function resolveStart(source: StartSource, request: StartRequest): MaybeP
   }
 }
 
-function fromCursor(source: StartSource, requested: string): MaybePromise<Start> {
+function fromCursor(source: StartSource, requested: string): MaybePromise<Start | null> {
   const { log } = source;
   const cursor = parseCursor(requested);
   if (!cursor)
     return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog(source, 'malformed', requested);
   if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
-  return andThen(source.pastLog(cursor.epoch), (past): MaybePromise<Start> => {
+  return andThen(source.pastLog(cursor.epoch), (past): MaybePromise<Start | null> => {
     // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
     if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
     return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
@@ -79,7 +83,7 @@ function inLog(
   log: SessionLog,
   cursor: { term: number; seq: number },
   requested: string,
-): MaybePromise<Start> {
+): MaybePromise<Start | null> {
   const place = placeOf(log, cursor);
   if (place === 'exact') return { log, after: cursor.seq, resume: 'exact' };
   if (place === 'evicted') return gap(log, place, requested, log.first - 1);
@@ -111,14 +115,11 @@ function gap(
   reason: GapReason,
   requested: string | null,
   after: number,
-): MaybePromise<Start> {
-  return andThen(stateAt(log, after), (snapshot) => ({
-    log,
-    after,
-    resume: 'gap',
-    gap: { reason, requested },
-    snapshot,
-  }));
+): MaybePromise<Start | null> {
+  return andThen(
+    stateAt(log, after),
+    (snapshot) => snapshot && { log, after, resume: 'gap', gap: { reason, requested }, snapshot },
+  );
 }
 
 function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): MaybePromise<Start> {

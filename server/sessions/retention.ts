@@ -1,4 +1,3 @@
-import { GatewayError } from '../../shared/errors.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
@@ -190,9 +189,7 @@ export class RetainedEvents {
 }
 
 /**
- * Folds stored events after `seq` as long as the predicate takes them.
- *
- * @throws GatewayError `INTERNAL` when the store has dropped some that it should have
+ * Folds stored events after `seq` as long as the predicate takes them and the store has them: `seq` in the answer is the last one.
  */
 export function foldWhile(
   log: Pick<ReadableLog, 'read'>,
@@ -203,8 +200,7 @@ export function foldWhile(
 ): MaybePromise<{ state: SessionState; seq: number; size: number }> {
   return andThen(log.read(seq, PAGE.events, PAGE.bytes), (page) => {
     for (const event of page) {
-      if (event.seq !== seq + 1)
-        throw new GatewayError({ code: 'INTERNAL', message: `Event ${seq + 1} is missing` });
+      if (event.seq !== seq + 1) return { state, seq, size };
       if (!takes(event)) return { state, seq, size };
       state = reduce(state, parseEvent(event));
       seq = event.seq;

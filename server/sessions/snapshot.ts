@@ -1,4 +1,5 @@
 import { formatCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
@@ -12,26 +13,34 @@ const SNAPSHOT_MESSAGES = 50;
 // Readers that come together are given one state, which is then encoded once.
 const latest = new WeakMap<SessionLog, { readonly seq: number; readonly state: WeakRef<SessionState> }>();
 
-/** The folded state at a retained place, as clients receive it: the last messages, as far as they fit `pageBytes`. */
-export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState> {
+/**
+ * The folded state at a retained place, as clients receive it: the last messages, as far as they fit `pageBytes`. Null when the place
+ * was cut while the store was asked.
+ */
+export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState | null> {
   const known = latest.get(log);
   const shared = known?.seq === seq ? known.state.deref() : undefined;
   if (shared) return shared;
   return andThen(foldedAt(log, seq), (state) => {
-    latest.set(log, { seq, state: new WeakRef(state) });
+    if (state) latest.set(log, { seq, state: new WeakRef(state) });
     return state;
   });
 }
 
-function foldedAt(log: SessionLog, seq: number): MaybePromise<SessionState> {
+function foldedAt(log: SessionLog, seq: number): MaybePromise<SessionState | null> {
   if (seq === log.head) return trim(log, log.state, log.messageCount, seq);
-  const base = { ...log.base.state, messages: [] };
-  const folded = foldWhile(log, log.base.seq, base, (event) => event.seq <= seq);
-  return andThen(folded, ({ state }) => {
-    const count = log.base.messageCount + state.messages.length;
+  // One base throughout: a cut may move it while the store is asked.
+  const { base } = log;
+  const folded = foldWhile(log, base.seq, { ...base.state, messages: [] }, (event) => event.seq <= seq);
+  return andThen(folded, ({ state, seq: reached }) => {
+    if (reached !== seq) {
+      if (log.base !== base) return null;
+      throw new GatewayError({ code: 'INTERNAL', message: `Event ${reached + 1} is missing in the store` });
+    }
+    const count = base.messageCount + state.messages.length;
     const missing = SNAPSHOT_MESSAGES - state.messages.length;
-    if (missing <= 0 || log.base.messageCount === 0) return trim(log, state, count, seq);
-    const older = messagePage(log, log.base.messageCount, missing);
+    if (missing <= 0 || base.messageCount === 0) return trim(log, state, count, seq);
+    const older = messagePage(log, base.messageCount, missing);
     return andThen(older, (rows) =>
       trim(log, { ...state, messages: [...rows, ...state.messages] }, count, seq),
     );

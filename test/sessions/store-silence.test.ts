@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineApp, type RunResult, type Store, StoreError } from '../../server/index.js';
+import { defineApp, memoryStore, type RunResult, type Store, StoreError } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';
@@ -22,9 +22,9 @@ const reasonOf = (result: Promise<RunResult>): Promise<string> =>
 
 describe('closing a gateway settles every result', () => {
   it('as lost where the store refuses every write', async () => {
-    const model = testStore();
+    const inner = memoryStore();
     let refusing = false;
-    const store = new Proxy(model.store, {
+    const store = new Proxy(inner, {
       get(target, name) {
         const member = target[name as keyof Store];
         if (typeof member !== 'function') return member;
@@ -44,7 +44,7 @@ describe('closing a gateway settles every result', () => {
   });
 
   it('as lost where the store does not answer any more, and closes within storeMs of its drain', async () => {
-    const held = heldStore(testStore().store);
+    const held = heldStore(memoryStore());
     const gateway = embedGateway({ app: endless, store: held.store, limits: { drainMs: 20, storeMs: 100 } });
     const session = gateway.session('main');
     const runs = [session.send('a'), session.send('b')];
