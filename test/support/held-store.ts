@@ -6,7 +6,7 @@ export interface HeldStore {
   readonly store: Store;
   /** Types of the events of every batch that was asked for, in order. */
   readonly batches: string[][];
-  /** From now on appends wait. Resolves with the number of the batch once one does. */
+  /** From now on appends wait. Resolves once one does. */
   hold(): Promise<void>;
   /** Lets those through that wait, or has them refused, and holds no more. */
   release(how?: 'do' | 'refuse'): void;
