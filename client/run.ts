@@ -2,7 +2,7 @@ import type { GatewayEvent, OnBusy, StopReason } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
-import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
+import type { Accepted, ClientTool, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { EventIterator } from './event-iterator.js';
@@ -36,6 +36,10 @@ export interface SendOptions extends SignalOptions {
   readonly onBusy?: OnBusy | undefined;
   /** Reaches the app as `turn.metadata`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Tools that this client answers itself, with `respond`; the app sees them as `turn.clientTools`. The gateway has to allow them. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
+  /** What the app is to ask of its model, as `turn.parameters`: `temperature`, … The gateway has to allow them. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

@@ -142,6 +142,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     presence,
     quotas,
     clientMessages: config.clientMessages,
+    clientToolsPerSend: config.limits.clientToolsPerSend,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,

@@ -25,6 +25,21 @@ export interface SendParams {
   readonly onBusy?: OnBusy | undefined;
   /** Reaches the app as `turn.metadata`; untrusted. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Tools that the sender answers itself; the app sees them as `turn.clientTools`. Clients need the gateway's leave. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
+  /** What the sender asks of the model; the app sees it as `turn.parameters`. Clients need the gateway's leave. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A tool that the sender of a message brings along and answers itself. */
+export interface ClientTool {
+  /** 1 to 256 characters, each name once. */
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the input. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
+  readonly strict?: boolean | undefined;
 }
 
 /** A message was accepted; its run is or will be in the session's events after `cursor`. */

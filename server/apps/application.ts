@@ -9,6 +9,7 @@ import type {
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
+import type { ClientTool } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -38,16 +39,6 @@ export type AppOutput =
   | AsyncIterable<string | AppEvent, AppReturn>
   | MaybePromise<AppReturn>
   | Promise<AsyncIterable<string | AppEvent, AppReturn>>;
-
-/** A tool that the caller of this run brought along and answers itself. */
-export interface ClientTool {
-  readonly name: string;
-  readonly description?: string;
-  /** JSON Schema of the input. */
-  readonly parameters?: unknown;
-  /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
-  readonly strict?: boolean;
-}
 
 /** A question to the person: `turn.ask`. */
 export interface Question<Schema extends StandardSchemaV1 | undefined = undefined> {
@@ -108,11 +99,18 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   readonly session: TurnSession;
   /** What the sender attached to `send`; untrusted. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Tools that the sender brought along and answers itself. */
   readonly clientTools: readonly ClientTool[];
-  /** Sampling parameters of a chat-completions caller. */
+  /** What the sender asks of the model: `temperature`, `max_tokens`, …; untrusted. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * Calls one of the app's tools, or one of `clientTools`: asks for confirmation where it needs one, logs the call and its result.
+   * Calls one of `clientTools`, which the sender answers; the app's own tool where both have the name.
+   *
+   * @throws ToolCallError when it was declined or failed.
+   */
+  callTool(tool: ClientTool, input: unknown): Promise<unknown>;
+  /**
+   * Calls one of the app's tools: asks for confirmation where it needs one, logs the call and its result.
    *
    * @throws ToolCallError when it was denied or failed.
    */
@@ -173,4 +171,4 @@ export interface Application<Tools extends ToolSet = any> {
   run(turn: Turn<Tools>): AppOutput;
 }
 
-export type { ContentBlock, ToolOutput };
+export type { ClientTool, ContentBlock, ToolOutput };

@@ -41,7 +41,7 @@ export interface ChatTool {
   readonly function: {
     readonly name: string;
     readonly description?: string;
-    readonly parameters?: unknown;
+    readonly parameters?: Readonly<Record<string, unknown>>;
     readonly strict?: boolean | null;
   };
 }

@@ -63,7 +63,11 @@ export interface GatewayConfig<
    * refuses. @default everybody all
    */
   readonly appAccess?: AppAccess | undefined;
-  /** What messages of clients may say of themselves; host code and plugins are not bound by it. @default messages of the role `user` */
+  /**
+   * What messages of clients may say of themselves, and bring along; host code and plugins are not bound by it.
+   *
+   * @default messages of the role `user`, without tools or parameters
+   */
   readonly clientMessages?: ClientMessages | undefined;
   /**
    * Proxies that are believed about whom they speak for, as in Express: `true`, a number of hops, addresses or ranges. Failed attempts

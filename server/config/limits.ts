@@ -46,6 +46,8 @@ export interface Limits {
   readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
   readonly queueLength: number;
+  /** Tools that one message may bring along. @default 128 */
+  readonly clientToolsPerSend: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
   /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
@@ -104,6 +106,7 @@ export const DEFAULT_LIMITS: Limits = {
   },
   revalidateMs: 60_000,
   queueLength: 32,
+  clientToolsPerSend: 128,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

@@ -45,6 +45,9 @@ const count = z.custom<number>(
   'must be a number, 0 or more',
 );
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
+const allowance = z.union([z.boolean(), z.array(z.string().min(1)), func], {
+  error: 'must be true, false, a list of names, or a function',
+});
 const app = z.custom<Application>(
   (value) => typeof (value as Application | null)?.run === 'function',
   'must have a run function',
@@ -95,6 +98,8 @@ const schema = z.strictObject({
         .min(1)
         .optional(),
       createdAt: z.boolean().optional(),
+      tools: allowance.optional(),
+      parameters: allowance.optional(),
     })
     .optional(),
   trustProxy: z

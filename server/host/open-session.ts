@@ -58,13 +58,10 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     return operations.execute(name, { ...params, sessionId: id }, caller);
   };
   const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
-    const { clientTools, parameters, preceding = [], ...params } = options;
+    const { preceding = [], ...params } = options;
     const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.send({ ...params, ...message, sessionId: id }, caller, {
-      ...(clientTools && { clientTools }),
-      ...(parameters && { parameters }),
-    });
+    return operations.send({ ...params, ...message, sessionId: id }, caller);
   };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { cursor, from, signal } = options;

@@ -13,7 +13,6 @@ import type {
 } from '../../shared/operation-types.js';
 import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
-import type { SendExtras } from '../operations/operations.js';
 
 /** Whose session host code means, where the key alone does not say it. */
 export interface SessionOptions {
@@ -45,11 +44,10 @@ export interface ExecuteOptions extends SessionOptions {
 }
 
 /** Options of a send from host code. */
-export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> &
-  SendExtras & {
-    /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
-    readonly preceding?: readonly MessageInput[];
-  };
+export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
+  /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
+  readonly preceding?: readonly MessageInput[];
+};
 
 /** A run that host code started. It runs whether or not it is looked at. */
 export interface HostRun extends AsyncIterable<GatewayEvent> {

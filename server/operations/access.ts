@@ -5,9 +5,13 @@ import { settleWithin } from '../deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { GUARD_TIMEOUT_MS } from '../methods/admit.js';
 import type { SessionRef } from '../stores/store.js';
-import type { AccessedOperation, OperationEnvironment } from './environment.js';
+import { type Brought, checkBrought } from './client-messages.js';
+import type { AccessedOperation, Allowance, OperationEnvironment } from './environment.js';
 
-type AccessEnvironment = Pick<OperationEnvironment, 'apps' | 'appAccess' | 'sessionAccess' | 'report'>;
+type AccessEnvironment = Pick<
+  OperationEnvironment,
+  'apps' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'report'
+>;
 
 /** Decides which apps and sessions a caller reaches. Whatever the host's code does other than saying yes refuses. */
 export class Access {
@@ -55,6 +59,40 @@ export class Access {
     if (!this.#env.appAccess) return all;
     const answers = Promise.all(all.map(({ name }) => this.mayUse(name, identity)));
     return answers.then((usable) => all.filter((_app, i) => usable[i]));
+  }
+
+  /** @throws GatewayError `INVALID_PARAMS` for tools and parameters that a client may not bring with a message */
+  async brought(
+    { clientTools = [], parameters = {} }: Brought,
+    app: string,
+    identity: Identity,
+  ): Promise<void> {
+    const { clientMessages } = this.#env;
+    const tools = clientTools.map(({ name }) => name);
+    if (tools.length > 0)
+      checkBrought('clientTools', tools, await this.#allowed('tools', clientMessages.tools, app, identity));
+    const names = Object.keys(parameters);
+    if (names.length > 0) {
+      const allowed = await this.#allowed('parameters', clientMessages.parameters, app, identity);
+      checkBrought('parameters', names, allowed);
+    }
+  }
+
+  async #allowed(
+    what: 'tools' | 'parameters',
+    allowance: Allowance = false,
+    app: string,
+    { user }: Identity,
+  ): Promise<boolean | readonly string[]> {
+    if (typeof allowance !== 'function') return allowance;
+    let names: readonly string[] | undefined;
+    const allowed = await this.#ask(`clientMessages.${what}`, async () => {
+      const answer = await allowance(user, app);
+      if (!Array.isArray(answer)) return answer === true;
+      names = answer;
+      return true;
+    });
+    return allowed && (names ?? true);
   }
 
   #ask(name: string, run: () => MaybePromise<boolean>): MaybePromise<boolean> {

@@ -29,12 +29,25 @@ export type SessionAccess = (
 /** Who may use which app, by its name. */
 export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;
 
-/** What messages of clients may say of themselves. */
+/**
+ * What clients may bring with a message: all, none, what is listed by name, or what a function says of a user and an app. A function
+ * that throws, or does not answer in 5 s, allows none.
+ */
+export type Allowance =
+  | boolean
+  | readonly string[]
+  | ((user: UserContext, app: string) => MaybePromise<boolean | readonly string[]>);
+
+/** What messages of clients may say of themselves, and bring along. */
 export interface ClientMessages {
   /** Roles that clients may write messages of. @default ['user'] */
   readonly roles?: readonly Role[] | undefined;
   /** Whether they may say when a message was written; otherwise that is when it came. @default false */
   readonly createdAt?: boolean | undefined;
+  /** Tools that they may offer to the app and answer themselves (`clientTools`), by name. @default false */
+  readonly tools?: Allowance | undefined;
+  /** What they may ask of the model (`parameters`), by name. @default false */
+  readonly parameters?: Allowance | undefined;
 }
 
 /** Writes the documents that describe the gateway, for a caller. */
@@ -60,6 +73,7 @@ export interface OperationEnvironment {
   readonly presence: Presence;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
+  readonly clientToolsPerSend: number;
   readonly calls: OpenCalls;
   readonly methodMs: number;
   readonly documents: DocumentWriter;

@@ -2,7 +2,6 @@ import { GatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
-import type { ClientTool } from '../apps/application.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
@@ -16,7 +15,7 @@ import type { ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
-import { checkClientMessages } from './client-messages.js';
+import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
 import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
@@ -28,12 +27,6 @@ export type PlainOperation = Exclude<OperationName, 'send' | 'invoke'>;
 export interface Sent extends SentMessage {
   readonly session: Session;
   readonly accepted: Accepted;
-}
-
-/** What a program that speaks for somebody adds to a send: tools that they answer themselves, parameters of the model. */
-export interface SendExtras {
-  readonly clientTools?: readonly ClientTool[];
-  readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 /** A tool call that belongs to no run. */
@@ -90,12 +83,16 @@ export class Operations {
   }
 
   /** Sends a message; resolves once it is accepted. @throws GatewayError */
-  async send(raw: unknown, caller: Caller, extras: SendExtras = {}): Promise<Sent> {
-    const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = readParams('send', raw);
+  async send(raw: unknown, caller: Caller): Promise<Sent> {
+    const params = readParams('send', raw);
+    const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = params;
     const { user, userKey, scope } = caller.identity;
     const inputs = messages ?? [message!];
+    checkToolCount(params, this.#env.clientToolsPerSend);
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
-    const session = this.#env.sessions.get(await this.#authorize(sessionId, 'send', caller));
+    const ref = await this.#authorize(sessionId, 'send', caller);
+    if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
+    const session = this.#env.sessions.get(ref);
     const sent = await this.#env.sessions.sender.send(session, {
       inputs,
       // In a session that is one person's alone it says nothing.
@@ -104,7 +101,8 @@ export class Operations {
       onBusy,
       metadata,
       user,
-      ...extras,
+      clientTools: params.clientTools,
+      parameters: params.parameters,
       admit: () => {
         this.#assertOpen();
         this.#env.quotas.sends.take(caller.identity);

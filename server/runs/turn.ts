@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf, type Usage } from '../../shared/messages.js';
-import type { Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
+import type { ClientTool, Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 import { eventType } from '../publish-options.js';
 import { toJsonSchema } from '../schema/json-schema.js';
@@ -40,7 +40,10 @@ export function createTurn(
     metadata,
     clientTools,
     parameters,
-    callTool: (name, input) => handed(context, 'callTool', callTool(context, name, input)) as Promise<any>,
+    callTool: (tool: string | ClientTool, input: unknown) => {
+      const name = typeof tool === 'string' ? tool : tool.name;
+      return handed(context, 'callTool', callTool(context, name, input)) as Promise<any>;
+    },
     steered: effects.steered,
     ask: (asked) => handed(context, 'ask', ask(context, asked)) as Promise<any>,
     confirm: (request) => handed(context, 'confirm', confirm(context, request)),

@@ -4,8 +4,7 @@ import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
-import type { RunResult } from '../../shared/operation-types.js';
-import type { ClientTool } from '../apps/application.js';
+import type { ClientTool, RunResult } from '../../shared/operation-types.js';
 import { newMessageId, newRunId } from '../ids.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogRef, Store, StoredSend } from '../stores/store.js';
@@ -19,8 +18,8 @@ export interface SendRequest {
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly user: UserContext | null;
-  readonly clientTools?: readonly ClientTool[];
-  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly clientTools?: readonly ClientTool[] | undefined;
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
   /** Who sent it, where a session is not one person's alone. */
   readonly senderId?: string | undefined;
   /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
@@ -177,8 +176,9 @@ export function toMessage(input: SendInput, senderId?: string): Message {
   };
 }
 
-function hashOf({ inputs, onBusy = 'queue', metadata = {} }: SendRequest): string {
-  const body = JSON.stringify(canonical({ inputs, onBusy, metadata }));
+function hashOf(request: SendRequest): string {
+  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters } = request;
+  const body = JSON.stringify(canonical({ inputs, onBusy, metadata, clientTools, parameters }));
   return createHash('sha256').update(body).digest('base64url');
 }
 

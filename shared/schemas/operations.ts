@@ -20,6 +20,24 @@ export const subscribeTargetSchema = z.strictObject({
   from: from.optional(),
 });
 
+const clientTools = z
+  .array(
+    z.strictObject({
+      name: z.string().min(1).max(256),
+      description: z.string().optional(),
+      parameters: z.record(z.string(), z.unknown()).optional(),
+      strict: z.boolean().optional(),
+    }),
+  )
+  .superRefine((tools, { addIssue }) => {
+    const names = new Set<string>();
+    for (const [index, { name }] of tools.entries()) {
+      if (names.has(name))
+        addIssue({ code: 'custom', path: [index, 'name'], message: 'another tool has this name' });
+      names.add(name);
+    }
+  });
+
 const send = z
   .strictObject({
     sessionId,
@@ -31,6 +49,8 @@ const send = z
       .optional(),
     onBusy: onBusySchema.optional(),
     metadata: metadata.optional(),
+    clientTools: clientTools.optional(),
+    parameters: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
     path: ['message'],

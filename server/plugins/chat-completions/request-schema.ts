@@ -20,7 +20,7 @@ const part = z.discriminatedUnion('type', [
 const plain = z.union([z.string(), z.array(text)]);
 // The bounds are those of call ids and tool names in sessions.
 const callId = z.string().min(1).max(256);
-const toolName = z.string().min(1);
+const toolName = z.string().min(1).max(256);
 const toolCall = z.object({
   id: callId,
   type: z.literal('function'),
