@@ -98,7 +98,8 @@ function retriesOf(operation: CallName): number {
   return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
-function mayPass({ code, status, retryable, retryAfterMs }: GatewayError): boolean {
+/** Whether the same may succeed later. */
+export function mayPass({ code, status, retryable, retryAfterMs }: GatewayError): boolean {
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) return false;
   if (status === 429) return retryAfterMs !== undefined;
   return !!retryable || code === 'TIMEOUT';

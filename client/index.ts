@@ -3,10 +3,19 @@ export type * from '../shared/events.js';
 export { isTerminal } from '../shared/events.js';
 export type * from '../shared/fold.js';
 export { initialState, reduce } from '../shared/fold.js';
+export type { StreamItem } from '../shared/frames.js';
 export type { ErrorBody, GuardType } from '../shared/gateway-error.js';
 export { GatewayError, GuardError, isGatewayError, isGuardError } from '../shared/gateway-error.js';
 export type * from '../shared/messages.js';
-export type { CallOptions, Method, MethodParams, MethodPaths, MethodResult } from '../shared/method.js';
+export type {
+  CallOptions,
+  Method,
+  MethodItems,
+  MethodParams,
+  MethodPaths,
+  MethodResult,
+  StreamOptions,
+} from '../shared/method.js';
 export type * from '../shared/operation-types.js';
 export { type Client, type ClientOperations, createClient } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';

@@ -1,14 +1,18 @@
+import type { GatewayError } from '../shared/gateway-error.js';
 import type {
   CallOptions,
   InvokeArgs,
+  MethodItems,
   MethodTreeOf,
   PathsIn,
   ResultAt,
   StreamArgs,
+  StreamOptions,
 } from '../shared/method.js';
-import type { Call } from './call.js';
+import { type Call, mayPass } from './call.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, joinAborts } from './timing.js';
+import { watchPage } from './page.js';
+import { type Aborts, backoff, delay, joinAborts } from './timing.js';
 import { asGatewayError } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -19,17 +23,20 @@ export interface TypedCalls<Tree, Options = CallOptions> {
     path: Path,
     ...args: InvokeArgs<Tree, Path, Options>
   ): Promise<ResultAt<Tree, Path>>;
-  /** Calls a streaming method, when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. */
+  /**
+   * Calls a streaming method, when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. Where the method
+   * gives its items ids (`tracked`), a stream that was cut off is resumed.
+   */
   stream<Path extends PathsIn<Tree, ''>['union']>(
     path: Path,
-    ...args: StreamArgs<Tree, Path, Options>
-  ): AsyncIterableIterator<ResultAt<Tree, Path>>;
+    ...args: StreamArgs<Tree, Path, Options & StreamOptions>
+  ): MethodItems<ResultAt<Tree, Path>>;
 }
 
 /** The same for a gateway whose type is not known. */
 export interface UntypedCalls<Options = CallOptions> {
   invoke(path: string, params?: unknown, options?: Options): Promise<unknown>;
-  stream(path: string, params?: unknown, options?: Options): AsyncIterableIterator<unknown>;
+  stream(path: string, params?: unknown, options?: Options & StreamOptions): MethodItems<unknown>;
 }
 
 /** Calls as typed as the gateway is known. */
@@ -53,20 +60,62 @@ export function bindCalls(needs: CallNeeds, bound?: { readonly sessionId: string
   };
 }
 
-async function* streamMethod(
-  { aborts, transport, timeoutMs }: CallNeeds,
+function streamMethod(
+  needs: CallNeeds,
   method: string,
   params: unknown,
-  { signal: given, sessionId }: CallOptions & SignalOptions,
+  { signal, ...call }: CallOptions & StreamOptions & SignalOptions,
+): MethodItems<unknown> {
+  const place: Place = { ...call, method, params };
+  const items = resumed(needs, place, signal);
+  return Object.defineProperty(items, 'lastEventId', { get: () => place.lastEventId }) as never;
+}
+
+interface Place extends Omit<CallOptions, 'signal'> {
+  readonly method: string;
+  readonly params: unknown;
+  lastEventId?: string | undefined;
+}
+
+async function* resumed(
+  { aborts, transport, timeoutMs }: CallNeeds,
+  place: Place,
+  given: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
   const { joined, release } = joinAborts(aborts, given);
   const { signal } = joined;
   try {
-    if (signal.aborted) throw signal.reason;
-    yield* transport.stream({ method, params, sessionId }, { signal, answerMs: timeoutMs });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : asGatewayError(error, 'The stream failed');
+    for (let tried = 0; ; tried++) {
+      try {
+        if (signal.aborted) throw signal.reason;
+        for await (const { data, eventId } of transport.stream(
+          { ...place },
+          { signal, answerMs: timeoutMs },
+        )) {
+          tried = 0;
+          if (eventId) place.lastEventId = eventId;
+          if (data !== undefined) yield data;
+        }
+        return;
+      } catch (cause) {
+        if (signal.aborted) throw signal.reason;
+        const error = asGatewayError(cause, 'The stream failed');
+        // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
+        const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
+        if (!place.lastEventId || !mayGoOn) throw error;
+        await calmDown(tried, error, signal);
+      }
+    }
   } finally {
     release();
   }
+}
+
+/** Waits before another attempt, but no longer than until the page has its network again, or is shown. */
+async function calmDown(tried: number, { retryAfterMs }: GatewayError, signal: AbortSignal): Promise<void> {
+  let unwatch = () => {};
+  const hurry = (now: () => void) => {
+    unwatch = watchPage({ changed: now, shown: now, hidden: () => {} });
+  };
+  await delay(backoff(tried, retryAfterMs), signal, hurry).finally(() => unwatch());
 }

@@ -46,6 +46,7 @@ export type {
 export type { OperationName } from '../shared/operations.js';
 export type { SessionKey } from '../shared/session-key.js';
 export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
+export { type Tracked, tracked } from '../shared/tracked.js';
 export { PROTOCOL_VERSION } from '../shared/version.js';
 export {
   type GatewayRouter,
@@ -104,7 +105,7 @@ export type {
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
-export type { AppAccess, ClientMessages, SessionAccess } from './operations/environment.js';
+export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './operations/environment.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,

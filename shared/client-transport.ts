@@ -1,5 +1,6 @@
 import type { CallName } from './calls.js';
 import type { GatewayEvent } from './events.js';
+import type { StreamItem } from './frames.js';
 import type { GatewayError } from './gateway-error.js';
 import type { SubscribeTarget } from './operation-types.js';
 
@@ -56,7 +57,7 @@ export interface ClientTransport {
   /** One operation. `send` resolves at acceptance, with `Accepted`. */
   request(operation: CallName, params: unknown, options: TransportOptions): Promise<unknown>;
   /** Calls a streaming method. Leaving the iteration cancels the call. */
-  stream(params: unknown, options: TransportOptions): AsyncIterable<unknown>;
+  stream(params: unknown, options: TransportOptions): AsyncIterable<StreamItem>;
   /**
    * Makes one attempt to follow sessions; none is allowed. What `connected` does not name of them is asked for by `subscribe`. Links may
    * overlap: a new one is opened before an old one is let go, or for a reader that is behind.

@@ -56,10 +56,17 @@ export type ResponseFrame =
   | { readonly type: 'res'; readonly id: string; readonly ok: false; readonly error: ErrorBody };
 
 /** One item of a streaming method. */
-export interface ChunkFrame {
+export interface StreamItem {
+  /** Absent where only a place is told. */
+  readonly data?: unknown;
+  /** The item's place, where the method gives one: what `lastEventId` goes on after. */
+  readonly eventId?: string;
+}
+
+/** One item of a streaming method, over a socket. */
+export interface ChunkFrame extends StreamItem {
   readonly type: 'chunk';
   readonly id: string;
-  readonly data: unknown;
 }
 
 /** An event of a session or of the connection. */

@@ -6,6 +6,7 @@ import type {
   RegisteredEvents,
   UserContext,
 } from './contract.js';
+import type { Tracked } from './tracked.js';
 import type { Wire } from './wire.js';
 
 /** A span of the caller's: a `SpanContext` of OpenTelemetry. */
@@ -55,6 +56,8 @@ export interface MethodContext {
     name: Name,
     payload: PayloadAt<RegisteredEvents, Name>,
   ): void;
+  /** Of a caller who was cut off from a stream of `tracked` items: the last id that arrived. From outside, so not to be trusted. */
+  readonly lastEventId?: string;
   /** Aborted when the caller goes away or the method's time is up. */
   readonly signal: AbortSignal;
 }
@@ -140,7 +143,8 @@ type ReturnOf<Leaf> =
       ? Result
       : never;
 
-type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<Item> : Wire<Awaited<Return>>;
+type ItemOf<Item> = Item extends Tracked<infer Value> ? Value : Item;
+type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<ItemOf<Item>> : Wire<Awaited<Return>>;
 
 export type ResultAt<Tree, Path extends string> = ResultOf<ReturnOf<MethodAt<Tree, Path>>>;
 
@@ -160,6 +164,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The session whose channels and log the method may use. */
   readonly sessionId?: string;
+}
+
+/** Further options of a call of a streaming method. */
+export interface StreamOptions {
+  /** Goes on with a stream of `tracked` items after the one of this id, as after a reload. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** The items of a streaming method. */
+export interface MethodItems<Item> extends AsyncIterableIterator<Item> {
+  /** The id of the last item that was taken, where the method gives its items ids. */
+  readonly lastEventId: string | undefined;
 }
 
 // biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional, `undefined extends` whether the value itself is
@@ -192,7 +208,7 @@ type Output<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOu
 export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Input<Schema> : Params;
 export type HandlerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Output<Schema> : Params;
 export type HandlerReturn<Schema> = Schema extends StandardSchemaV1
-  ? Input<Schema> | Promise<Input<Schema>> | AsyncIterable<Input<Schema>>
+  ? Input<Schema> | Promise<Input<Schema>> | AsyncIterable<Input<Schema> | Tracked<Input<Schema>>>
   : unknown;
 export type CallerReturn<Schema, Return> = Schema extends StandardSchemaV1
   ? Return extends AsyncIterable<any>

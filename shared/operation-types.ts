@@ -141,6 +141,8 @@ export interface OperationTypes {
       readonly method: string;
       readonly params?: unknown;
       readonly sessionId?: string | undefined;
+      /** For the method's `context.lastEventId`. */
+      readonly lastEventId?: string | undefined;
     };
     result: unknown;
   };

@@ -1,5 +1,5 @@
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
-import type { ClientFrame, ServerFrame } from '../../shared/frames.js';
+import type { ClientFrame, ServerFrame, StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
@@ -36,7 +36,7 @@ export type OpenFrameWire = (handlers: FrameWireHandlers) => FrameWire;
 
 /** What a request is told. Exactly one of `onEnd` and `onFail` is called, once. */
 export interface RequestHandlers {
-  onChunk(item: unknown): void;
+  onChunk(item: StreamItem): void;
   onEnd(payload: unknown): void;
   onFail(error: GatewayError): void;
 }
@@ -207,7 +207,7 @@ export class FrameSocket {
         this.#event({ ...(frame.data as object), type: frame.event } as GatewayEvent);
         break;
       case 'chunk':
-        this.#pending.get(frame.id)?.onChunk(frame.data);
+        this.#pending.get(frame.id)?.onChunk(frame);
         break;
       case 'res': {
         const request = this.#pending.get(frame.id);

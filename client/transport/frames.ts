@@ -1,5 +1,6 @@
 import type { CallName } from '../../shared/calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Supplied } from '../options.js';
@@ -87,11 +88,11 @@ export class FrameTransport implements ClientTransport {
     }
   }
 
-  async *stream(params: unknown, { signal }: TransportOptions): AsyncGenerator<unknown> {
+  async *stream(params: unknown, { signal }: TransportOptions): AsyncGenerator<StreamItem> {
     const socket = await this.#connected(signal);
     let wake = () => {};
     let end: { readonly error?: GatewayError } | undefined;
-    let items: unknown[] = [];
+    let items: StreamItem[] = [];
     let taken = 0;
     const settle = (error?: GatewayError) => {
       end ??= error ? { error } : {};

@@ -1,6 +1,7 @@
 import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
@@ -119,7 +120,7 @@ async function* streamMethod(
   client: HttpClient,
   params: unknown,
   { signal, answerMs }: TransportOptions,
-): AsyncGenerator<unknown> {
+): AsyncGenerator<StreamItem> {
   const joined = new AbortController();
   const leave = () => abortWith(joined, signal.reason);
   signal.addEventListener('abort', leave);
@@ -136,11 +137,13 @@ async function* streamMethod(
     })) {
       // What the consumer does with an item may take its time, in which nothing is read.
       watchdog.stop();
-      for (const { event, data } of events) {
+      for (const { event, data, id } of events) {
+        const place = id && { eventId: id };
         if (event === 'end') return;
         if (event === 'fail') throw GatewayError.fromJSON(JSON.parse(data));
         if (event === 'ping') heartbeatMs = JSON.parse(data).heartbeatMs ?? 0;
-        if (event === 'chunk') yield JSON.parse(data);
+        if (event === 'chunk') yield { data: JSON.parse(data), ...place };
+        if (event === 'mark' && place) yield place;
       }
       watch();
     }

@@ -21,6 +21,7 @@ export function methodSchemas(methods: readonly DescribedMethod[]): Components {
           method: { const: method.path },
           params: method.params,
           sessionId: { type: 'string' },
+          ...(method.stream && { lastEventId: { type: 'string' } }),
         },
       },
     ]),
@@ -48,7 +49,8 @@ export function invokeResponses(methods: readonly DescribedMethod[]): object {
   const streaming = methods.filter(({ stream }) => stream);
   const item = anyResult(streaming);
   const messages = [
-    sseMessage('chunk', item, 'An item'),
+    sseMessage('chunk', item, 'An item; with an id where the method gives one'),
+    sseMessage('mark', { type: 'null' }, 'A place without an item: its id'),
     sseMessage(
       'ping',
       { type: 'object', properties: { heartbeatMs: { type: 'number' } } },

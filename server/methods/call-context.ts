@@ -9,6 +9,7 @@ export class CallContext implements MethodContext {
   readonly metadata: MethodContext['metadata'];
   readonly traceId: string;
   declare readonly parentSpan?: ParentSpan;
+  declare readonly lastEventId?: string;
   declare readonly channels?: ContextChannels;
   readonly emit: MethodContext['emit'];
   readonly #caller: MethodContext;
@@ -23,6 +24,7 @@ export class CallContext implements MethodContext {
     this.metadata = caller.metadata;
     this.traceId = caller.traceId;
     if (caller.parentSpan) this.parentSpan = caller.parentSpan;
+    if (caller.lastEventId !== undefined) this.lastEventId = caller.lastEventId;
     if (caller.channels) this.channels = caller.channels;
     this.emit = (name, payload) => caller.emit(name, payload);
   }

@@ -1,5 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { StreamItem } from '../../shared/frames.js';
 import type { MethodContext } from '../../shared/method.js';
+import { isTracked } from '../../shared/tracked.js';
 import { startDeadline } from '../deadline.js';
 import { admit } from './admit.js';
 import { CallContext } from './call-context.js';
@@ -11,7 +13,7 @@ import { validResult } from './result.js';
 export const RETURN_GRACE_MS = 1_000;
 
 interface Waiter {
-  readonly resolve: (step: IteratorResult<unknown, void>) => void;
+  readonly resolve: (step: IteratorResult<StreamItem, void>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -24,7 +26,7 @@ const DONE: IteratorReturnResult<void> = { done: true, value: undefined };
  * gives its clean-up a second. The caller's signal and the method's `timeoutMs` end it with `ABORTED` and `TIMEOUT`. A native
  * async generator around the handler could do none of this, since its `return()` waits for the pending `next()`.
  */
-export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
+export class MethodStream implements AsyncGenerator<StreamItem, void, undefined> {
   readonly #entry: MethodEntry;
   readonly #params: unknown;
   readonly #caller: AbortSignal;
@@ -67,7 +69,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     return this.#opening;
   }
 
-  next(): Promise<IteratorResult<unknown, void>> {
+  next(): Promise<IteratorResult<StreamItem, void>> {
     if (this.#closed) {
       const failure = this.#failure;
       this.#failure = undefined;
@@ -79,7 +81,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     });
   }
 
-  async return(): Promise<IteratorResult<unknown, void>> {
+  async return(): Promise<IteratorResult<StreamItem, void>> {
     if (!this.#closed) {
       this.#call.abort(new GatewayError({ code: 'ABORTED' }));
       this.#close();
@@ -88,7 +90,7 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     return DONE;
   }
 
-  async throw(error: unknown): Promise<IteratorResult<unknown, void>> {
+  async throw(error: unknown): Promise<IteratorResult<StreamItem, void>> {
     await this.return();
     throw error;
   }
@@ -163,11 +165,18 @@ export class MethodStream implements AsyncGenerator<unknown, void, undefined> {
     if (this.#closed) return;
     try {
       if (step.done) return this.#close();
-      const value = await validResult(this.#entry, step.value);
+      const value = await this.#item(step.value);
       this.#waiting.shift()?.resolve({ done: false, value });
     } catch (error) {
       this.stop(error);
     }
+  }
+
+  async #item(item: unknown): Promise<StreamItem> {
+    if (!isTracked(item)) return { data: (await validResult(this.#entry, item)) ?? null };
+    const { id: eventId, value } = item;
+    if (value === undefined) return { eventId };
+    return { data: (await validResult(this.#entry, value)) ?? null, eventId };
   }
 
   /** Ends the stream with a failure that is not the handler's, and the handler with it. Its reader meets the failure. */

@@ -49,6 +49,7 @@ export function invokeMethod(
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, caller, entry, session);
+  if (params.lastEventId !== undefined) Object.assign(context, { lastEventId: params.lastEventId });
   const { calls, methodMs } = env;
   if (entry.stream) {
     const open = (closed: () => void): MethodStream => {
@@ -101,6 +102,7 @@ function attend(
 class InvokeContext implements MethodContext {
   readonly metadata: MethodContext['metadata'];
   declare readonly channels?: NonNullable<MethodContext['channels']>;
+  declare readonly lastEventId?: string;
   declare readonly parentSpan?: NonNullable<MethodContext['parentSpan']>;
   readonly #env: OperationEnvironment;
   readonly #caller: Caller;

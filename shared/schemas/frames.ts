@@ -51,7 +51,12 @@ export const serverFrameSchemas = {
     z.object({ type: z.literal('res'), id, ok: z.literal(true), payload: z.unknown().exactOptional() }),
     z.object({ type: z.literal('res'), id, ok: z.literal(false), error: errorBodySchema }),
   ]),
-  chunk: z.object({ type: z.literal('chunk'), id, data: z.unknown() }),
+  chunk: z.object({
+    type: z.literal('chunk'),
+    id,
+    data: z.unknown().exactOptional(),
+    eventId: z.string().exactOptional(),
+  }),
   event: z.object({
     type: z.literal('event'),
     id: z.string().exactOptional(),

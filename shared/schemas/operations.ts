@@ -95,6 +95,10 @@ export const operationSchemas: Schemas = {
       method: z.string().min(1).max(1024),
       params: z.unknown().optional(),
       sessionId: sessionId.optional(),
+      lastEventId: z
+        .string()
+        .regex(/^[\x21-\x7e]{1,1024}$/, '1 to 1024 printable ASCII characters')
+        .optional(),
     }),
     result: z.unknown(),
   },

@@ -326,8 +326,8 @@ describe('client operations', () => {
     let released = false;
     transport.items = (async function* () {
       try {
-        yield 1;
-        yield 2;
+        yield { data: 1 };
+        yield { data: 2 };
       } finally {
         released = true;
       }

@@ -8,6 +8,7 @@ import type {
 import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent, SubscriptionInfo } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
+import type { StreamItem } from '../../shared/frames.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 
@@ -120,7 +121,7 @@ export class ScriptedTransport implements ClientTransport {
   readonly links: ScriptedLink[] = [];
   readonly requests: { operation: OperationName; params: Record<string, unknown> }[] = [];
   answers: Partial<Record<OperationName, Answer>> = {};
-  items: AsyncIterable<unknown> | undefined;
+  items: AsyncIterable<StreamItem> | undefined;
   readonly #waiting = new Set<() => void>();
 
   async request(operation: OperationName, params: unknown, { signal }: TransportOptions): Promise<unknown> {
@@ -138,7 +139,7 @@ export class ScriptedTransport implements ClientTransport {
     return value;
   }
 
-  stream(): AsyncIterable<unknown> {
+  stream(): AsyncIterable<StreamItem> {
     return this.items!;
   }
 

@@ -40,10 +40,10 @@ function waiting(log: string[]) {
 describe('a streaming method', () => {
   it('yields its items, then ends', async () => {
     const seen: unknown[] = [];
-    for await (const item of stream(async function* (n: number) {
+    for await (const { data } of stream(async function* (n: number) {
       for (let i = 0; i < n; i += 1) yield i;
     }, 3)) {
-      seen.push(item);
+      seen.push(data);
     }
     expect(seen).to.deep.equal([0, 1, 2]);
   });
@@ -51,7 +51,7 @@ describe('a streaming method', () => {
   it('answers several next() at once in their order', async () => {
     const items = stream(count);
     const steps = await Promise.all([items.next(), items.next(), items.next()]);
-    expect(steps.map(({ value }) => value)).to.deep.equal([1, 2, 3]);
+    expect(steps.map(({ value }) => value?.data)).to.deep.equal([1, 2, 3]);
     await items.return();
   });
 
@@ -75,14 +75,14 @@ describe('a streaming method', () => {
         await turn();
       }
     });
-    for (let i = 0; i < 3; i += 1) expect((await items.next()).value).to.equal('ada');
+    for (let i = 0; i < 3; i += 1) expect((await items.next()).value?.data).to.equal('ada');
     await items.return();
     expect(() => getContext()).to.throw();
   });
 
   it('takes any async iterable from a handler that says it streams', async () => {
     const items = stream(method({ stream: true, handler: async () => new Blob(['hi']).stream() }));
-    expect(Buffer.from((await items.next()).value as Uint8Array).toString()).to.equal('hi');
+    expect(Buffer.from((await items.next()).value?.data as Uint8Array).toString()).to.equal('hi');
     expect(await items.next()).to.deep.equal({ done: true, value: undefined });
     expect(await codeOf(stream(method({ stream: true, handler: async () => 1 })).next())).to.equal(
       'INTERNAL',
@@ -133,7 +133,7 @@ describe('a streaming method', () => {
         },
       }),
     );
-    expect((await items.next()).value).to.deep.equal({ n: 9 });
+    expect((await items.next()).value?.data).to.deep.equal({ n: 9 });
     expect(await codeOf(items.next())).to.equal('INTERNAL');
     await turn();
     expect(cleaned).to.equal(true);
@@ -143,7 +143,7 @@ describe('a streaming method', () => {
 describe('the end of a streaming method', () => {
   it("calls the generator's return()", async () => {
     const log: string[] = [];
-    for await (const item of stream(waiting(log))) {
+    for await (const { data: item } of stream(waiting(log))) {
       log.push(String(item));
       break;
     }

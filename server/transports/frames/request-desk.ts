@@ -192,7 +192,7 @@ export class RequestDesk {
     for await (const item of stream) {
       await window.take();
       if (this.#calls.get(id) !== call) return;
-      if (!this.send({ type: 'chunk', id, data: item ?? null })) await this.#caughtUp();
+      if (!this.send({ type: 'chunk', id, ...item })) await this.#caughtUp();
     }
   }
 

@@ -172,7 +172,12 @@ export class HttpHandler {
     { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
   ): Promise<void> {
     if (to === 'invoke')
-      return invokeRoute(this.#env, response, { body, caller, accept: request.headers.accept });
+      return invokeRoute(this.#env, response, {
+        body,
+        caller,
+        accept: request.headers.accept,
+        lastEventId: request.headers['last-event-id'] as string | undefined,
+      });
     if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
     this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
   }

@@ -9,9 +9,16 @@ import { streamItems } from './method-stream.js';
 export async function invokeRoute(
   env: HttpEnvironment,
   response: ServerResponse,
-  call: { readonly body: unknown; readonly caller: Caller; readonly accept: string | undefined },
+  call: {
+    readonly body: unknown;
+    readonly caller: Caller;
+    readonly accept: string | undefined;
+    /** The header of readers that resume streams by themselves. */
+    readonly lastEventId: string | undefined;
+  },
 ): Promise<void> {
-  const { body, caller, accept } = call;
+  const { caller, accept, lastEventId } = call;
+  const body = withPlace(call.body, lastEventId);
   const pending = env.operations.invoke(body, caller, { expects: expectedOf(accept) });
   const outcome = pending instanceof Promise ? await pending : pending;
   if (outcome.kind === 'stream') {
@@ -19,6 +26,11 @@ export async function invokeRoute(
   }
   const value = outcome.value instanceof Promise ? await outcome.value : outcome.value;
   sendJson(response, 200, value);
+}
+
+function withPlace(body: unknown, lastEventId: string | undefined): unknown {
+  if (!lastEventId || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return { lastEventId, ...body };
 }
 
 /** What a caller can read by its `Accept`; undefined where it says neither kind alone. */

@@ -62,9 +62,11 @@ class MethodStreamAnswer implements Ticking {
     // So that a client knows how long a silence may last.
     this.#write(encodeSse('ping', JSON.stringify({ heartbeatMs: this.#env.limits.heartbeatMs })));
     try {
-      for await (const item of this.#stream) {
+      for await (const { data, eventId } of this.#stream) {
         if (response.closed) return;
-        this.#write(encodeSse('chunk', JSON.stringify(item ?? null)));
+        // A place without an item is another event: the data of this one may be anything.
+        const event = data === undefined ? 'mark' : 'chunk';
+        this.#write(encodeSse(event, JSON.stringify(data ?? null), eventId));
         if (this.#stall.blocked) await this.#drained();
       }
       this.#end('end', '{}');

@@ -1,4 +1,5 @@
 import type { ClientTransport, Link, LinkHandlers } from '../../../shared/client-transport.js';
+import type { StreamItem } from '../../../shared/frames.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { OperationName } from '../../../shared/operations.js';
 import type { Identity } from '../../auth/types.js';
@@ -35,12 +36,14 @@ class InProcessTransport implements ClientTransport {
     return Promise.race([this.#perform(operation, params, signal), gone]);
   }
 
-  async *stream(params: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<unknown> {
+  async *stream(params: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<StreamItem> {
     try {
       await this.#env.ready();
       const given = this.#travel(params);
       const outcome = await this.#env.operations.invoke(given, this.#caller(signal), { expects: 'stream' });
-      if (outcome.kind === 'stream') for await (const item of outcome.stream) yield wireValue(item) ?? null;
+      if (outcome.kind !== 'stream') return;
+      for await (const item of outcome.stream)
+        yield 'data' in item ? { ...item, data: wireValue(item.data) ?? null } : item;
     } catch (error) {
       throw publicError(error, this.#env.report);
     }
