@@ -1,13 +1,8 @@
+import type { AnswerTo, ContentOf } from '../shared/content.js';
 import type { EventType } from '../shared/events.js';
 import { GatewayError } from '../shared/gateway-error.js';
 import type { SendInput } from '../shared/messages.js';
-import type {
-  GatewayStatus,
-  HistoryPage,
-  ParamsOf,
-  ResultOf,
-  SessionStatusResult,
-} from '../shared/operation-types.js';
+import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { createCall } from './call.js';
 import { Connection, type ConnectionState, type ConnectionStatus } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
@@ -17,6 +12,7 @@ import type { FollowedRun, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
   type Answer,
+  type Asked,
   bindSession,
   type Channel,
   type ClientSession,
@@ -29,7 +25,13 @@ import { canStream } from './transport/http.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
-import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+import type {
+  ChannelInput,
+  ChannelNames,
+  ChannelPayload,
+  ClientEvent,
+  ClientHistory,
+} from './typed-events.js';
 import { Views } from './view.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -49,30 +51,30 @@ export interface ClientOperations<Source = unknown> {
   on(event: 'state', listener: (state: ConnectionState) => void): () => void;
 
   session(sessionId: string): ClientSession<Source>;
-  send(sessionId: string, input: SendInput, options?: SendOptions): Run;
+  send(sessionId: string, input: SendInput, options?: SendOptions): Run<Source>;
   events<Type extends EventType = EventType>(
     sessionId: string,
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
   /** A run that was begun elsewhere, or before this page was loaded. */
-  run(sessionId: string, runId: string, options?: SignalOptions): FollowedRun;
+  run(sessionId: string, runId: string, options?: SignalOptions): FollowedRun<Source>;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
-  respond(
+  respond<Name extends string = string>(
     sessionId: string,
-    callId: string,
-    answer: Answer,
+    asked: Asked<Name>,
+    answer: Answer<AnswerTo<ContentOf<Source>, Name>>,
     options?: SignalOptions,
   ): Promise<ResultOf<'tool-response'>>;
-  approve(sessionId: string, callId: string, input?: unknown): Promise<ResultOf<'tool-response'>>;
-  deny(sessionId: string, callId: string, reason?: string): Promise<ResultOf<'tool-response'>>;
+  approve(sessionId: string, asked: Asked, input?: unknown): Promise<ResultOf<'tool-response'>>;
+  deny(sessionId: string, asked: Asked, reason?: string): Promise<ResultOf<'tool-response'>>;
   /** A channel of a session. @default sessionId 'main' */
   channel<Name extends ChannelNames<Source>>(
     name: Name,
     sessionId?: string,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
-  history(sessionId: string, options?: HistoryOptions): Promise<HistoryPage>;
+  history(sessionId: string, options?: HistoryOptions): Promise<ClientHistory<Source>>;
   /** The status of a session, or of the gateway itself. */
   status(sessionId: string, options?: SignalOptions): Promise<SessionStatusResult>;
   status(sessionId?: undefined, options?: SignalOptions): Promise<GatewayStatus>;

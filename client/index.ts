@@ -27,6 +27,7 @@ export type { FollowedRun, Run, SendOptions } from './run.js';
 export type {
   AbortOptions,
   Answer,
+  Asked,
   Channel,
   ChannelGap,
   ChannelMessage,
@@ -43,6 +44,15 @@ export {
   type WebSocketOptions,
   webSocketTransport,
 } from './transport/websocket.js';
-export type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+export type {
+  ChannelInput,
+  ChannelNames,
+  ChannelPayload,
+  ClientEvent,
+  ClientHistory,
+  ClientMessage,
+  ClientPending,
+  ClientState,
+} from './typed-events.js';
 export type { WatchChange, WatchState, WatchStatus } from './view.js';
 export type { Watch } from './watch.js';

@@ -1,3 +1,4 @@
+import type { ContentOf, WithMessage } from '../shared/content.js';
 import type { GatewayEvent, OnBusy, StopReason } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
@@ -13,6 +14,7 @@ import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
 import { Reader, type Start } from './reader.js';
 import { type Aborts, abortError, backoff, delay, joinAborts } from './timing.js';
+import type { ClientEvent } from './typed-events.js';
 import type { Views } from './view.js';
 
 const HISTORY_LIMIT = 1000;
@@ -49,12 +51,12 @@ export interface SendOptions extends SignalOptions {
  * A run, followed to its end. Iterating yields its events, from its beginning each time; leaving the iteration only detaches. A `gap`
  * with its `snapshot` in between says that events are missing.
  */
-export interface FollowedRun extends AsyncIterable<GatewayEvent> {
+export interface FollowedRun<Source = unknown> extends AsyncIterable<ClientEvent<Source>> {
   /**
    * Resolves whatever the run's end, through any outage, with `stopReason: 'lost'` where it cannot be known any more (`error` says why,
    * if this client gave up). Rejects only if the message was never accepted. Needs no handler.
    */
-  readonly result: Promise<RunResult>;
+  readonly result: Promise<WithMessage<RunResult, ContentOf<Source>>>;
   /** The answer's text as it grows; joined, it is the whole. */
   readonly text: AsyncIterable<string>;
   /** Ends the run, also before it starts. */
@@ -62,7 +64,7 @@ export interface FollowedRun extends AsyncIterable<GatewayEvent> {
 }
 
 /** A sent message and its run. */
-export interface Run extends FollowedRun {
+export interface Run<Source = unknown> extends FollowedRun<Source> {
   readonly idempotencyKey: string;
   /**
    * Rejects when the gateway refused the message, or surely never got it. While it may have been accepted, it is asked for again, for as

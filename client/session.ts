@@ -1,13 +1,21 @@
+import type { AnswerTo, ContentOf } from '../shared/content.js';
 import type { EventOf, EventType, GatewayEvent } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
-import type { HistoryPage, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
+import type { ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { EventIterator } from './event-iterator.js';
 import type { MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { Reader, type Start } from './reader.js';
 import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
-import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
+import type {
+  ChannelInput,
+  ChannelNames,
+  ChannelPayload,
+  ClientEvent,
+  ClientHistory,
+  ClientState,
+} from './typed-events.js';
 import { createWatch, loadState, type Watch } from './watch.js';
 
 /** Options of an iteration over events. A signal ends it without an error. */
@@ -41,7 +49,12 @@ export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Pa
 }
 
 /** An answer to a confirmation, a question or a client tool's call. */
-export type Answer = Omit<ParamsOf<'tool-response'>, 'sessionId' | 'callId'>;
+export interface Answer<Output = unknown>
+  extends Omit<ParamsOf<'tool-response'>, 'sessionId' | 'callId' | 'output'> {
+  readonly output?: Output | undefined;
+}
+/** What is answered: the id of the call, or what carries it, as a pending question or an event. */
+export type Asked<Name extends string = string> = string | { readonly callId: string; readonly name: Name };
 /** Which run to end, and why. */
 export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
 /** Which page of the history to read. */
@@ -54,7 +67,7 @@ export type ClientSession<Source = unknown> = SessionOperations<Source> & Method
 export interface SessionOperations<Source = unknown> {
   readonly id: string;
   /** Sends a message, at once, and at most once whatever the network does. */
-  send(input: SendInput, options?: SendOptions): Run;
+  send(input: SendInput, options?: SendOptions): Run<Source>;
   /**
    * Everything that happens in the session, from every client, each event once; ends when left. It listens from this call on.
    * Throws what the gateway refuses the session with.
@@ -63,11 +76,13 @@ export interface SessionOperations<Source = unknown> {
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
   /** A run that was begun elsewhere, or before this page was loaded. */
-  run(runId: string, options?: SignalOptions): FollowedRun;
+  run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
-  watch(options?: { readonly from?: SessionState | undefined }): Watch;
+  watch(options?: {
+    readonly from?: SessionState | ClientState<Source, SessionState> | undefined;
+  }): Watch<Source>;
   /** The session's state now, plain JSON: what a server renders, for `watch({ from })` in the page to go on from without a gap. */
-  state(options?: SignalOptions): Promise<SessionState>;
+  state(options?: SignalOptions): Promise<ClientState<Source, SessionState>>;
   channel<Name extends ChannelNames<Source>>(
     name: Name,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
@@ -75,11 +90,15 @@ export interface SessionOperations<Source = unknown> {
   abort(options?: AbortOptions): Promise<ResultOf<'abort'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(options?: SignalOptions): Promise<ResultOf<'close'>>;
-  respond(callId: string, answer: Answer, options?: SignalOptions): Promise<ResultOf<'tool-response'>>;
+  respond<Name extends string = string>(
+    asked: Asked<Name>,
+    answer: Answer<AnswerTo<ContentOf<Source>, Name>>,
+    options?: SignalOptions,
+  ): Promise<ResultOf<'tool-response'>>;
   /** Allows a tool call, with `input` in place of its own if given. */
-  approve(callId: string, input?: unknown): Promise<ResultOf<'tool-response'>>;
-  deny(callId: string, reason?: string): Promise<ResultOf<'tool-response'>>;
-  history(options?: HistoryOptions): Promise<HistoryPage>;
+  approve(asked: Asked, input?: unknown): Promise<ResultOf<'tool-response'>>;
+  deny(asked: Asked, reason?: string): Promise<ResultOf<'tool-response'>>;
+  history(options?: HistoryOptions): Promise<ClientHistory<Source>>;
   status(options?: SignalOptions): Promise<SessionStatusResult>;
   /** Ends the iterations and watches begun here. Runs go on, and so do their results. */
   detach(): void;
@@ -119,8 +138,10 @@ export function bindSession(core: Core, id: string): ClientSession {
     }
     return iterator;
   };
-  const respond: ClientSession['respond'] = (callId, answer, options) =>
-    call('tool-response', { ...options, ...answer, sessionId: id, callId });
+  const respond: ClientSession['respond'] = (asked, answer, options) => {
+    const callId = typeof asked === 'string' ? asked : asked.callId;
+    return call('tool-response', { ...options, ...answer, sessionId: id, callId });
+  };
   const status: ClientSession['status'] = (options) =>
     call('status', { ...options, sessionId: id }) as Promise<SessionStatusResult>;
 
@@ -156,8 +177,8 @@ export function bindSession(core: Core, id: string): ClientSession {
     },
     close: (options) => call('close', { ...options, sessionId: id }),
     respond,
-    approve: (callId, input) => respond(callId, { approved: true, input }),
-    deny: (callId, reason) => respond(callId, { approved: false, reason }),
+    approve: (asked, input) => respond(asked, { approved: true, input }),
+    deny: (asked, reason) => respond(asked, { approved: false, reason }),
     history: (options) => call('history', { ...options, sessionId: id }),
     status,
     detach: () => {

@@ -1,5 +1,17 @@
+import type {
+  AskedOf,
+  ContentEvents,
+  ContentEventType,
+  ContentOf,
+  IsPlain,
+  MessageOf,
+  ToolCallOf,
+  WithMessage,
+} from '../shared/content.js';
 import type { PayloadAt, PayloadName } from '../shared/contract.js';
 import type { EventOf, EventType } from '../shared/events.js';
+import type { ActiveRun, PendingQuestion, SessionState } from '../shared/fold.js';
+import type { HistoryPage } from '../shared/operation-types.js';
 import type { Wire } from '../shared/wire.js';
 
 /** The payloads a gateway's type carries for one part of its contract; unknown where it carries none. */
@@ -27,7 +39,37 @@ type CustomEvents<Payloads> = [keyof Payloads & string] extends [never]
       };
     }[keyof Payloads & string];
 
+/** Events whose data a gateway's type describes, by type. */
+interface DescribedEvents<Source> extends ContentEvents<ContentOf<Source>> {
+  readonly custom: CustomEvents<PayloadsOf<Source, 'events'>>;
+}
+
+type DescribedType = 'custom' | ContentEventType;
+
 /** Events of some types, as a client of this gateway sees them. */
 export type ClientEvent<Source, Type extends EventType = EventType> =
-  | EventOf<Exclude<Type, 'custom'>>
-  | ('custom' extends Type ? CustomEvents<PayloadsOf<Source, 'events'>> : never);
+  | EventOf<Exclude<Type, DescribedType>>
+  | DescribedEvents<Source>[Type & DescribedType];
+
+/** A message of this gateway, with what its apps declare of their tools and data blocks. */
+export type ClientMessage<Source> = MessageOf<ContentOf<Source>>;
+
+/** What waits for an answer. A confirmation is of a tool; an input is asked for by a question or a tool of the client's. */
+export type ClientPending<Source> =
+  | (ToolCallOf<PendingQuestion, ContentOf<Source>> & { readonly kind: 'confirmation' })
+  | (AskedOf<PendingQuestion, ContentOf<Source>, 'input'> & { readonly kind: 'input' });
+
+/** A session's state as a client of this gateway sees it. */
+export type ClientState<Source, State extends SessionState> =
+  IsPlain<ContentOf<Source>> extends true
+    ? State
+    : Omit<State, 'messages' | 'run' | 'pending'> & {
+        readonly messages: readonly ClientMessage<Source>[];
+        readonly run: WithMessage<ActiveRun, ContentOf<Source>> | null;
+        readonly pending: readonly ClientPending<Source>[];
+      };
+
+/** A page of history as a client of this gateway sees it. */
+export interface ClientHistory<Source> extends Omit<HistoryPage, 'messages'> {
+  readonly messages: readonly ClientMessage<Source>[];
+}

@@ -1,17 +1,18 @@
 import type { SessionState } from '../shared/fold.js';
 import type { Core } from './run.js';
 import { joinAborts, raceSignal } from './timing.js';
+import type { ClientState } from './typed-events.js';
 import { stateOf, View, type WatchChange, type WatchState } from './view.js';
 
 /**
  * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and
  * closes a second after its last, and may be subscribed again: it goes on from where it was. All watches of a session share one.
  */
-export interface Watch {
+export interface Watch<Source = unknown> {
   /** The same object until something changes. Without a subscriber, the last state there was. */
-  readonly getSnapshot: () => WatchState;
+  readonly getSnapshot: () => ClientState<Source, WatchState>;
   /** The state it began with, which a server has rendered; the same object for ever. The third of `useSyncExternalStore`. */
-  readonly getServerSnapshot: () => WatchState;
+  readonly getServerSnapshot: () => ClientState<Source, WatchState>;
   /**
    * Calls the listener after each change, `delta` for a piece of text, which come many a second. Returns what stops it. What a listener
    * throws is reported as an uncaught error and harms nobody.

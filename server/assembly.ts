@@ -14,13 +14,12 @@ import { AddressGate } from './limits/address-gate.js';
 import { Quotas } from './limits/quotas.js';
 import { RequestGate } from './limits/request-gate.js';
 import { RateLimiter } from './limits/token-bucket.js';
-import { isPromise } from './maybe-promise.js';
 import { flattenMethods } from './methods/flatten.js';
 import { OpenCalls } from './operations/open-calls.js';
 import { Operations } from './operations/operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { Refusals } from './refusals.js';
-import { validate } from './schema/validate.js';
+import { checkLogged } from './schema/check-logged.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
@@ -220,11 +219,8 @@ function sessionEnvironment(
     app: (name): Application => parts.apps.get(name),
     format: (app, name) => parts.apps.format(app, name),
     checkPayload(kind, name, payload) {
-      const schema = Object.hasOwn(config[kind], name) ? config[kind][name] : undefined;
-      const outcome = schema && validate(schema, payload, `payload of ${name}`);
-      // What is published is logged in order, so there is no waiting for an asynchronous schema; it only reports.
-      if (isPromise(outcome))
-        outcome.catch((error: unknown) => parts.report(error, `payload of ${kind} ${name}`));
+      const failed = (error: unknown): void => parts.report(error, `payload of ${kind} ${name}`);
+      checkLogged(config[kind], name, payload, failed);
     },
     notify: parts.notify,
     report: parts.report,

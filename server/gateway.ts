@@ -5,7 +5,7 @@ import type { PayloadTypes } from '../shared/contract.js';
 import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
-import type { Application } from './apps/application.js';
+import type { Application, ContentTypes } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { DisconnectTarget } from './auth/presence.js';
@@ -45,12 +45,14 @@ export class Gateway<
   Methods = Readonly<Record<never, never>>,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
+  Apps extends Application = never,
 > {
   /** What the gateway's type carries to its clients; it has no value. */
   declare readonly '~contract': {
     readonly methods: Methods;
     readonly channels: PayloadTypes<Channels>;
     readonly events: PayloadTypes<Events>;
+    readonly content: ContentTypes<Apps>;
   };
   readonly #parts: Assembly;
   readonly #doors: Doors;
@@ -370,26 +372,4 @@ export function startForHost(gateway: Gateway<any, any, any>): void {
       if (!state.draining) report(error, 'starting the gateway');
     });
   });
-}
-
-// No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
-/**
- * Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
- *
- * @example
- * ```ts
- * const gateway = createGateway({
- *   app,
- *   auth: { type: 'token', token: process.env.GATEWAY_TOKEN! },
- *   methods: { ping: async () => ({ pong: true }) },
- * });
- * const { url } = await gateway.start();
- * ```
- */
-export function createGateway<
-  Methods extends MethodTree,
-  Channels extends PayloadSchemas = Readonly<Record<never, never>>,
-  Events extends PayloadSchemas = Readonly<Record<never, never>>,
->(config: GatewayConfig<Methods, Channels, Events>): Gateway<GivenMethods<Methods>, Channels, Events> {
-  return new Gateway(config) as unknown as Gateway<GivenMethods<Methods>, Channels, Events>;
 }

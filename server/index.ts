@@ -62,6 +62,8 @@ export type {
   ClientTool,
   Confirmation,
   ConfirmationRequest,
+  ContentSchemas,
+  ContentTypes,
   OnDisconnect,
   Question,
   ToolSession,
@@ -90,8 +92,9 @@ export type {
 } from './auth/types.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
+export { createGateway } from './create-gateway.js';
 export type { StartedGateway } from './doors.js';
-export { createGateway, createInProcessTransport, Gateway } from './gateway.js';
+export { createInProcessTransport, Gateway } from './gateway.js';
 export type {
   ExecuteOptions,
   HostChannel,

@@ -3,18 +3,22 @@ import type { Client } from '../client.js';
 import { Listeners } from '../listeners.js';
 import { isHidden } from '../page.js';
 import type { Run } from '../run.js';
-import type { ClientSession } from '../session.js';
+import type { SessionOperations } from '../session.js';
 import { quietTimer } from '../timing.js';
+import type { ClientState } from '../typed-events.js';
 import type { WatchChange, WatchState } from '../view.js';
 import type { Watch } from '../watch.js';
 
 /** What an interface does with a session. The functions stay the same for as long as the session is shown. */
-export interface SessionActions
-  extends Pick<ClientSession, 'send' | 'abort' | 'approve' | 'deny' | 'respond'>,
+export interface SessionActions<Source = unknown>
+  extends Pick<SessionOperations<Source>, 'send' | 'abort' | 'approve' | 'deny' | 'respond'>,
     Pick<Watch, 'loadEarlier' | 'retry'> {}
 
 /** A session as an interface shows it, and what can be done with it. The same object until something changes. */
 export interface SessionView extends WatchState, SessionActions {}
+
+/** The same of a gateway whose type is known: its tools, data blocks and questions by name. */
+export type SessionViewOf<Source> = ClientState<Source, WatchState> & SessionActions<Source>;
 
 /** A value that changes, as an interface reads it. */
 export interface Shown<T> {

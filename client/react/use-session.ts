@@ -3,8 +3,8 @@ import { type SessionOptions, SessionStore, type SessionView } from '../hooks/se
 import { useGateway } from './provider.js';
 
 /** What of a session a component shows. It renders again only when that changes. */
-export interface SelectOptions<T> {
-  readonly select: (view: SessionView) => T;
+export interface SelectOptions<T, View = SessionView> {
+  readonly select: (view: View) => T;
   /** @default Object.is */
   readonly isEqual?: ((a: T, b: T) => boolean) | undefined;
 }

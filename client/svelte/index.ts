@@ -5,12 +5,12 @@ import {
   type SessionActions,
   type SessionOptions,
   SessionStore,
-  type SessionView,
+  type SessionViewOf,
   type Shown,
 } from '../hooks/session-store.js';
 
 export type { ConnectionHealth } from '../hooks/health.js';
-export type { SessionActions, SessionOptions, SessionView } from '../hooks/session-store.js';
+export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 
 /** A value that changes: `current` in runes and templates, `$value` as a store. Followed while something shows it. */
 export interface Live<T> {
@@ -20,7 +20,7 @@ export interface Live<T> {
 }
 
 /** A session as a live value, and what can be done with it. */
-export interface LiveSession extends Live<SessionView>, SessionActions {}
+export interface LiveSession<Source = unknown> extends Live<SessionViewOf<Source>>, SessionActions<Source> {}
 
 function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
   const track = createSubscriber(subscribe);
@@ -62,12 +62,16 @@ function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
  * console.log(chat.current.messages.length);
  * ```
  */
-export function liveSession(client: Client<any>, id: string, options?: SessionOptions): LiveSession {
+export function liveSession<Source = unknown>(
+  client: Client<any>,
+  id: string,
+  options?: SessionOptions,
+): LiveSession<Source> {
   const store = new SessionStore(client, id, options);
   const { send, abort, approve, deny, respond, loadEarlier, retry } = store.getSnapshot();
   const value = live(store);
   const actions = { send, abort, approve, deny, respond, loadEarlier, retry };
-  return Object.defineProperties(actions, Object.getOwnPropertyDescriptors(value)) as LiveSession;
+  return Object.defineProperties(actions, Object.getOwnPropertyDescriptors(value)) as never;
 }
 
 /** How the connection of a client is, for a person. */

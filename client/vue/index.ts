@@ -19,11 +19,12 @@ import {
   type SessionOptions,
   SessionStore,
   type SessionView,
+  type SessionViewOf,
   type Shown,
 } from '../hooks/session-store.js';
 
 export type { ConnectionHealth } from '../hooks/health.js';
-export type { SessionActions, SessionOptions, SessionView } from '../hooks/session-store.js';
+export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 
 /** Under which a client is provided: `app.provide(GATEWAY, client)`, once for each app, on a server once for each request. */
 export const GATEWAY: InjectionKey<Client<any>> = Symbol('gateway');
@@ -36,11 +37,13 @@ export function useGateway<Source = unknown>(): Client<Source> {
 }
 
 /** A session's state as refs, each of which changes only when its part does, and what can be done with it. */
-export type SessionRefs = {
-  readonly [Name in Exclude<keyof SessionView, keyof SessionActions>]-?: ComputedRef<SessionView[Name]>;
-} & SessionActions & {
+export type SessionRefs<Source = unknown> = {
+  readonly [Name in Exclude<keyof SessionView, keyof SessionActions>]-?: ComputedRef<
+    Name extends keyof SessionViewOf<Source> ? SessionViewOf<Source>[Name] : never
+  >;
+} & SessionActions<Source> & {
     /** All of it at once. */
-    readonly view: Readonly<Ref<SessionView>>;
+    readonly view: Readonly<Ref<SessionViewOf<Source>>>;
   };
 
 /** Shows what a source says: in a component from when it is mounted, never on a server; elsewhere at once. Ends with its scope. */
@@ -74,7 +77,10 @@ function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
  * const { messages, run, status, send } = useSession('main');
  * ```
  */
-export function useSession(id: MaybeRefOrGetter<string>, options: SessionOptions = {}): SessionRefs {
+export function useSession<Source = unknown>(
+  id: MaybeRefOrGetter<string>,
+  options: SessionOptions = {},
+): SessionRefs<Source> {
   const client = useGateway();
   const store = computed(() => new SessionStore(client, toValue(id), options));
   const first = store.value.getServerSnapshot();
@@ -85,7 +91,10 @@ export function useSession(id: MaybeRefOrGetter<string>, options: SessionOptions
       ? (...args: never[]) => (view.value[name] as (...args: never[]) => unknown)(...args)
       : computed(() => view.value[name]);
   const names = [...(Object.keys(first) as (keyof SessionView)[]), 'error' as const];
-  return { view, ...Object.fromEntries(names.map((name) => [name, of(name)])) } as unknown as SessionRefs;
+  return {
+    view,
+    ...Object.fromEntries(names.map((name) => [name, of(name)])),
+  } as unknown as SessionRefs<Source>;
 }
 
 /** How the connection is, for a person. */

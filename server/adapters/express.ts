@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { MethodTree } from '../../shared/method.js';
+import type { Application } from '../apps/application.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods, startForHost } from '../gateway.js';
@@ -31,7 +32,7 @@ export interface GatewayRouter<G> {
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
 }
 
-type AnyGateway = Gateway<any, any, any>;
+type AnyGateway = Gateway<any, any, any, any>;
 
 /**
  * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
@@ -57,10 +58,12 @@ export function gatewayMiddleware<
   Methods extends MethodTree,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
+  Single extends Application = never,
+  Many extends Readonly<Record<string, Application>> = Readonly<Record<never, never>>,
 >(
-  config: GatewayConfig<Methods, Channels, Events>,
+  config: GatewayConfig<Methods, Channels, Events, Single, Many>,
   options?: MiddlewareOptions,
-): GatewayRouter<Gateway<GivenMethods<Methods>, Channels, Events>>;
+): GatewayRouter<Gateway<GivenMethods<Methods>, Channels, Events, Single | Many[keyof Many]>>;
 export function gatewayMiddleware(
   source: AnyGateway | GatewayConfig<any, any, any>,
   options: MiddlewareOptions = {},

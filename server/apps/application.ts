@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type {
   PayloadAt,
   PayloadName,
+  PayloadTypes,
   RegisteredChannels,
   RegisteredEvents,
   UserContext,
@@ -48,6 +49,9 @@ export interface Question<Schema extends StandardSchemaV1 | undefined = undefine
   readonly schema?: Schema;
 }
 
+/** Schemas by name: of data blocks, of answers to questions. */
+export type ContentSchemas = Readonly<Record<string, StandardSchemaV1>>;
+
 /** A request for the person's consent: `turn.confirm`. */
 export interface ConfirmationRequest {
   /** Of the tool or action in question. */
@@ -81,7 +85,11 @@ export interface TurnSession extends ToolSession {
 }
 
 /** One turn of an app: the message to answer and everything it may do meanwhile. */
-export interface Turn<Tools extends ToolSet = ToolSet> {
+export interface Turn<
+  Tools extends ToolSet = ToolSet,
+  Data extends ContentSchemas = any,
+  Questions extends ContentSchemas = any,
+> {
   readonly runId: string;
   /**
    * The answer so far, when the gateway was restarted during this run and the app is `resumable`; else null. What is yielded now is
@@ -120,17 +128,31 @@ export interface Turn<Tools extends ToolSet = ToolSet> {
   ): Promise<OutputOf<Tools[Name]>>;
   /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
   steered(): readonly Message[];
-  /** Asks the person; resolves with the answer. Time spent waiting does not count towards the run's time-out. */
-  ask<Schema extends StandardSchemaV1 | undefined = undefined>(
-    question: Question<Schema>,
-  ): Promise<Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown>;
+  /** Asks the person; resolves with the answer, as `schema`, or the app's own for questions of this name, makes it. Time spent waiting does not count towards the run's time-out. */
+  ask<const Name extends string, Schema extends StandardSchemaV1 | undefined = undefined>(
+    question: Question<Schema> & { readonly name: Name | (keyof Questions & string) },
+  ): Promise<
+    Schema extends StandardSchemaV1
+      ? StandardSchemaV1.InferOutput<Schema>
+      : Name extends keyof Questions
+        ? StandardSchemaV1.InferOutput<Questions[Name]>
+        : unknown
+  >;
   /**
    * Asks the person for consent, for what is no tool of the app's own: a framework's tool, a graph's interrupt. The app's own tools
    * ask by themselves (`confirm`).
    */
   confirm(request: ConfirmationRequest): Promise<Confirmation>;
-  /** Creates or, with the id of an earlier one, replaces a data block of the answer. Returns its id. */
-  data(name: string, value: unknown, options?: { readonly id?: string }): string;
+  /**
+   * Creates or, with the id of an earlier one, replaces a data block of the answer. Returns its id.
+   *
+   * @throws GatewayError `INVALID_PARAMS` for a value that does not fit the app's own schema for blocks of this name.
+   */
+  data<Name extends PayloadName<PayloadTypes<Data>>>(
+    name: Name,
+    value: PayloadAt<PayloadTypes<Data>, Name>,
+    options?: { readonly id?: string },
+  ): string;
   /** Merges metadata into the answer's. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /** Logs a custom event: delivered and replayed, but not part of the answer. */
@@ -155,9 +177,17 @@ type OutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
 export type OnDisconnect = 'continue' | 'abort';
 
 /** A conversational application. Any object with a compatible `run` is one. */
-export interface Application<Tools extends ToolSet = any> {
+export interface Application<
+  Tools extends ToolSet = any,
+  Data extends ContentSchemas = any,
+  Questions extends ContentSchemas = any,
+> {
   readonly description?: string;
   readonly tools?: Tools;
+  /** Schemas of data blocks, by name, which `turn.data` checks; blocks that are not listed take anything. */
+  readonly data?: Data;
+  /** Schemas of answers, by the question's name, for every `turn.ask` of that name without a schema of its own. */
+  readonly questions?: Questions;
   /**
    * Whether runs that a restart of the gateway interrupted go on instead of ending as `lost`: `run` is called again for the same
    * run, with the answer so far in `turn.resumed`. A confirmation or question that was open is answered where `run` comes to ask
@@ -168,7 +198,30 @@ export interface Application<Tools extends ToolSet = any> {
   readonly resumable?: boolean;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
-  run(turn: Turn<Tools>): AppOutput;
+  run(turn: Turn<Tools, Data, Questions>): AppOutput;
+}
+
+type NamesIn<A, Part extends string> = A extends { readonly [P in Part]?: infer All }
+  ? string extends keyof All
+    ? never
+    : keyof All & string
+  : never;
+type PartAt<A, Part extends string, Name extends string> = A extends { readonly [P in Part]?: infer All }
+  ? Name extends keyof All
+    ? All[Name]
+    : never
+  : never;
+type ToolTypes<T> =
+  T extends Tool<infer Input, infer Output> ? { readonly input: Input; readonly output: Output } : never;
+type SchemaInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
+
+/** What apps say and ask, by name, for the type of their gateway; a name of several apps stands for any of them. */
+export interface ContentTypes<Apps> {
+  readonly tools: { readonly [Name in NamesIn<Apps, 'tools'>]: ToolTypes<PartAt<Apps, 'tools', Name>> };
+  readonly data: { readonly [Name in NamesIn<Apps, 'data'>]: SchemaInput<PartAt<Apps, 'data', Name>> };
+  readonly questions: {
+    readonly [Name in NamesIn<Apps, 'questions'>]: SchemaInput<PartAt<Apps, 'questions', Name>>;
+  };
 }
 
 export type { ClientTool, ContentBlock, ToolOutput };

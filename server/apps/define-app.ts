@@ -1,10 +1,14 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionHandle, SessionOptions } from '../host/session-handle.js';
-import type { Application } from './application.js';
+import type { Application, ContentSchemas } from './application.js';
 import type { ToolSet } from './tool.js';
 
 /** An app that knows its gateway once it is registered. */
-export interface App<Tools extends ToolSet = any> extends Application<Tools> {
+export interface App<
+  Tools extends ToolSet = any,
+  Data extends ContentSchemas = any,
+  Questions extends ContentSchemas = any,
+> extends Application<Tools, Data, Questions> {
   /**
    * A session of this app, for host code.
    *
@@ -37,10 +41,12 @@ export function registerApp(app: object, open: OpenSession): void {
  * });
  * ```
  */
-export function defineApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
-  definition: Application<Tools>,
-): App<Tools> {
-  const app: App<Tools> = {
+export function defineApp<
+  const Tools extends ToolSet = Readonly<Record<never, never>>,
+  const Data extends ContentSchemas = Readonly<Record<never, never>>,
+  const Questions extends ContentSchemas = Readonly<Record<never, never>>,
+>(definition: Application<Tools, Data, Questions>): App<Tools, Data, Questions> {
+  const app: App<Tools, Data, Questions> = {
     ...definition,
     session(name, options) {
       const open = registrations.get(app);

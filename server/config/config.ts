@@ -31,6 +31,8 @@ export interface GatewayConfig<
   Methods extends MethodTree = MethodTree,
   Channels extends PayloadSchemas = PayloadSchemas,
   Events extends PayloadSchemas = PayloadSchemas,
+  Single extends Application = Application,
+  Many extends Readonly<Record<string, Application>> = Readonly<Record<string, Application>>,
 > {
   /** Standalone mode: the port to listen on, 0 for any free one. @default 18789 */
   readonly port?: number | undefined;
@@ -39,8 +41,8 @@ export interface GatewayConfig<
   /** Names this gateway in `connected` and logs. @default generated */
   readonly id?: string | undefined;
   /** The single form: the only app, registered as `default`. */
-  readonly app?: Application | undefined;
-  readonly apps?: Readonly<Record<string, Application>> | undefined;
+  readonly app?: Single | undefined;
+  readonly apps?: Many | undefined;
   /** Name of the app that a key without a colon means. */
   readonly defaultApp?: string | undefined;
   /** Opens no port: the host passes requests to `handleRequest`. @default false */

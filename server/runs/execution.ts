@@ -89,6 +89,9 @@ export class Execution implements RunContext {
   get session(): TurnSession {
     return this.#host.session;
   }
+  get app(): Application {
+    return this.#host.app;
+  }
   get tools(): ToolSet {
     return this.#host.app.tools ?? {};
   }

@@ -1,9 +1,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf, type Usage } from '../../shared/messages.js';
-import type { ClientTool, Confirmation, ConfirmationRequest, Question, Turn } from '../apps/application.js';
+import type {
+  Application,
+  ClientTool,
+  Confirmation,
+  ConfirmationRequest,
+  Question,
+  Turn,
+} from '../apps/application.js';
 import { newCallId } from '../ids.js';
 import { eventType } from '../publish-options.js';
+import { checkLogged, ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { Run } from './run.js';
@@ -22,7 +30,7 @@ export interface TurnEffects {
 
 /** The face of a run that its app sees. */
 export function createTurn(
-  context: RunContext & Pick<Turn, 'session'>,
+  context: RunContext & Pick<Turn, 'session'> & { readonly app: Pick<Application, 'data' | 'questions'> },
   run: Run,
   history: readonly Message[],
   effects: TurnEffects,
@@ -48,6 +56,7 @@ export function createTurn(
     ask: (asked) => handed(context, 'ask', ask(context, asked)) as Promise<any>,
     confirm: (request) => handed(context, 'confirm', confirm(context, request)),
     data: (name, value, options) => {
+      checkLogged(context.app.data, name, value, (error) => context.report(error, `data block ${name}`));
       const id = options?.id ?? newCallId();
       context.emit('data', { id, name, value });
       return id;
@@ -68,8 +77,12 @@ function handed<T>(context: RunContext, what: string, promise: Promise<T>): Prom
   return promise;
 }
 
-async function ask(context: RunContext, asked: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
-  const { name, payload, schema } = asked;
+async function ask(
+  context: RunContext & { readonly app: Pick<Application, 'questions'> },
+  asked: Question<StandardSchemaV1 | undefined>,
+): Promise<unknown> {
+  const { name, payload } = asked;
+  const schema: StandardSchemaV1 | undefined = asked.schema ?? ownOf(context.app.questions, name);
   const pending = context.resumption?.takeQuestion(name, payload) ?? null;
   const callId = pending?.callId ?? newCallId();
   const document = schema ? toJsonSchema(schema, 'input').schema : null;
