@@ -65,7 +65,7 @@ async function measure(root: string, watches: boolean): Promise<number> {
     const client = createClient({ baseUrl: 'http://gateway.test', fetch });
     const { user, system } = process.cpuUsage();
     if (watches) {
-      const watch = client.session('main').watch({ from: state });
+      const watch = client.session('main').watch({ initial: state });
       await new Promise<void>((done) => {
         watch.subscribe(() => watch.getSnapshot().cursor === `${EPOCH}.1.${EVENTS + 1}` && done());
       });

@@ -79,9 +79,9 @@ export interface SessionOperations<Source = unknown> {
   run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
   watch(options?: {
-    readonly from?: SessionState | ClientState<Source, SessionState> | undefined;
+    readonly initial?: SessionState | ClientState<Source, SessionState> | undefined;
   }): Watch<Source>;
-  /** The session's state now, plain JSON: what a server renders, for `watch({ from })` in the page to go on from without a gap. */
+  /** The session's state now, plain JSON: what a server renders, for `watch({ initial })` in the page to go on from without a gap. */
   state(options?: SignalOptions): Promise<ClientState<Source, SessionState>>;
   channel<Name extends ChannelNames<Source>>(
     name: Name,
@@ -158,7 +158,7 @@ export function bindSession(core: Core, id: string): ClientSession {
         signal,
       ) as never;
     },
-    watch: (options) => createWatch(core, id, options?.from, attached),
+    watch: (options) => createWatch(core, id, options?.initial, attached),
     state: (options) => loadState(core, id, options?.signal),
     channel: (channel) => ({
       publish: (payload, options) => call('channel', { ...options, sessionId: id, channel, payload }),

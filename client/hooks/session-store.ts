@@ -66,7 +66,7 @@ export class SessionStore implements Shown<SessionView> {
     this.#all = shown.get(client) ?? new Map();
     shown.set(client, this.#all);
     const session = client.session(this.#id);
-    const watch = session.watch({ from: initial });
+    const watch = session.watch({ initial });
     const { approve, deny, respond } = session;
     const { loadEarlier, retry } = watch;
     this.#watch = watch;

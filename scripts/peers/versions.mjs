@@ -96,4 +96,25 @@ createGateway({ app: agentsApp({ agent: new Agent({ name: 'A', instructions: 'Be
       { install: { '@openai/agents': '0.20.0' }, node: 22 },
     ],
   },
+  {
+    name: 'react',
+    tests: 'test/client/react/server.test.ts',
+    types: `
+import { createElement } from 'react';
+import { createClient } from 'agent-session-gateway/client';
+import { GatewayProvider, useConnection, useSession } from 'agent-session-gateway/client/react';
+
+function Chat() {
+  const { messages, send } = useSession('main');
+  const count = useSession('main', { select: (view) => view.messages.length });
+  return createElement('p', { onClick: () => send('Hello') }, useConnection(), count, messages.map(({ id }) => id));
+}
+const client = createClient({ baseUrl: '/agent' });
+export const page = createElement(GatewayProvider, { client }, createElement(Chat));
+`,
+    versions: [
+      { install: { react: '18.0.0', 'react-dom': '18.0.0', '@types/react': '18.0.15' } },
+      { install: { react: '19.3.1', 'react-dom': '19.3.1', '@types/react': '19.3.0' } },
+    ],
+  },
 ];

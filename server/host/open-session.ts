@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SendInput } from '../../shared/messages.js';
-import type { ResultOf, RunResult } from '../../shared/operation-types.js';
+import type { From, ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
@@ -46,6 +46,9 @@ export function hostCaller(
   };
 }
 
+/** What `from` may be besides a cursor. */
+const WORDS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
+
 /** A session for host code, in the scope of its caller: the operations of the table, called in process. */
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
@@ -64,10 +67,11 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     return operations.send({ ...params, ...message, sessionId: id }, caller);
   };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
-    const { cursor, from, signal } = options;
+    const { from, signal } = options;
+    const start = from === undefined || WORDS.has(from) ? { from: from as From } : { cursor: from };
     return readEvents(env, identity, { signal }, async (connection) => {
       await env.ready();
-      await operations.open(connection, [{ sessionId: id, cursor, from }]);
+      await operations.open(connection, [{ sessionId: id, ...start }]);
     });
   };
   return {

@@ -60,9 +60,8 @@ export interface HostRun extends AsyncIterable<GatewayEvent> {
 
 /** Options of reading a session's events. */
 export interface HostEventsOptions {
-  readonly cursor?: string;
-  /** @default 'now' */
-  readonly from?: From;
+  /** Where to start, also at a cursor: after the event that carried it. @default 'now' */
+  readonly from?: From | (string & {});
   readonly signal?: AbortSignal;
 }
 

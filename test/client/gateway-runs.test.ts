@@ -247,7 +247,7 @@ describe('a watched session', () => {
     await new Promise<void>((resolve) => rendered.subscribe(() => resolve()));
     const { sending: _, status: __, ...state } = JSON.parse(JSON.stringify(rendered.getSnapshot()));
     const page = connectClient(url);
-    const watch = page.session('main').watch({ from: state });
+    const watch = page.session('main').watch({ initial: state });
     expect(watch.getSnapshot().messages).to.have.length(2);
     const { cursor } = await client.send('main', 'two').result;
     while (watch.getSnapshot().cursor !== cursor)

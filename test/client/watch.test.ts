@@ -98,7 +98,7 @@ describe('client watch', () => {
 
   it('keeps the state it began with for the hydration of what a server rendered', async () => {
     const state = { ...initialState, cursor: at(7), messages: [message('m1')] };
-    const watch = client.session('main').watch({ from: state });
+    const watch = client.session('main').watch({ initial: state });
     const first = watch.getServerSnapshot();
     expect(first).to.equal(watch.getSnapshot());
     watched(watch);
@@ -106,7 +106,7 @@ describe('client watch', () => {
     expect(watch.getServerSnapshot()).to.equal(first);
     expect(watch.getSnapshot()).to.not.equal(first);
     // Another part of the page is hydrated while the session is followed already.
-    expect(client.session('main').watch({ from: state }).getServerSnapshot()).to.deep.equal(first);
+    expect(client.session('main').watch({ initial: state }).getServerSnapshot()).to.deep.equal(first);
   });
 
   it('survives the rehearsal of StrictMode: subscribed, left and subscribed again', async () => {
@@ -186,7 +186,7 @@ describe('client watch', () => {
     const state = { ...initialState, cursor: at(7), messages: [message('m1')] };
     const watch = client
       .session('main')
-      .watch({ from: JSON.parse(JSON.stringify({ ...state, status: 'running', sending: [] })) });
+      .watch({ initial: JSON.parse(JSON.stringify({ ...state, status: 'running', sending: [] })) });
     expect(watch.getSnapshot()).to.deep.equal({ ...state, status: 'ready', sending: [] });
     watched(watch);
     const link = await transport.link(0);

@@ -16,6 +16,7 @@ describe('the tests of the peers', () => {
       'openai',
       '@langchain/langgraph',
       '@openai/agents',
+      'react',
     ]);
     for (const { versions } of PEERS) {
       for (const version of versions.flatMap(({ install }: any) => Object.values(install))) {

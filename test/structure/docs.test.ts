@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { EVENTS_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
+import { renderOnServer } from '../client/svelte/compile.js';
 import { ROOT } from '../support/program.js';
 
 const run = promisify(execFile);
@@ -80,6 +81,15 @@ describe('documentation', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).to.equal('');
+  });
+
+  it('has Svelte blocks that compile and render', async () => {
+    const blocks = PAGES.flatMap((page) => [...read(page).matchAll(/^```svelte\n([\s\S]*?)^```$/gm)]);
+    expect(blocks).to.not.be.empty;
+    for (const [, code] of blocks) {
+      const html = await renderOnServer({ 'block.svelte': code! }, 'block.svelte', { id: 'main' });
+      expect(html).to.contain('loading, online').and.to.contain('<button>Send</button>');
+    }
   });
 
   it('links to pages that exist', () => {

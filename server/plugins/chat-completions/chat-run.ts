@@ -102,7 +102,7 @@ export class ChatRun {
   async read(signal: AbortSignal, tell: (part: AnswerPart) => MaybePromise<void>): Promise<AnswerEnd> {
     const left = new AbortController();
     const events = this.#session.events({
-      cursor: this.#cursor,
+      from: this.#cursor,
       signal: AbortSignal.any([signal, left.signal]),
     });
     const ahead = new Lookahead(events[Symbol.asyncIterator]());
@@ -186,7 +186,7 @@ export class ChatRun {
   }
 
   async #reaches(types: readonly string[]): Promise<void> {
-    for await (const event of this.#session.events({ cursor: this.#cursor })) {
+    for await (const event of this.#session.events({ from: this.#cursor })) {
       if (event.type === 'gap' || event.type === 'auth_expired') return;
       if ('runId' in event && event.runId === this.runId && types.includes(event.type)) return;
     }
