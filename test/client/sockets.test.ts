@@ -160,5 +160,5 @@ describe('a program with a client on a Unix socket', () => {
     const program = runProgram('test/support/unix-client.ts', { args: [socketPath, TOKEN] });
     expect(await program.exited).to.equal(0);
     expect(program.output).to.include('"draining":false');
-  }).timeout(30_000);
+  });
 });

@@ -90,8 +90,7 @@ function once(events: readonly any[]): any[] {
   return [...new Map(events.map((event) => [event.cursor, event])).values()];
 }
 
-describe('a real browser', function () {
-  this.timeout(90_000);
+describe('a real browser', () => {
   before(function () {
     needChromium(this);
   });

@@ -77,8 +77,7 @@ declare global {
   var result: { readonly stopReason: string };
 }
 
-describe('a real browser with WebSockets', function () {
-  this.timeout(90_000);
+describe('a real browser with WebSockets', () => {
   before(function () {
     needChromium(this);
   });

@@ -84,7 +84,7 @@ describe('a client behind a network that cuts connections at any byte', () => {
       { numRuns: 12 },
     );
     expect(proxy.cut, 'the cuts were hard enough to matter').to.be.greaterThan(5);
-  }).timeout(60_000);
+  });
 
   it('says so where retention has cut what came next, and shows the same state in the end', async () => {
     const { url, model, proxy } = await setUp(15);
@@ -114,5 +114,5 @@ describe('a client behind a network that cuts connections at any byte', () => {
       { numRuns: 15 },
     );
     expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
-  }).timeout(60_000);
+  });
 });

@@ -96,6 +96,6 @@ describe('a client whose network fails in every way, with a page that throws and
         ),
         { numRuns: 8 },
       );
-    }).timeout(120_000);
+    });
   }
 });

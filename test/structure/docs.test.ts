@@ -56,7 +56,7 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
 
 describe('documentation', () => {
   it('has TypeScript blocks that compile', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     const folder = join(ROOT, '.cache/docs');
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
