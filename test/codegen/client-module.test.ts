@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Catalogue, clientModule } from '../../server/codegen/client-module.js';
 import { compileFiles } from '../support/compile.js';
+import { cases } from '../support/fuzz.js';
 
 type Method = Catalogue['methods'][number];
 const method = (path: string, rest: Partial<Method> = {}): Method => ({
@@ -75,7 +76,7 @@ describe('a generated module', () => {
           expect((await clientModule({ ...HOSTILE, methods })).code).to.equal(code);
         },
       ),
-      { numRuns: 10 },
+      { numRuns: cases(10) },
     );
   });
 

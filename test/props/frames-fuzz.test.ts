@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { echo } from '../support/apps.js';
+import { cases } from '../support/fuzz.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { head } from '../support/raw-http.js';
 import { openUnixSocket, openWebSocket, type RawFrame, type RawSocket } from '../support/raw-socket.js';
@@ -135,7 +136,7 @@ describe('whatever is written to a socket', () => {
           socket.destroy();
           await socket.closed;
         }),
-        { numRuns: 120 },
+        { numRuns: cases(120) },
       );
       await checkAlice(fuzzed);
     });
@@ -182,7 +183,7 @@ describe('whatever is written to a socket', () => {
           socket.destroy();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
     await checkAlice(fuzzed);
   });
@@ -211,7 +212,7 @@ describe('whatever is written to a socket', () => {
           await ended;
           expect(Buffer.concat(received).toString()).not.to.include(SECRET);
         }),
-        { numRuns: 150 },
+        { numRuns: cases(150) },
       );
       await checkAlice(fuzzed);
     });

@@ -1,3 +1,4 @@
+import './fuzz.js';
 import { closeAll } from './resources.js';
 
 /** Closes what a test opened, also when it failed. */
