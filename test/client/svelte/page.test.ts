@@ -82,9 +82,7 @@ describe('svelte', () => {
 
     await page.evaluate(() => (globalThis as any).hide());
     await page.waitForSelector('b');
-    await page.waitForFunction(() => globalThis.client.connection.state === 'closed', undefined, {
-      timeout: 20_000,
-    });
+    await page.waitForFunction(() => globalThis.client.connection.state === 'closed');
     expect(problems).to.deep.equal([]);
   });
 

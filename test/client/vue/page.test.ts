@@ -83,9 +83,7 @@ describe('vue', () => {
       (globalThis as any).shown.value = false;
     });
     await page.waitForSelector('b');
-    await page.waitForFunction(() => globalThis.client.connection.state === 'closed', undefined, {
-      timeout: 20_000,
-    });
+    await page.waitForFunction(() => globalThis.client.connection.state === 'closed');
     expect(problems).to.deep.equal([]);
   });
 
