@@ -2,14 +2,6 @@ import type { EventType } from '../shared/events.js';
 import { GatewayError } from '../shared/gateway-error.js';
 import type { SendInput } from '../shared/messages.js';
 import type {
-  CallOptions,
-  InvokeArgs,
-  MethodTreeOf,
-  PathsIn,
-  ResultAt,
-  StreamArgs,
-} from '../shared/method.js';
-import type {
   GatewayStatus,
   HistoryPage,
   ParamsOf,
@@ -18,9 +10,10 @@ import type {
 } from '../shared/operation-types.js';
 import { createCall } from './call.js';
 import { Connection, type ConnectionState, type ConnectionStatus } from './connection.js';
+import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
 import { Outbox } from './outbox.js';
-import type { Core, FollowedRun, Run, SendOptions } from './run.js';
+import type { FollowedRun, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
   type Answer,
@@ -30,9 +23,8 @@ import {
   type EventsOptions,
   type HistoryOptions,
 } from './session.js';
-import { type Aborts, joinAborts } from './timing.js';
+import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
-import { asGatewayError } from './transport/failure.js';
 import { canStream } from './transport/http.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
@@ -46,29 +38,8 @@ const DEFAULT_SESSION = 'main';
 const CONNECT_MS = 10_000;
 const HIDDEN_MS = 20_000;
 
-/** Calls of a gateway's own methods. */
-export interface TypedCalls<Tree> {
-  /** Calls a method by its colon path and waits for its result. */
-  invoke<Path extends PathsIn<Tree, ''>['union']>(
-    path: Path,
-    ...args: InvokeArgs<Tree, Path>
-  ): Promise<ResultAt<Tree, Path>>;
-  /** Calls a streaming method, when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. */
-  stream<Path extends PathsIn<Tree, ''>['union']>(
-    path: Path,
-    ...args: StreamArgs<Tree, Path>
-  ): AsyncIterableIterator<ResultAt<Tree, Path>>;
-}
-
-/** The same for a gateway whose type is not known. */
-export interface UntypedCalls {
-  invoke(path: string, params?: unknown, options?: CallOptions): Promise<unknown>;
-  stream(path: string, params?: unknown, options?: CallOptions): AsyncIterableIterator<unknown>;
-}
-
 /** A gateway, as its callers see it. Everything rejects with `GatewayError`. */
-export type Client<Source = unknown> = ClientOperations<Source> &
-  (unknown extends Source ? UntypedCalls : TypedCalls<MethodTreeOf<Source>>);
+export type Client<Source = unknown> = ClientOperations<Source> & MethodCalls<Source>;
 
 /** What every client can do. The words of a session are those of `session(id)`. */
 export interface ClientOperations<Source = unknown> {
@@ -140,15 +111,15 @@ export function createClient(options: ClientOptions): Client {
   });
   const call = createCall({ transport, timeoutMs, aborts, onAnswer: () => connection.hurry() });
   const views = new Views((a, b) => connection.canonical(a) === connection.canonical(b));
-  const core = { call, connection, outbox: new Outbox(), aborts, views };
+  const calls = (bound?: { readonly sessionId: string }) =>
+    bindCalls({ call, transport, timeoutMs, aborts }, bound);
+  const core = { call, calls, connection, outbox: new Outbox(), aborts, views };
   const session = (id: string) => bindSession(core, id);
 
   return {
     connection,
     on: (_event, listener) => connection.subscribe(listener),
-    invoke: (method, params, options) => call('invoke', { ...options, method, params }),
-    stream: (method, params, options) =>
-      streamMethod(core, transport, { method, params, timeoutMs, options }),
+    ...calls(),
     session,
     send: (id, ...args) => session(id).send(...args),
     events: (id, ...args) => session(id).events(...args),
@@ -172,31 +143,6 @@ export function createClient(options: ClientOptions): Client {
       transport.close();
     },
   };
-}
-
-interface StreamCall {
-  readonly method: string;
-  readonly params: unknown;
-  readonly timeoutMs: number;
-  readonly options: CallOptions | undefined;
-}
-
-async function* streamMethod(
-  { aborts }: Pick<Core, 'aborts'>,
-  transport: ClientTransport,
-  { method, params, timeoutMs, options }: StreamCall,
-): AsyncGenerator<unknown, void, undefined> {
-  const { joined, release } = joinAborts(aborts, options?.signal);
-  const { signal } = joined;
-  try {
-    if (signal.aborted) throw signal.reason;
-    const call = { method, params, sessionId: options?.sessionId };
-    yield* transport.stream(call, { signal, answerMs: timeoutMs });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : asGatewayError(error, 'The stream failed');
-  } finally {
-    release();
-  }
 }
 
 function transportOf(options: ClientOptions): ClientTransport {

@@ -8,14 +8,9 @@ export { GatewayError, GuardError, isGatewayError, isGuardError } from '../share
 export type * from '../shared/messages.js';
 export type { CallOptions, Method, MethodParams, MethodPaths, MethodResult } from '../shared/method.js';
 export type * from '../shared/operation-types.js';
-export {
-  type Client,
-  type ClientOperations,
-  createClient,
-  type TypedCalls,
-  type UntypedCalls,
-} from './client.js';
+export { type Client, type ClientOperations, createClient } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';
+export type { MethodCalls, TypedCalls, UntypedCalls } from './method-calls.js';
 export type { ClientOptions, HttpOptions, SignalOptions, Supplied } from './options.js';
 export type { SendingMessage } from './outbox.js';
 export type { Start } from './reader.js';
@@ -29,6 +24,7 @@ export type {
   ClientSession,
   EventsOptions,
   HistoryOptions,
+  SessionOperations,
 } from './session.js';
 export { sseTransport } from './transport/sse.js';
 export type * from './transport/transport.js';

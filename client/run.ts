@@ -1,12 +1,13 @@
-import type { GatewayEvent, OnBusy, StopReason } from '../shared/events.js';
+import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import { type Message, type SendInput, textOf } from '../shared/messages.js';
+import { type Message, type SendInput, type StopReason, textOf } from '../shared/messages.js';
 import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { EventIterator } from './event-iterator.js';
 import { isFinal } from './line.js';
+import type { UntypedCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
@@ -20,6 +21,8 @@ const HISTORY_LIMIT = 1000;
 export interface Core {
   readonly connection: Connection;
   readonly call: Call;
+  /** Calls of the gateway's methods, in a session. */
+  calls(bound: { readonly sessionId: string }): UntypedCalls;
   readonly outbox: Outbox;
   readonly aborts: Aborts;
   readonly views: Views;

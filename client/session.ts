@@ -3,6 +3,7 @@ import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
 import type { HistoryPage, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { EventIterator } from './event-iterator.js';
+import type { MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { Reader, type Start } from './reader.js';
 import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
@@ -47,7 +48,10 @@ export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
 export type HistoryOptions = SignalOptions & Omit<ParamsOf<'history'>, 'sessionId'>;
 
 /** One session, as a client sees it. Everything rejects with `GatewayError`. */
-export interface ClientSession<Source = unknown> {
+export type ClientSession<Source = unknown> = SessionOperations<Source> & MethodCalls<Source, SignalOptions>;
+
+/** What every session can do. Its methods are called with it: `context.session` is this one. */
+export interface SessionOperations<Source = unknown> {
   readonly id: string;
   /** Sends a message, at once, and at most once whatever the network does. */
   send(input: SendInput, options?: SendOptions): Run;
@@ -122,6 +126,7 @@ export function bindSession(core: Core, id: string): ClientSession {
 
   return {
     id,
+    ...core.calls({ sessionId: id }),
     send: (input, options) => startRun(core, id, input, options),
     run: (runId, options) => findRun(core, id, runId, options),
     events: ({ from = 'run', types, signal } = {}) => {

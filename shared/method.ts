@@ -163,24 +163,24 @@ export interface CallOptions {
 }
 
 // biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional, `undefined extends` whether the value itself is
-type Rest<Params> = {} extends Params
-  ? [params?: Params, options?: CallOptions]
+type Rest<Params, Options> = {} extends Params
+  ? [params?: Params, options?: Options]
   : undefined extends Params
-    ? [params?: Params, options?: CallOptions]
-    : [params: Params, options?: CallOptions];
+    ? [params?: Params, options?: Options]
+    : [params: Params, options?: Options];
 
 // `extends infer Args extends unknown[]` defers the type. Without it the checker evaluates every method of the tree for each call signature.
-export type InvokeArgs<Tree, Path extends string> = (
+export type InvokeArgs<Tree, Path extends string, Options = CallOptions> = (
   ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
     ? [use: UseInstead<'client.stream()'>]
-    : Rest<ParamsOf<MethodAt<Tree, Path>>>
+    : Rest<ParamsOf<MethodAt<Tree, Path>>, Options>
 ) extends infer Args extends unknown[]
   ? Args
   : never;
 
-export type StreamArgs<Tree, Path extends string> = (
+export type StreamArgs<Tree, Path extends string, Options = CallOptions> = (
   ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
-    ? Rest<ParamsOf<MethodAt<Tree, Path>>>
+    ? Rest<ParamsOf<MethodAt<Tree, Path>>, Options>
     : [use: UseInstead<'client.invoke()'>]
 ) extends infer Args extends unknown[]
   ? Args

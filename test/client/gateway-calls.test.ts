@@ -39,6 +39,33 @@ describe('the operations of a client', () => {
     expect((await client.methods()).methods).to.deep.equal([]);
   });
 
+  it('calls methods in a session: what they publish there reaches its readers', async () => {
+    const { url } = await startGateway({
+      app: echo,
+      methods: {
+        where: async () => getContext().metadata.sessionId,
+        async *count({ to }: { to: number }) {
+          const { sessionId } = getContext().metadata;
+          for (let i = 1; i <= to; i++) yield `${sessionId} ${i}`;
+        },
+        tell: async () => {
+          await getContext().emit('told', { by: 'method' });
+        },
+      },
+    });
+    const session = connectClient(url).session('work');
+    await session.send('begin').result;
+    expect(await session.invoke('where')).to.equal('work');
+    expect(await collect(session.stream('count', { to: 2 }))).to.deep.equal(['work 1', 'work 2']);
+    const events = session.events({ from: 'now', types: ['custom'] });
+    const told = events.next();
+    await session.invoke('tell');
+    expect((await told).value).to.include({ type: 'custom', name: 'told', sessionId: 'work' });
+    await events.return?.();
+    const failed = await failure(session.invoke('nowhere'));
+    expect(failed.code).to.equal('METHOD_NOT_FOUND');
+  });
+
   it('calls methods by their paths: results, defaults, absence, denials and faults', async () => {
     const { url } = await startGateway({
       app: echo,
