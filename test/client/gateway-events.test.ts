@@ -143,7 +143,7 @@ describe('the events of a client', () => {
 
   it('come under a new token when the old one has run out, each once', async () => {
     let issued = 0;
-    const lifeMs = 700;
+    const lifeMs = 1500;
     const born = new Map<string, number>();
     const { url, gateway } = await startGateway({
       app: echo,

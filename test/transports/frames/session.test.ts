@@ -304,6 +304,7 @@ for (const wire of WIRES) {
       const held = gate<string>();
       const { open, gateway } = await wire.start({
         app: echo,
+        limits: { drainMs: 60_000 },
         methods: {
           wait: () => {
             entered.open();
