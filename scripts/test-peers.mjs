@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { resultOf, summaryOf } from './peers/results.mjs';
+import { failuresOf, resultOf, summaryOf } from './peers/results.mjs';
 import { PEERS } from './peers/versions.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -46,7 +46,7 @@ function runTests(folder, { tests }, { install: packages, node = 20 }) {
     maxBuffer: 64 * 1024 * 1024,
   });
   process.stdout.write(ran.stdout);
-  return resultOf(ran);
+  return { ...resultOf(ran), failures: failuresOf(ran) };
 }
 
 function checkTypes(folder, { types }) {
@@ -72,7 +72,9 @@ function checkTypes(folder, { types }) {
     const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     process.stdout.write(stdout);
     console.log(`  types with ${compiler}: ${status === 0 ? 'good' : 'wrong'}`);
-    return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+    return status === 0
+      ? { passed: 1, failed: 0 }
+      : { passed: 0, failed: 1, failures: `types with ${compiler}\n${stdout}` };
   });
 }
 
@@ -82,7 +84,7 @@ function runLeg(folder, peer, version) {
     return [runTests(folder, peer, version), ...checkTypes(folder, peer)];
   } catch (error) {
     console.error(error);
-    return [{ passed: 0, failed: 1 }];
+    return [{ passed: 0, failed: 1, failures: String(error) }];
   }
 }
 
@@ -94,17 +96,13 @@ if (peers.length === 0) {
 }
 execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 const results = [];
-const broken = [];
 for (const peer of peers) {
   for (const version of peer.versions) {
     const title = `${peer.name} ${version.install[peer.name]}`;
     console.log(`\n== ${title}`);
     const folder = join(ROOT, '.cache/peers', title.replace(/[/ ]/g, '-'));
-    const leg = runLeg(folder, peer, version);
-    results.push(...leg);
-    if (leg.some(({ failed }) => failed > 0)) broken.push(title);
+    results.push(...runLeg(folder, peer, version).map((result) => ({ title, ...result })));
   }
 }
 process.stdout.write(summaryOf(results));
-for (const title of broken) console.log(`    ${title}`);
-process.exit(broken.length === 0 ? 0 : 1);
+process.exit(results.every(({ failed }) => failed === 0) ? 0 : 1);
