@@ -65,7 +65,7 @@ describe('threat row 20: a reader that does not read', () => {
   it('has an answer cut that is not taken, history among them, and is refused more meanwhile', async () => {
     const { url } = await startGateway({
       app: quiet,
-      limits: { slowClientMs: 1000, heartbeatMs: 100, unreadBytes: MB, pageBytes: 64 * MB },
+      limits: { slowClientMs: 2000, heartbeatMs: 100, unreadBytes: MB, pageBytes: 64 * MB },
     });
     // More than the kernel's buffers take by themselves.
     await fill(url, 24);
