@@ -273,7 +273,7 @@ export class Line {
   }
 
   #placed(track: Track, info: SubscriptionInfo): void {
-    track.placed(info);
+    if (!track.placed(info)) return track.unlink();
     this.#host.moved?.(track);
     // Whoever wanted it may have left before the answer came.
     if (track.readers.size === 0 && !this.#host.isSpare?.()) this.leave(track);
@@ -309,7 +309,10 @@ export class Line {
     }
     const track = this.tracks.get(event.sessionId!);
     if (!track) return;
-    if (event.type === 'subscribed') return this.#placed(track, event);
+    if (event.type === 'subscribed') {
+      this.#placed(track, event);
+      return this.pull();
+    }
     const taken = track.take(event);
     if (taken === 'hole') return this.#cut();
     if (taken === 'known') return;

@@ -89,16 +89,19 @@ export class Track {
     return { sessionId: this.id, [WORDS.includes(start) ? 'from' : 'cursor']: start };
   }
 
-  /** The gateway says where it starts. */
-  placed(info: SubscriptionInfo): void {
+  /** The gateway says where it starts; false where that does not go on from here, so that it has to be asked for again. */
+  placed(info: SubscriptionInfo): boolean {
     const { epoch, head, resume, runId } = info;
-    const isFirst = !this.#wire;
+    const wire = this.#wire;
+    const isFirst = !wire;
     const hasGap = resume === 'gap';
     const place = placeOf(info.cursor) ?? NOWHERE;
+    // It was asked for by a word, on a link that overlaps with another one, which has placed it meanwhile.
+    if (wire && resume === 'new' && isAfter(place, wire)) return false;
     this.isLive = true;
     this.#gap = undefined;
     this.#awaitsSnapshot = hasGap || (isFirst && this.#start === 'snapshot' && epoch !== null);
-    if (!this.#awaitsSnapshot && (isFirst || resume !== 'exact')) {
+    if (isFirst && !this.#awaitsSnapshot) {
       this.#restart(place);
       this.#activeRun = runId;
       this.#runStart = runId === undefined ? null : this.#start === 'run' ? place : undefined;
@@ -118,14 +121,16 @@ export class Track {
         this.serve(reader);
       }
     }
+    return true;
   }
 
   /** Passes an event on: `moved` when it is new, `hole` when events before it are missing. */
   take(event: GatewayEvent): 'moved' | 'known' | 'hole' {
-    if (event.type === 'snapshot') return this.#takeSnapshot(event);
     const wire = this.#wire;
+    if (event.type === 'snapshot')
+      return this.#awaitsSnapshot || this.#gap ? this.#takeSnapshot(event) : 'known';
     if (event.type === 'gap') this.#gap = event;
-    if (!wire || this.#awaitsSnapshot || this.#gap) return 'known';
+    if (!wire || !this.isLive || this.#awaitsSnapshot || this.#gap) return 'known';
     const place = placeOf(event.cursor);
     if (place) {
       const sameLog = place.epoch === wire.epoch;
@@ -202,6 +207,11 @@ export class Track {
     if (start === 'run') return this.#runStart === null ? this.#wire : this.#runStart;
     return start === 'earliest' && this.#ringStart?.seq === 0 ? this.#ringStart : undefined;
   }
+}
+
+/** Whether a place lies beyond another one, or in another log than that. */
+function isAfter(place: Place, { epoch, seq }: Place): boolean {
+  return place.seq > seq || (epoch !== null && place.epoch !== epoch);
 }
 
 /** What serves most of those who begin together: the earliest cursor, else the word that the others can do without. */

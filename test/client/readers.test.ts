@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
+import type { GatewayEvent } from '../../shared/events.js';
 import {
   at,
   gap,
@@ -125,5 +126,40 @@ describe('readers of one session', () => {
     link.emit(next(2), next(3));
     expect(seqs(await take(old, 7))).to.deep.equal([3, 4, 'gap', 'snapshot', 1, 2, 3]);
     expect(seqs(await take(fresh, 3))).to.deep.equal([1, 2, 3]);
+  });
+
+  for (const from of ['now', 'run', 'snapshot'] as const)
+    it(`passes nothing over where links overlap while a session is asked for with ${from}`, async () => {
+      client.events('main');
+      const old = (await transport.link(0)).connect({ main: info(1) });
+      const events = client.events('other', { from, types: ['custom'] });
+      const other = (seq: number) => logged(seq, 'custom', { sessionId: 'other' });
+      const state = (seq: number) => ({ ...snapshot(seq), sessionId: 'other' }) as GatewayEvent;
+      const first = from === 'snapshot' ? [state(10)] : [];
+      old.stale();
+      const link = await transport.link(1);
+      expect(link.targets[1]).to.deep.equal({ sessionId: 'other', from });
+      // Meanwhile the old link has answered, and has not brought all that was there when the new one was asked.
+      old.subscribed(info(11), 'other').emit(...first, other(11));
+      link.connect({ main: info(1, { resume: 'exact' }), other: info(13) });
+      if (from === 'snapshot') link.emit(state(12));
+      link.emit(other(13));
+      await settle();
+      expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'other', cursor: at(11) }] }]);
+      link.subscribed(info(12, { resume: 'exact', head: 13 }), 'other').emit(other(12), other(13), other(14));
+      expect(seqs(await take(events, 4))).to.deep.equal([11, 12, 13, 14]);
+    });
+
+  it('keeps what it has where a link that takes over begins further back', async () => {
+    const events = client.events('main');
+    const old = (await transport.link(0)).connect({});
+    expect(old.changes).to.deep.equal([{ add: [{ sessionId: 'main', from: 'run' }] }]);
+    old.stale();
+    old.subscribed(info(1, { head: 2, runId: 'r' })).emit(logged(1), logged(2));
+    const link = (await transport.link(1)).connect({ main: info(1, { head: 2, runId: 'r' }) });
+    link.emit(logged(1), logged(2), logged(3));
+    expect(seqs(await take(events, 3))).to.deep.equal([1, 2, 3]);
+    expect(seqs(await take(client.events('main', { from: at(1) }), 2))).to.deep.equal([2, 3]);
+    expect(link.changes).to.deep.equal([]);
   });
 });
