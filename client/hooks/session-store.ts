@@ -1,6 +1,6 @@
 import type { SessionState } from '../../shared/fold.js';
 import type { Client } from '../client.js';
-import { Listeners } from '../listeners.js';
+import { createListeners } from '../listeners.js';
 import { isHidden } from '../page.js';
 import type { Run } from '../run.js';
 import type { ClientSession } from '../session.js';
@@ -46,7 +46,7 @@ export class SessionStore implements Shown<SessionView> {
   readonly #all: Map<string, SessionStore>;
   readonly #watch: Watch;
   readonly #actions: SessionActions;
-  readonly #listeners = new Listeners();
+  readonly #listeners = createListeners();
   readonly #first: SessionView;
   #state: WatchState;
   #view: SessionView;
@@ -106,7 +106,7 @@ export class SessionStore implements Shown<SessionView> {
     store.#start();
     return () => {
       stop();
-      if (store.#listeners.size === 0) store.#leave();
+      if (store.#listeners.isEmpty()) store.#leave();
     };
   };
 

@@ -3,7 +3,7 @@ import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gatew
 import type { HttpOptions } from '../options.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
-import { asGatewayError, unsent } from './failure.js';
+import { asGatewayError, misused, networkError, unsent } from './failure.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
@@ -83,12 +83,8 @@ export async function requestOperation(
   if (!isType(response, 'application/json')) {
     cancel(response);
     if (isType(response, 'text/event-stream'))
-      throw new GatewayError({
-        code: 'INVALID_REQUEST',
-        status: 400,
-        message: `${path} answered with a stream: call it with stream()`,
-      });
-    throw new GatewayError({ code: 'NETWORK', message: `${response.url || path} did not answer with JSON` });
+      throw misused(`${path} answered with a stream: call it with stream()`);
+    throw networkError(`${response.url || path} did not answer with JSON`);
   }
   try {
     return await raceSignal(signal, () => response.json());
@@ -102,8 +98,7 @@ export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    const message = `This cannot be sent as JSON: ${(cause as Error).message}`;
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
+    throw misused(`This cannot be sent as JSON: ${(cause as Error).message}`, cause);
   }
 }
 
@@ -120,10 +115,10 @@ export function urlOf(baseUrl: string, path: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
   // Nothing else in the address but the page's own: `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
-  if (!page) {
-    const message = `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`;
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
-  }
+  if (!page)
+    throw misused(
+      `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`,
+    );
   return new URL(url, page).href;
 }
 
