@@ -1,7 +1,7 @@
-import type { GatewayEvent, OnBusy, StopReason } from '../shared/events.js';
+import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import { type Message, type SendInput, textOf } from '../shared/messages.js';
+import { type Message, type SendInput, type StopReason, textOf } from '../shared/messages.js';
 import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
 import type { Connection, Following } from './connection.js';

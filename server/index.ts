@@ -19,11 +19,18 @@ export type {
   GatewayEvent,
   OnBusy,
   SessionStatus,
-  StopReason,
   SubscriptionInfo,
 } from '../shared/events.js';
 export type { SessionState } from '../shared/fold.js';
-export type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../shared/messages.js';
+export type {
+  ContentBlock,
+  Message,
+  MessageInput,
+  Outcome,
+  SendInput,
+  StopReason,
+  Usage,
+} from '../shared/messages.js';
 export type {
   Method,
   MethodContext,

@@ -1,17 +1,5 @@
 import type { SessionState } from './fold.js';
-import type { Message, Usage } from './messages.js';
-
-/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place. */
-export type StopReason =
-  | 'end'
-  | 'max_tokens'
-  | 'tool_use'
-  | 'aborted'
-  | 'superseded'
-  | 'steered'
-  | 'timeout'
-  | 'error'
-  | 'lost';
+import type { Message, StopReason, Usage } from './messages.js';
 
 /** Why continuity with a cursor could not be proved. */
 export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed';

@@ -1,5 +1,5 @@
-import type { GatewayEvent, OnBusy } from './events.js';
-import type { ContentBlock, Message, Usage } from './messages.js';
+import type { EventOf, GatewayEvent, OnBusy } from './events.js';
+import type { ContentBlock, Message, Outcome, Usage } from './messages.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -143,7 +143,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'input_result':
       return { ...state, pending: state.pending.filter((question) => question.callId !== event.callId) };
     case 'message_end':
-      return endRun(state, event.runId, event.message);
+      return endRun(state, event);
     case 'session_closed':
       return { ...state, run: null, queue: [], pending: [], closed: true };
     case 'snapshot':
@@ -153,19 +153,27 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
   }
 }
 
-/** An answer without content is left out of `messages`; a message whose run never started is withdrawn. */
-function endRun(state: SessionState, runId: string | undefined, message: Message): SessionState {
-  const started = state.run?.runId === runId;
+/** An answer that ended well and says nothing is left out of `messages`; a message whose run never started is withdrawn. */
+function endRun(state: SessionState, event: EventOf<'message_end'>): SessionState {
+  const { runId, stopReason, message } = event;
+  const run = state.run?.runId === runId ? state.run : null;
   // The same lists where nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
   return {
     ...state,
-    run: started ? null : state.run,
-    messages: started && message.content.length > 0 ? [...state.messages, message] : state.messages,
+    run: run ? null : state.run,
+    messages:
+      run && (message.content.length > 0 || stopReason !== 'end')
+        ? [...state.messages, { ...message, ...outcomeOf(run, event) }]
+        : state.messages,
     queue: others(state.queue),
     pending: others(state.pending),
   };
+}
+
+function outcomeOf({ runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Outcome {
+  return { runId, app, ...(error && { error }), ...pick(event, 'stopReason', 'usage'), endedAt: event.ts };
 }
 
 /** A queued message becomes part of the conversation. */

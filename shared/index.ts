@@ -41,7 +41,6 @@ export {
   type LoggedEventType,
   type OnBusy,
   type SessionStatus,
-  type StopReason,
   type SubscriptionInfo,
   type TransientEvent,
   type TransientEventData,

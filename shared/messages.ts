@@ -73,11 +73,36 @@ export type ContentBlock =
   | ToolResultBlock
   | DataBlock;
 
+/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place. */
+export type StopReason =
+  | 'end'
+  | 'max_tokens'
+  | 'tool_use'
+  | 'aborted'
+  | 'superseded'
+  | 'steered'
+  | 'timeout'
+  | 'error'
+  | 'lost';
+
+/** How the run that wrote an answer ended: whether it is whole, was stopped, failed or was lost. Set by the gateway. */
+export interface Outcome {
+  readonly runId: string;
+  /** The app that answered. */
+  readonly app: string;
+  readonly stopReason: StopReason;
+  /** Why it failed, as clients may read it. */
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly usage?: Usage;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+}
+
 /** Whose message it is. */
 export type Role = 'user' | 'assistant' | 'system' | 'tool';
 
-/** A message of a session. `createdAt` is milliseconds since the epoch. */
-export interface Message {
+/** A message of a session. `createdAt` is milliseconds since the epoch. An answer also says how its run ended, once it has. */
+export interface Message extends Partial<Outcome> {
   readonly id: string;
   readonly role: Role;
   readonly content: readonly ContentBlock[];
@@ -88,7 +113,7 @@ export interface Message {
 }
 
 /** A message as callers may write it: only `content` is required. */
-export interface MessageInput extends Partial<Omit<Message, 'content' | 'senderId'>> {
+export interface MessageInput extends Partial<Omit<Message, 'content' | 'senderId' | keyof Outcome>> {
   readonly content: string | readonly ContentBlock[];
 }
 

@@ -1,5 +1,5 @@
-import type { OnBusy, SessionStatus, StopReason, SubscriptionInfo } from './events.js';
-import type { Message, SendInput, Usage } from './messages.js';
+import type { OnBusy, SessionStatus, SubscriptionInfo } from './events.js';
+import type { Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
 
 /** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */

@@ -1,8 +1,8 @@
-import type { StopReason } from '../../shared/events.js';
 import {
   type ContentBlock,
   type FileBlock,
   type Message,
+  type StopReason,
   type ToolUseBlock,
   textOf,
   type Usage,

@@ -1,8 +1,8 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { EventDraft, LoggedEventData, LoggedEventType, StopReason } from '../../shared/events.js';
+import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Message, Usage } from '../../shared/messages.js';
+import type { Message, StopReason, Usage } from '../../shared/messages.js';
 import type {
   AppEvent,
   Application,

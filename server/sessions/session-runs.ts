@@ -183,7 +183,9 @@ export class SessionRuns {
       user: run.request.user,
     });
     const at = messages.findLastIndex((other) => other.id === run.request.message.id);
-    execution.start(at < 0 ? messages : messages.slice(0, at));
+    // An answer that failed before it said anything says nothing to a model either.
+    const said = (at < 0 ? messages : messages.slice(0, at)).filter(({ content }) => content.length > 0);
+    execution.start(said);
   }
 
   #host(log: SessionLog): ExecutionHost {

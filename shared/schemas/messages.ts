@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
 import { anything } from './anything.js';
+import { stopReasonSchema } from './words.js';
 
 const id = z.string().min(1).max(256);
 const metadata = z.record(z.string(), z.unknown());
@@ -57,6 +58,13 @@ const text = z.string().min(1);
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
+/** Token counts, with whatever else the app reports. */
+export const usageSchema: z.ZodType<Usage> = z.looseObject({
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  totalTokens: z.number().exactOptional(),
+});
+
 /** The fields of a message. */
 export const messageShape = {
   id,
@@ -64,6 +72,13 @@ export const messageShape = {
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
   senderId: z.string().exactOptional(),
+  // How the run of an answer ended.
+  runId: z.string().exactOptional(),
+  app: z.string().exactOptional(),
+  stopReason: stopReasonSchema.exactOptional(),
+  error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  usage: usageSchema.exactOptional(),
+  endedAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
 };
 
@@ -85,10 +100,3 @@ export const sendInputSchema: z.ZodType<SendInput> = z.union([
   z.array(contentBlockInputSchema).min(1),
   messageInputSchema,
 ]);
-
-/** Token counts, with whatever else the app reports. */
-export const usageSchema: z.ZodType<Usage> = z.looseObject({
-  inputTokens: z.number().exactOptional(),
-  outputTokens: z.number().exactOptional(),
-  totalTokens: z.number().exactOptional(),
-});

@@ -56,7 +56,8 @@ describe('a client whose network fails in every way, with a page that throws and
           fc.integer({ min: -3_600_000, max: 3_600_000 }),
           async (steps, skew) => {
             const name = `s${++number}`;
-            proxy.rewrite = (text) => text.replace(/"ts":(\d{13})/g, (_, ts) => `"ts":${Number(ts) + skew}`);
+            proxy.rewrite = (text) =>
+              text.replace(/"(ts|endedAt)":(\d{13})/g, (_, name, time) => `"${name}":${Number(time) + skew}`);
             const client: Client = connect();
             const watch = client.session(name).watch();
             watch.subscribe(() => {

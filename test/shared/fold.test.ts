@@ -32,7 +32,7 @@ const started = (runId: string): GatewayEvent => ({
 });
 const delta = (runId: string, text: string, index = 0, type = 'content_delta'): GatewayEvent =>
   ({ type, ...at, cursor: 'c', runId, delta: text, index }) as GatewayEvent;
-const ended = (runId: string, content: Message['content'] = []): GatewayEvent =>
+const ended = (runId: string, content: Message['content'] = [], more: object = {}): GatewayEvent =>
   ({
     type: 'message_end',
     ...at,
@@ -40,6 +40,7 @@ const ended = (runId: string, content: Message['content'] = []): GatewayEvent =>
     runId,
     stopReason: 'end',
     message: { id: `a-${runId}`, role: 'assistant', content, createdAt: 1 },
+    ...more,
   }) as GatewayEvent;
 const fold = (...events: GatewayEvent[]): SessionState => events.reduce(reduce, initialState);
 
@@ -242,6 +243,24 @@ describe('the fold', () => {
     );
   });
 
-  // Pending until the issue History: answers that say how they ended.
-  it('keeps on an answer how its run ended, and an answer without text where it failed');
+  it('keeps on an answer how its run ended, and an answer without text where it failed', () => {
+    const usage = { inputTokens: 1 };
+    const half = ended('r', [{ type: 'text', text: 'ha' }], { stopReason: 'aborted', usage });
+    expect(fold(accepted('r'), started('r'), half).messages.at(-1)).to.deep.include({
+      runId: 'r',
+      app: 'x',
+      stopReason: 'aborted',
+      usage,
+      endedAt: 1,
+    });
+    const error = { code: 'UPSTREAM_FAILED', message: 'No answer' };
+    const failed = fold(
+      accepted('r'),
+      started('r'),
+      { type: 'run_error', ...at, cursor: 'c', runId: 'r', ...error },
+      ended('r', [], { stopReason: 'error' }),
+    );
+    expect(failed.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant']);
+    expect(failed.messages.at(-1)).to.deep.include({ content: [], stopReason: 'error', error });
+  });
 });

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { EventOf, GatewayEvent, StopReason } from '../../../shared/events.js';
-import type { Usage } from '../../../shared/messages.js';
+import type { EventOf, GatewayEvent } from '../../../shared/events.js';
+import type { StopReason, Usage } from '../../../shared/messages.js';
 import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
 import type { MaybePromise } from '../../maybe-promise.js';
