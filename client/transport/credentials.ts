@@ -1,4 +1,5 @@
 import type { HttpOptions, Supplied } from '../options.js';
+import { quietTimer } from '../timing.js';
 
 /** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
@@ -18,14 +19,19 @@ export interface Given {
 export interface Credentials {
   /** Whether there is anything that could be refreshed. */
   readonly isRefreshable: boolean;
-  /** How many milliseconds to wait before a token is renewed that is good for `leftMs`; undefined where that would be too late. */
-  renewalMs(leftMs: number, isRetry?: boolean): number | undefined;
   /** What to identify with now. */
   read(): Promise<Given>;
   /** The last token ran out: the next is a new one. */
   expired(): void;
   /** New ones, from a refresh that others may wait for too. If the last is only just over: what it brought, unless there is better. */
   refresh(refused?: Given): Promise<Given>;
+  /**
+   * Has new ones before those of a connection run out. Should nothing come of it, there may be time for another attempt.
+   *
+   * @param leftMs How long those are still good for, as the gateway counts; undefined for ever.
+   * @returns What stops it.
+   */
+  renew(leftMs: number | undefined, renewed: (given: Given) => void, refused?: Given): () => void;
 }
 
 export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' | 'headers'>): Credentials {
@@ -60,29 +66,26 @@ export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' 
   };
   return {
     isRefreshable,
-    renewalMs: (leftMs, isRetry) => {
-      if (!isRetry) minRefreshMs = Math.min(MIN_REFRESH_MS, leftMs / 4);
-      const waitMs = Math.max(leftMs - EARLY_MS, leftMs / 2, minRefreshMs);
-      return isRefreshable && waitMs < leftMs ? waitMs : undefined;
-    },
     read: async () => (isStale ? refresh() : (refreshing ?? ask(false))),
     expired: () => {
       isStale = isRefreshable;
     },
     refresh,
+    renew: (leftMs = 0, renewed, refused) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const wait = (left: number) => {
+        const waitMs = Math.max(left - EARLY_MS, left / 2, minRefreshMs);
+        if (!isRefreshable || waitMs >= left) return;
+        timer = quietTimer(waitMs, () => {
+          wait(left - waitMs);
+          refresh(refused).then(renewed, () => {});
+        });
+      };
+      if (leftMs) minRefreshMs = Math.min(MIN_REFRESH_MS, leftMs / 4);
+      wait(leftMs);
+      return () => clearTimeout(timer);
+    },
   };
-}
-
-/** Milliseconds the token of a connection is still good for: what the gateway counts, or by its clock, never by this one. */
-export function leftOf(event: {
-  readonly authExpiresInMs?: number;
-  readonly authExpiresAt?: number;
-  readonly ts?: number;
-}): number | undefined {
-  const { authExpiresInMs, authExpiresAt, ts } = event;
-  return (
-    authExpiresInMs ?? (authExpiresAt !== undefined && ts !== undefined ? authExpiresAt - ts : undefined)
-  );
 }
 
 /** The present value of an option. */

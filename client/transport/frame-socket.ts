@@ -4,7 +4,7 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { createWatchdog, type Patience, quietTimer } from '../timing.js';
-import { type Credentials, type Given, leftOf } from './credentials.js';
+import type { Credentials, Given } from './credentials.js';
 import { asGatewayError, misused, networkError, silence } from './failure.js';
 import { toJson } from './http.js';
 
@@ -110,8 +110,6 @@ export function openFrameSocket(
   let isHeld = true;
   let lastId = 0;
   let heard = 0;
-  /** How far this clock is ahead of the gateway's. */
-  let clockAheadMs = 0;
   let connected!: (event: EventOf<'connected'>) => void;
   let refused!: (error: GatewayError) => void;
   const ready = new Promise<EventOf<'connected'>>((resolve, reject) => {
@@ -128,7 +126,7 @@ export function openFrameSocket(
   const end = (error?: GatewayError) => {
     if (isEnded) return;
     isEnded = true;
-    clearTimeout(timer);
+    stopTimer();
     refused(error ?? broken('failed'));
     onEnd(error);
     if (waiting.size === 0) cut();
@@ -161,27 +159,24 @@ export function openFrameSocket(
   };
 
   /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
-  const renewAfter = (leftMs: number | undefined, isRetry = false) => {
-    clearTimeout(timer);
-    const waitMs = leftMs === undefined ? undefined : credentials.renewalMs(leftMs, isRetry);
-    if (waitMs === undefined) return;
-    const renew = async () => {
-      // Should nothing come of it, there may be time for another attempt.
-      renewAfter(leftMs! - waitMs, true);
-      const { token } = await credentials.refresh(given);
-      if (!token || isEnded) return;
-      given = { token };
-      send({ type: 'auth', token });
-    };
-    timer = quietTimer(waitMs, () => void renew().catch(() => {}));
+  const renewAfter = (leftMs: number | undefined) => {
+    stopTimer();
+    stopTimer = credentials.renew(
+      leftMs,
+      ({ token }) => {
+        if (!token) return;
+        given = { token };
+        send({ type: 'auth', token });
+      },
+      given,
+    );
   };
   const takeEvent = (event: GatewayEvent) => {
     const { type } = event;
     if (type === 'connected') {
       isOpen = true;
       watchdog.expect(event.heartbeatMs);
-      clockAheadMs = event.ts === undefined ? 0 : Date.now() - event.ts;
-      renewAfter(leftOf(event));
+      renewAfter(event.authExpiresInMs);
       connected(event);
     } else if (type !== 'heartbeat' || watchdog.beat()) watchdog.works();
     if (type === 'auth_expired') credentials.expired();
@@ -208,7 +203,7 @@ export function openFrameSocket(
       case 'ping':
         return send({ type: 'pong', timestamp: frame.timestamp });
       case 'authenticated':
-        return renewAfter(leftOf({ ts: Date.now() - clockAheadMs, ...frame }));
+        return renewAfter(frame.authExpiresInMs);
       case 'error':
         // A new token that is refused, or why the connection is closed next: until then it goes on.
         complaint = GatewayError.fromJSON(frame);
@@ -258,7 +253,9 @@ export function openFrameSocket(
     }
   };
   const watchdog = createWatchdog(() => close(silence()), patience);
-  let timer = quietTimer(CONNECT_MS, () => close(broken('was not made in time')));
+  const late = quietTimer(CONNECT_MS, () => close(broken('was not made in time')));
+  /** What is to end with it: the wait for the connection, then that for the next token. */
+  let stopTimer = () => clearTimeout(late);
   void dial(false);
 
   return {

@@ -5,8 +5,8 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
-import { createWatchdog, openScope, quietTimer, raceSignal } from '../timing.js';
-import { createCredentials, leftOf } from './credentials.js';
+import { createWatchdog, openScope, raceSignal } from '../timing.js';
+import { createCredentials } from './credentials.js';
 import { asGatewayError, misused, networkError, silence } from './failure.js';
 import {
   cancel,
@@ -135,25 +135,13 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   const { credentials } = client;
   const decoder = new SseDecoder();
   let connectionId = '';
-  let renewal: ReturnType<typeof setTimeout> | undefined;
+  let stopRenewal = () => {};
 
   const finish = (error?: GatewayError) => {
     if (signal.aborted) return;
-    clearTimeout(renewal);
+    stopRenewal();
     abort(error);
     handlers.onClose({ error, retryMs: decoder.retryMs });
-  };
-  /** A stream is opened with its token: a new one takes over with the new token, before the old one runs out. */
-  const renewAfter = (leftMs: number, isRetry = false) => {
-    const waitMs = credentials.renewalMs(leftMs, isRetry);
-    if (waitMs === undefined) return;
-    const renew = () =>
-      credentials.refresh().then(
-        () => signal.aborted || handlers.onStale?.(),
-        // The old token goes on; perhaps it will be given next time.
-        () => signal.aborted || renewAfter(leftMs - waitMs, true),
-      );
-    renewal = quietTimer(waitMs, () => void renew());
   };
   const run = async () => {
     const ask = { ...opening(targets), signal };
@@ -165,8 +153,8 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     if (type === 'connected') {
       // Before it is passed on: what follows `connected` may already subscribe.
       connectionId = event.connectionId;
-      const leftMs = leftOf(event);
-      if (leftMs !== undefined) renewAfter(leftMs);
+      // A stream is opened with its token: a new one takes over with the new token, before the old one runs out.
+      stopRenewal = credentials.renew(event.authExpiresInMs, () => handlers.onStale?.());
     } else if (type === 'auth_expired') credentials.expired();
     handlers.onEvent(event as GatewayEvent);
   };
