@@ -1,7 +1,7 @@
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import { type Message, type SendInput, type StopReason, textOf } from '../shared/messages.js';
+import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
 import type { Connection, Following } from './connection.js';
@@ -107,11 +107,7 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
       else if (outbox.has(key)) show('failed', error);
     },
   );
-  const origin = accepted.then(({ runId, cursor, message }) => ({
-    runId,
-    from: cursor,
-    messageId: message.id,
-  }));
+  const origin = accepted.then(({ runId, cursor }) => ({ runId, from: cursor }));
   const followed = followRun(core, sessionId, origin, signal);
   followed.result.then(remove, () => {}).finally(scope.release);
   return {
@@ -140,8 +136,6 @@ export function findRun(core: Core, sessionId: string, runId: string, options?: 
 interface Origin {
   readonly runId: string;
   readonly from: Start;
-  /** The message it answers. */
-  readonly messageId?: string;
 }
 
 function followRun(
@@ -187,7 +181,7 @@ function followRun(
 function follow(
   core: Core,
   sessionId: string,
-  { runId, from, messageId }: Origin,
+  { runId, from }: Origin,
   signal: AbortSignal | undefined,
   deliver: (event: GatewayEvent) => void,
 ): Promise<RunResult> {
@@ -214,20 +208,14 @@ function follow(
       resolve({ runId, message, cursor: from, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the end: what is left is the answer, in the history. */
-    const recover = async ({ cursor }: SessionState) => {
+    /** A gap swallowed the end: what is left is the answer, in the snapshot or further back. */
+    const recover = async ({ cursor, messages }: SessionState) => {
       stop();
-      const messages = (await readHistory(core, sessionId, signal)) as readonly AnswerMessage[];
-      const asked = messages.findIndex(({ id }) => id === messageId);
-      const message =
-        messages.find((each) => each.runId === runId && each.role === 'assistant') ??
-        messages.find(({ id, role }, at) =>
-          answerId ? id === answerId : asked >= 0 && at > asked && role === 'assistant',
-        );
-      const ended = message?.runId === runId ? message : undefined;
-      error = ended?.error ?? error;
+      const isAnswer = (each: Message) => each.runId === runId && each.role === 'assistant';
+      const message = messages.find(isAnswer) ?? (await readHistory(core, sessionId, signal)).find(isAnswer);
+      error = message?.error ?? error;
       finish({
-        stopReason: ended?.stopReason || 'lost',
+        stopReason: message?.stopReason ?? 'lost',
         ...(message && { message }),
         cursor: cursor ?? from,
       });
@@ -264,13 +252,6 @@ function follow(
     if (isOver) stop();
   });
 }
-
-/** A message of a history whose answers say what became of their runs. */
-type AnswerMessage = Message & {
-  readonly runId?: string;
-  readonly stopReason?: StopReason;
-  readonly error?: RunResult['error'];
-};
 
 /** Reads the last messages, however long that takes; none where the gateway refuses, or nobody waits any more. */
 function readHistory(

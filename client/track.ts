@@ -135,9 +135,11 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
     serve,
     covers,
     target: () => {
+      const starts = [...readers].map((reader) => reader.start);
+      // What serves most of those who begin together: a cursor, else the word that the others can do without.
       start = wire
         ? (wire.cursor ?? BEGINNING)
-        : ([...readers].map((reader) => reader.start).sort((a, b) => rank(a) - rank(b))[0] ?? 'now');
+        : (starts.find(placeOf) ?? WORDS.find((word) => starts.includes(word)) ?? starts[0]!);
       return { sessionId: id, [WORDS.includes(start) ? 'from' : 'cursor']: start };
     },
     placed: (info) => {
@@ -195,9 +197,3 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
 }
 
 const WORDS: readonly Start[] = ['earliest', 'snapshot', 'run', 'now'];
-
-/** Orders by what serves most of those who begin together: the earliest cursor, else the word that the others can do without. */
-function rank(start: Start): number {
-  const place = placeOf(start);
-  return place ? place.seq - Number.MAX_SAFE_INTEGER : WORDS.indexOf(start);
-}

@@ -28,8 +28,10 @@ export interface FrameTransport extends ClientTransport {
 }
 
 interface OpenLink {
-  emit(event: GatewayEvent): void;
-  finish(error?: GatewayError): void;
+  /** Whether `connected` was passed on, or will be. */
+  isStarted: boolean;
+  onEvent(event: GatewayEvent): void;
+  close(error?: GatewayError): void;
 }
 
 /**
@@ -56,12 +58,13 @@ export function frameTransport({ name, open, token }: FrameTransportOptions): Fr
     const own: FrameSocket = openFrameSocket(
       { open, targets, credentials, patience },
       {
-        onEvent: (event) => links.get(own)?.emit(event),
-        onEnd: (error) => {
+        onEvent: (event) => {
           const link = links.get(own);
-          links.delete(own);
-          if (socket === own) [socket] = links.keys();
-          link?.finish(error);
+          if (link?.isStarted) link.onEvent(event);
+        },
+        onEnd: (error) => {
+          if (socket === own) socket = [...links.keys()].find((other) => other !== own);
+          links.get(own)?.close(error);
         },
         onIdle: () => rest(own),
       },
@@ -134,37 +137,29 @@ export function frameTransport({ name, open, token }: FrameTransportOptions): Fr
     open: (targets, { onEvent, onClose }) => {
       const adopted = socket && !links.has(socket) ? socket : undefined;
       const own = adopted ?? dial(targets);
-      let isStarted = !adopted;
-      let isOver = false;
       const link: OpenLink = {
-        emit: (event) => {
-          if (isStarted && !isOver) onEvent(event);
-        },
-        finish: (error) => {
-          if (isOver) return;
-          isOver = true;
+        isStarted: !adopted,
+        onEvent,
+        close: (error) => {
+          if (links.get(own) !== link) return;
           links.delete(own);
+          own.retire();
           onClose({ error, retryMs: error?.retryAfterMs });
         },
-      };
-      const close = (error?: GatewayError) => {
-        link.finish(error);
-        own.retire();
       };
       clearTimeout(idle);
       own.hold(true);
       links.set(own, link);
       // One that was opened for requests: its sessions are asked for.
-      if (adopted)
-        own.ready.then((event) => {
-          isStarted = true;
-          link.emit({ ...event, sessions: {} });
-        }, close);
+      adopted?.ready.then((event) => {
+        link.isStarted = true;
+        if (links.get(own) === link) onEvent({ ...event, sessions: {} });
+      }, link.close);
       return {
         subscribe: async (change) => {
           await own.request('subscribe', change).answer;
         },
-        close: () => close(),
+        close: () => link.close(),
       };
     },
     close: () => {

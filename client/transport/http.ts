@@ -3,7 +3,7 @@ import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gatew
 import type { HttpOptions } from '../options.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
-import { asGatewayError, misused, networkError, unsent } from './failure.js';
+import { asGatewayError, misused, unsent } from './failure.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
@@ -80,16 +80,14 @@ export async function requestOperation(
         { path: `${path}?${queryOf(Object.entries(JSON.parse(body)))}`, signal },
   );
   if (response.status === 204) return undefined;
-  if (!isType(response, 'application/json')) {
+  if (isEvents(response)) {
     cancel(response);
-    if (isType(response, 'text/event-stream'))
-      throw misused(`${path} answered with a stream: call it with stream()`);
-    throw networkError(`${response.url || path} did not answer with JSON`);
+    throw misused(`${path} answered with a stream: call it with stream()`);
   }
   try {
     return await raceSignal(signal, () => response.json());
   } catch (cause) {
-    throw asGatewayError(cause, `The answer of ${path} broke off`);
+    throw asGatewayError(cause, `${response.url || path} did not answer with JSON`);
   }
 }
 
@@ -128,8 +126,8 @@ export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
   return !!fetch || navigator?.product !== 'ReactNative';
 }
 
-export function isType(response: Response, mediaType: string): boolean {
-  return !!response.headers.get('content-type')?.startsWith(mediaType);
+export function isEvents({ headers }: Response): boolean {
+  return !!headers.get('content-type')?.startsWith('text/event-stream');
 }
 
 export function cancel(response: Response): void {

@@ -13,7 +13,7 @@ import {
   canStream,
   type HttpClient,
   type HttpRequest,
-  isType,
+  isEvents,
   queryOf,
   request,
   requestOperation,
@@ -69,12 +69,10 @@ async function* readEvents(
     headers: { ...ask.headers, accept: 'text/event-stream' },
   });
   onProgress?.();
-  if (!isType(response, 'text/event-stream')) {
+  if (!isEvents(response)) {
     cancel(response);
     throw networkError(
-      isType(response, 'application/json')
-        ? `${path} did not answer with a stream`
-        : `${response.url || path} answered, but not with events: is this the address of the gateway?`,
+      `${response.url || path} answered, but not with events: is this the address of the gateway?`,
     );
   }
   // No async iteration over the body: Safari has none.
