@@ -125,14 +125,14 @@ export function createConnection(
           const isFed = reader.feeder === aside;
           if (isFed && !track.covers(reader)) return;
           rejoin(reader);
-          if (isFed) track.serve(reader);
+          if (isFed) track.add(reader);
         },
       },
       connectMs,
     );
     apart.set(reader, line);
     const aside = line.track(main.canonical(reader.sessionId));
-    aside.serve(reader);
+    aside.add(reader);
     line.pull();
   };
 
@@ -171,13 +171,13 @@ export function createConnection(
         },
         hidden: mayPause,
       });
-      main.track(sessionId).serve(reader);
+      main.track(sessionId).add(reader);
       if (state !== 'paused' || sink.isUrgent) main.pull();
       if (isHidden()) mayPause();
       return {
         drained: () => {
           const track = main.find(sessionId);
-          if (!reader.feeder && track?.readers.has(reader)) track.serve(reader);
+          if (!reader.feeder) track?.serve(reader);
         },
         stop: () => {
           rejoin(reader);

@@ -224,7 +224,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       if (name === id) continue;
       // Two spellings of one session, which was asked for twice perhaps: where it starts, only one more question tells.
       tracks.delete(id);
-      for (const reader of readers) trackOf(name).serve(reader);
+      for (const reader of readers) trackOf(name).add(reader);
       asked.delete(name);
     }
     for (const id of [...asked]) {

@@ -29,7 +29,9 @@ export interface Track {
   readonly readers: Set<Reader>;
   /** The run that is active, as far as is known here: null for none, undefined for unknown. */
   activeRun(): string | null | undefined;
-  /** Takes a reader in and feeds it from its place on, now or as soon as that is known to be possible. */
+  /** Takes a reader in. */
+  add(reader: Reader): void;
+  /** Feeds one of the readers from its place on, now or as soon as that is known to be possible. */
   serve(reader: Reader): void;
   /** Whether a reader can go on from here without missing anything. */
   covers(reader: Reader): boolean;
@@ -104,10 +106,10 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
   };
 
   const serve = (reader: Reader) => {
-    readers.add(reader);
     reader.feeder = undefined;
-    // Until the gateway answers, nobody knows what it will bring.
-    if (!wire || awaitsSnapshot || reader.sink.isFull?.() || (!reader.at && !isLive)) return;
+    // Until the gateway answers, nobody knows what it will bring. And somebody may have left because of what another one was told.
+    if (!readers.has(reader) || !wire || awaitsSnapshot || reader.sink.isFull?.() || (!reader.at && !isLive))
+      return;
     if (!covers(reader)) return void onBehind(reader);
     const from = placeFor(reader)!;
     if (!reader.at) moveTo(reader, from);
@@ -132,6 +134,10 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
     id,
     readers,
     activeRun: () => (isLive && runStart === null ? null : activeRun),
+    add: (reader) => {
+      readers.add(reader);
+      serve(reader);
+    },
     serve,
     covers,
     target: () => {

@@ -52,7 +52,7 @@ function streaming(client: HttpClient): HttpClient {
 
 function wholeAnswer(): GatewayError {
   return misused(
-    "This fetch does not stream, as React Native's own: use transport: 'websocket', or pass one that does (expo/fetch)",
+    "This fetch does not stream: use transport: 'websocket', or pass one that does (on React Native expo/fetch)",
   );
 }
 
