@@ -96,13 +96,7 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
 
   const covers = (reader: Reader) => {
     const place = placeFor(reader);
-    return (
-      !!wire &&
-      !awaitsSnapshot &&
-      !!place &&
-      (place.epoch === ringStart.epoch || place.epoch === null) &&
-      place.seq >= ringStart.seq
-    );
+    return !!wire && !awaitsSnapshot && !!place && !isAfter(ringStart, place);
   };
 
   const serve = (reader: Reader) => {
@@ -184,7 +178,7 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
       const place = placeOf(event.cursor);
       if (place) {
         if (!isAfter(place, wire)) return false;
-        if (place.seq !== wire.seq + 1 || (wire.epoch !== null && place.epoch !== wire.epoch)) return;
+        if (isAfter(place, { ...wire, seq: wire.seq + 1 })) return;
         keep(event, wire, place);
       }
       // Who waits for a snapshot is told of nothing before it.

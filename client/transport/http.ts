@@ -71,13 +71,16 @@ export async function requestOperation(
 ): Promise<unknown> {
   const route = CALLS[operation];
   const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
-  const body = toJson(params);
   const response = await request(
     client,
     route.http === 'POST'
-      ? { path, body, signal, headers: { accept: 'application/json', prefer: 'respond-async' } }
-      : // JSON has dropped what is undefined; a query would write it out.
-        { path: `${path}?${queryOf(Object.entries(JSON.parse(body)))}`, signal },
+      ? {
+          path,
+          body: toJson(params),
+          signal,
+          headers: { accept: 'application/json', prefer: 'respond-async' },
+        }
+      : { path: `${path}?${queryOf(Object.entries(params as object))}`, signal },
   );
   if (response.status === 204) return undefined;
   if (isEvents(response)) {
@@ -100,9 +103,10 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** A query, without `URLSearchParams`, which not every runtime has whole. */
+/** A query of what is not undefined, without `URLSearchParams`, which not every runtime has whole. */
 export function queryOf(entries: readonly (readonly [string, unknown])[]): string {
   return entries
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
     .join('&');
 }
@@ -110,7 +114,7 @@ export function queryOf(entries: readonly (readonly [string, unknown])[]): strin
 /** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount where there is no page */
 export function urlOf(baseUrl: string, path: string): string {
   const url = baseUrl.replace(/\/+$/, '') + path;
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
+  if (/^[a-z]+:/i.test(url)) return url;
   // Nothing else in the address but the page's own: `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
   if (!page)

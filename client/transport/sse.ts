@@ -172,10 +172,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
 function opening(targets: readonly SubscribeTarget[]) {
   const from = targets[0]?.from;
   const first = targets.filter((target) => target.from === from).slice(0, URL_SESSIONS);
-  const query = queryOf([
-    ...(from ? [['from', from] as const] : []),
-    ...first.map(({ sessionId }) => ['sessionId', sessionId] as const),
-  ]);
+  const query = queryOf([['from', from], ...first.map(({ sessionId }) => ['sessionId', sessionId] as const)]);
   const cursors = first.map(({ sessionId, cursor }) => [sessionId, cursor!] as const);
   // An empty cursor is no header, but has its place in a vector.
   const headers: Record<string, string> =
