@@ -145,24 +145,23 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
     placed: (info) => {
       const { epoch, head, resume, runId } = info;
       const isFirst = !wire;
-      const hasGap = resume === 'gap';
       const place = placeOf(info.cursor) ?? NOWHERE;
       // It was asked for by a word, on a link that overlaps with another one, which has placed it meanwhile.
       if (wire && resume === 'new' && isAfter(place, wire)) return false;
       isLive = true;
       gap = undefined;
-      awaitsSnapshot = hasGap || (isFirst && start === 'snapshot' && epoch !== null);
+      awaitsSnapshot = resume === 'gap' || (isFirst && start === 'snapshot' && epoch !== null);
       if (isFirst && !awaitsSnapshot) {
         restart(place, runId);
         if (runId !== undefined && start === 'run') runStart = place;
       }
       for (const reader of [...readers]) {
         if (reader.feeder) continue;
-        const wasAsked = isFirst && reader.start === start;
         if (awaitsSnapshot) {
-          // A gap is news to whoever has read before it, and to whom it answers; others begin after it.
-          if (wasAsked) reader.at = undefined;
-          if (wasAsked || (hasGap && reader.at)) reader.feeder = track;
+          // At first it is for those it was asked for; later a gap is news to whoever has read before it. Others begin after it.
+          if (isFirst ? reader.start !== start : !reader.at) continue;
+          if (isFirst) reader.at = undefined;
+          reader.feeder = track;
         } else {
           if (!reader.at && reader.start === 'now') reader.at = { epoch, seq: head };
           serve(reader);

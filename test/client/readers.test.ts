@@ -163,6 +163,20 @@ describe('readers of one session', () => {
     expect(link.changes).to.deep.equal([]);
   });
 
+  it('tells of a gap only whom it answers, where others may begin somewhere else', async () => {
+    const old = client.events('main', { from: at(3, OTHER_EPOCH) });
+    const fresh = client.events('main', { from: at(8) });
+    const link = await transport.link(0);
+    expect(link.targets).to.deep.equal([{ sessionId: 'main', cursor: at(3, OTHER_EPOCH) }]);
+    link.connect({ main: info(11, { resume: 'gap' }) }).emit(gap(10), snapshot(10));
+    const aside = await transport.link(1);
+    expect(aside.targets).to.deep.equal([{ sessionId: 'main', cursor: at(8) }]);
+    aside.connect({ main: info(9, { resume: 'exact', head: 10 }) }).emit(logged(9), logged(10));
+    link.emit(logged(11));
+    expect(seqs(await take(old, 3))).to.deep.equal(['gap', 'snapshot', 11]);
+    expect(seqs(await take(fresh, 3))).to.deep.equal([9, 10, 11]);
+  });
+
   it('feeds nobody who was left by what another reader of the same moment did', async () => {
     const kept = client.events('kept');
     const watch = client.session('main').watch();
