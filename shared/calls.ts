@@ -16,16 +16,18 @@ const POSTED = [
 ] as const;
 const READ = ['history', 'sessions', 'apps', 'status', 'methods'] as const;
 
-/** An operation that the SDK calls. */
-export type CallName = (typeof POSTED)[number] | (typeof READ)[number];
-
-const routes = (http: OperationRoute['http'], names: readonly CallName[]) =>
+const routes = (http: OperationRoute['http'], names: readonly string[]) =>
   names.map((name) => [name, { http, path: `/${name}` }] as const);
 
 /** The operations that the SDK calls: its part of the operations table, without what its bundle has no use for. */
 export const CALLS = Object.fromEntries([...routes('POST', POSTED), ...routes('GET', READ)]) as {
-  readonly [Name in CallName]: OperationRoute;
+  readonly [Name in (typeof POSTED)[number]]: { readonly http: 'POST'; readonly path: `/${Name}` };
+} & {
+  readonly [Name in (typeof READ)[number]]: { readonly http: 'GET'; readonly path: `/${Name}` };
 };
+
+/** An operation that the SDK calls. */
+export type CallName = keyof typeof CALLS;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
