@@ -1,4 +1,3 @@
-import type { GatewayError } from '../shared/gateway-error.js';
 import type {
   CallOptions,
   InvokeArgs,
@@ -11,8 +10,7 @@ import type {
 } from '../shared/method.js';
 import { type Call, mayPass } from './call.js';
 import type { SignalOptions } from './options.js';
-import { watchPage } from './page.js';
-import { type Aborts, backoff, delay, joinAborts } from './timing.js';
+import { type Aborts, backoff, delay, openScope } from './timing.js';
 import { asGatewayError } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -82,8 +80,7 @@ async function* resumed(
   place: Place,
   given: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
-  const { joined, release } = joinAborts(aborts, given);
-  const { signal } = joined;
+  const { signal, release } = openScope(given, aborts);
   try {
     for (let tried = 0; ; tried++) {
       try {
@@ -103,19 +100,10 @@ async function* resumed(
         // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
         const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
         if (!place.lastEventId || !mayGoOn) throw error;
-        await calmDown(tried, error, signal);
+        await delay(backoff(tried, error.retryAfterMs), signal);
       }
     }
   } finally {
     release();
   }
-}
-
-/** Waits before another attempt, but no longer than until the page has its network again, or is shown. */
-async function calmDown(tried: number, { retryAfterMs }: GatewayError, signal: AbortSignal): Promise<void> {
-  let unwatch = () => {};
-  const hurry = (now: () => void) => {
-    unwatch = watchPage({ changed: now, shown: now, hidden: () => {} });
-  };
-  await delay(backoff(tried, retryAfterMs), signal, hurry).finally(() => unwatch());
 }

@@ -6,13 +6,13 @@ import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
+import { boundedPage } from '../log/page.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
-import { boundedPage } from '../sessions/page.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
-import type { SessionRef } from '../stores/store.js';
+import { IDLE, type SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
@@ -166,7 +166,8 @@ export class Operations {
     targets: readonly SubscribeTarget[],
     protocol: number = PROTOCOL_RANGE.max,
   ): Promise<void> {
-    this.#assertOpen();
+    // Who speaks for a caller in this process follows to its end what was accepted.
+    if (connection.options.client) this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
@@ -192,23 +193,23 @@ export class Operations {
   async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
     const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
     // A session that has not begun is waited for.
-    await session.open();
+    await session.look();
     return session;
   }
 
   readonly #handlers: Handlers = {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
-      const session = await this.#existing(sessionId, 'abort', caller);
+      const session = await this.#held(sessionId, 'abort', caller);
       return { aborted: await session.runs.abort(runId, reason) };
     },
     close: async ({ sessionId }, caller) => {
-      const session = await this.#existing(sessionId, 'close', caller);
+      const session = await this.#held(sessionId, 'close', caller);
       await session.close('closed');
       return { ok: true };
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
-      const session = await this.#existing(sessionId, 'tool-response', caller);
+      const session = await this.#held(sessionId, 'tool-response', caller);
       await session.runs.respond(callId, { ...answer, by: caller.identity.user.id });
       return { ok: true };
     },
@@ -217,7 +218,7 @@ export class Operations {
       this.#env.quotas.sends.take(caller.identity);
       const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
       await this.#room.check(session.ref);
-      await session.open({ userId: caller.identity.user.id });
+      await session.hold({ userId: caller.identity.user.id });
       await session.publishStored(channel, type, payload ?? null);
       return { ok: true };
     },
@@ -281,6 +282,7 @@ export class Operations {
     const { sessionId, limit = PAGE, before } = params;
     const session = await this.#existing(sessionId, 'history', caller);
     const log = session.log!;
+    await log.folded();
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
     const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
@@ -293,12 +295,11 @@ export class Operations {
       throw invalid('before', 'not a cursor of this list');
     const page = await this.#env.store.list(caller.identity.scope, { limit, before: place });
     const sessions = [];
-    for (const { ref, createdAt, updatedAt } of page.records) {
+    for (const { ref, createdAt, updatedAt, activity = IDLE } of page.records) {
       const sessionId = this.#env.apps.format(ref.app, ref.name);
       if (!(await this.#access.mayUse(ref.app, caller.identity))) continue;
       if (!(await this.#access.mayReach(ref, 'sessions', caller.identity))) continue;
-      const { status } = this.#env.sessions.peek(ref)?.describe() ?? { status: 'idle' as const };
-      sessions.push({ sessionId, app: ref.app, status, createdAt, updatedAt });
+      sessions.push({ sessionId, app: ref.app, status: activity.status, createdAt, updatedAt });
     }
     return { sessions, cursor: page.next === null ? null : String(page.next) };
   }
@@ -329,6 +330,11 @@ export class Operations {
 
   async #existing(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
     return this.#env.sessions.existing(await this.#authorize(sessionId, operation, caller));
+  }
+
+  /** The same to work on: it is held here. */
+  async #held(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
+    return this.#env.sessions.held(await this.#authorize(sessionId, operation, caller));
   }
 
   /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */

@@ -12,8 +12,8 @@ import type {
   TurnSession,
 } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
+import type { LogWriter } from '../log/log-writer.js';
 import { isPromise } from '../maybe-promise.js';
-import type { SessionLog } from '../sessions/log.js';
 import { AnswerWriter } from './answer-writer.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer, Questions } from './questions.js';
@@ -26,7 +26,7 @@ import { createTurn } from './turn.js';
 export interface ExecutionHost {
   readonly session: TurnSession;
   readonly app: Application;
-  readonly log: SessionLog;
+  readonly log: LogWriter;
   readonly questions: Questions;
   readonly runMs: number;
   /** Longest answer, in characters. */

@@ -34,8 +34,6 @@ export class Run {
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
   acceptedAfter = 0;
-  /** Place from which a viewer of the active run starts. */
-  startAfter = 0;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
   doomed = false;

@@ -112,7 +112,7 @@ export class MessageSender {
   async #join(session: Session, known: StoredSend, hash: string): Promise<SentMessage> {
     assertSame(known.hash, hash);
     const { runId, epoch, seq } = known;
-    await session.open();
+    await session.hold();
     const log: LogRef = { ...session.ref, epoch };
     // A run that has left the queue has its end in the log, or on the way there.
     const run = session.runs.queue.find(runId);
@@ -130,7 +130,7 @@ export class MessageSender {
   }
 
   async #outcome(session: Session, known: StoredSend): Promise<RunResult> {
-    await session.log?.settled();
+    await session.writer?.settled();
     const settled = known.result ? known : await this.#store.lookup(session.ref, known.key);
     return settled?.result ?? this.#find(session, known);
   }

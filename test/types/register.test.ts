@@ -17,7 +17,7 @@ declare module 'agent-session-gateway' {
 
 const APP = `
 import { createGateway, defineApp, getContext, method } from 'agent-session-gateway';
-import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import { type Equal, expectType } from './fixtures/equal.js';
 import { channels, events } from './schemas.js';
 
 const app = defineApp({
@@ -54,8 +54,7 @@ export const gateway = createGateway({
 `;
 
 describe('the types an application registers', () => {
-  it('are those of its users, channels and events everywhere', async function () {
-    this.timeout(60_000);
+  it('are those of its users, channels and events everywhere', async () => {
     const output = await compileFiles('types-register', { 'schemas.ts': SCHEMAS, 'app.ts': APP });
     expect(output).to.equal('');
   });

@@ -1,5 +1,5 @@
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { type Store, StoreError, type StoreErrorCode } from '../stores/store.js';
+import { type Store, StoreError, type StoreErrorCode } from './store.js';
 
 interface Pending {
   readonly at: number;
@@ -71,7 +71,8 @@ export function withDeadlines(store: Store, ms: number): Store {
     head: (ref, epoch) => deadlines.bound('head', store.head(ref, epoch)),
     conversations: (ref) => deadlines.bound('conversations', store.conversations(ref)),
     lookup: (ref, key) => deadlines.bound('lookup', store.lookup(ref, key)),
-    cut: (log, checkpoint, messages) => deadlines.bound('cut', store.cut(log, checkpoint, messages)),
+    cut: (log, checkpoint, messages, term) =>
+      deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
     messages: (log, page) => deadlines.bound('messages', store.messages(log, page)),
     record: (ref) => deadlines.bound('record', store.record(ref)),
