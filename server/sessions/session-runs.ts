@@ -5,6 +5,7 @@ import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { rootContext } from '../async-context.js';
+import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import { isPromise } from '../maybe-promise.js';
 import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
@@ -185,12 +186,13 @@ export class SessionRuns {
     const at = messages.findLastIndex((other) => other.id === run.request.message.id);
     // An answer that failed before it said anything says nothing to a model either.
     const said = (at < 0 ? messages : messages.slice(0, at)).filter(({ content }) => content.length > 0);
-    execution.start(said);
+    traceRun(run, execution, () => execution.start(said));
   }
 
   #host(log: SessionLog): ExecutionHost {
     const { runMs, waitMs, answerSize } = this.#env;
     return {
+      gatewayId: this.#env.holder,
       session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
       app: this.#env.app(this.#session.ref.app),
       log,
@@ -269,9 +271,12 @@ export class SessionRuns {
 
   /** The end of a run is stored, or never will be. */
   #ended(run: Run, result: RunResult): void {
+    const { id: sessionId, ref } = this.#session;
+    const session = { id: sessionId, app: ref.app };
+    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.holder, session }, result);
     run.resolve(result);
     const { stopReason } = result;
-    this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId: run.id, stopReason });
+    this.#env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
 
   /**
@@ -333,8 +338,12 @@ export class SessionRuns {
 
   #endLeft({ runId, message }: ActiveRun, log: SessionLog, open: OpenRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    log.commit([end], { ends: [{ id: runId, key: open.get(runId)?.key }] }).then(
-      () => this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId, stopReason: 'lost' }),
+    const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
+      resumed: message,
+      context: rootContext,
+    });
+    log.commit([end], { ends: [endOf(run)] }).then(
+      ({ last }) => this.#ended(run, { runId, message, stopReason: 'lost', cursor: log.cursorAt(last) }),
       (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
     );
   }

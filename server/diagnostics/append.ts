@@ -1,0 +1,27 @@
+import type { LogRef, SessionRef, Store } from '../stores/store.js';
+import { channels } from './channels.js';
+import { Trace, traced } from './trace.js';
+
+/** A store whose appends are told of. @param store Its methods need no `this`. */
+export function withTracedAppends(
+  store: Store,
+  { gatewayId, format }: { readonly gatewayId: string; format(ref: SessionRef): string },
+): Store {
+  const messageOf = (log: LogRef, events: Parameters<Store['append']>[1]) => ({
+    gatewayId,
+    sessionId: format(log),
+    app: log.app,
+    epoch: log.epoch,
+    runId: events.find(({ runId }) => runId !== undefined)?.runId,
+    events: events.length,
+    bytes: events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
+  });
+  return {
+    ...store,
+    append(log, events, options) {
+      if (!channels.append.hasSubscribers) return store.append(log, events, options);
+      const trace = new Trace(channels.append, messageOf(log, events));
+      return traced(trace, () => store.append(log, events, options));
+    },
+  };
+}
