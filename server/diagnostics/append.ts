@@ -16,12 +16,11 @@ export function withTracedAppends(
     events: events.length,
     bytes: events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
   });
+  const append: Store['append'] = (log, events, options) =>
+    traced(new Trace(channels.append, messageOf(log, events)), () => store.append(log, events, options));
   return {
     ...store,
-    append(log, events, options) {
-      if (!channels.append.hasSubscribers) return store.append(log, events, options);
-      const trace = new Trace(channels.append, messageOf(log, events));
-      return traced(trace, () => store.append(log, events, options));
-    },
+    append: (log, events, options) =>
+      (channels.append.hasSubscribers ? append : store.append)(log, events, options),
   };
 }

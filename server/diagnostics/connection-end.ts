@@ -9,13 +9,20 @@ interface EndedConnection {
   readonly openedAt: number;
 }
 
+interface ConnectionEnding {
+  readonly reason: ConnectionEndReason;
+  readonly subscriptions: number;
+}
+
 /** Tells that a connection has ended. */
 export function traceConnectionEnd(
   gatewayId: string,
-  { id, identity, options, openedAt }: EndedConnection,
-  { reason, subscriptions }: { readonly reason: ConnectionEndReason; readonly subscriptions: number },
+  connection: EndedConnection,
+  ending: ConnectionEnding,
 ): void {
   if (!channels.connectionEnd.hasSubscribers) return;
+  const { id, identity, options, openedAt } = connection;
+  const { reason, subscriptions } = ending;
   channels.connectionEnd.publish({
     gatewayId,
     connectionId: id,

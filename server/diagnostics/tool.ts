@@ -21,7 +21,10 @@ interface TracedCall {
 
 /** Traces a call of a tool until it has answered, or the run that made it is over. */
 export function traceTool<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
-  if (!channels.tool.hasSubscribers) return work();
+  return channels.tool.hasSubscribers ? callTraced(caller, call, work) : work();
+}
+
+function callTraced<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
   const { gatewayId, session, user, over } = caller;
   const { runId, callId, toolName: tool } = call;
   const trace = new Trace(channels.tool, {

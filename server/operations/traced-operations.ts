@@ -1,4 +1,3 @@
-import type { SubscriptionInfo } from '../../shared/events.js';
 import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { EventConnection } from '../delivery/connection.js';
@@ -18,6 +17,8 @@ import {
   type ToolCallRequest,
 } from './operations.js';
 
+const listening = (): boolean => channels.operation.hasSubscribers;
+
 /** The operations, told of to whoever listens: what every door and plugin calls. */
 export class TracedOperations extends Operations {
   readonly #env: OperationEnvironment;
@@ -27,52 +28,72 @@ export class TracedOperations extends Operations {
     this.#env = env;
   }
 
+  // Each in two: a function with a closure in it allocates, whether or not it comes to that.
   override execute<Name extends PlainOperation>(
     name: Name,
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
-    if (!channels.operation.hasSubscribers) return super.execute(name, raw, caller);
+    return listening() ? this.#execute(name, raw, caller) : super.execute(name, raw, caller);
+  }
+
+  #execute<Name extends PlainOperation>(
+    name: Name,
+    raw: unknown,
+    caller: Caller,
+  ): MaybePromise<ResultOf<Name>> {
     return traced(this.#trace(name, raw, caller), () => super.execute(name, raw, caller));
   }
 
   override send(raw: unknown, caller: Caller, extras?: SendExtras): Promise<Sent> {
-    if (!channels.operation.hasSubscribers) return super.send(raw, caller, extras);
+    return listening() ? this.#send(raw, caller, extras) : super.send(raw, caller, extras);
+  }
+
+  async #send(raw: unknown, caller: Caller, extras?: SendExtras): Promise<Sent> {
     const trace = this.#trace('send', raw, caller);
-    return traced(
-      trace,
-      () => super.send(raw, caller, extras),
-      ({ accepted, runId, repeated }) => {
-        Object.assign(trace.message, { runId, repeated });
-        return accepted;
-      },
-    ) as Promise<Sent>;
+    const describe = ({ accepted, runId, repeated }: Sent): Sent['accepted'] => {
+      Object.assign(trace.message, { runId, repeated });
+      return accepted;
+    };
+    return traced(trace, () => super.send(raw, caller, extras), describe);
   }
 
   override invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
-    if (!channels.operation.hasSubscribers) return super.invoke(raw, caller, options);
+    return listening() ? this.#invoke(raw, caller, options) : super.invoke(raw, caller, options);
+  }
+
+  #invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
     return tracedInvocation(this.#trace('invoke', raw, caller), () => super.invoke(raw, caller, options));
   }
 
   override callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
-    if (!channels.operation.hasSubscribers) return super.callTool(request, caller);
+    return listening() ? this.#callTool(request, caller) : super.callTool(request, caller);
+  }
+
+  #callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     return traced(this.#trace('tool-call', request, caller), () => super.callTool(request, caller));
   }
 
   override discard(sessionId: string, caller: Caller): Promise<void> {
-    if (!channels.operation.hasSubscribers) return super.discard(sessionId, caller);
-    const trace = this.#trace('close', { sessionId }, caller);
-    return traced(trace, () => super.discard(sessionId, caller)) as Promise<void>;
+    return listening() ? this.#discard(sessionId, caller) : super.discard(sessionId, caller);
+  }
+
+  async #discard(sessionId: string, caller: Caller): Promise<void> {
+    return traced(this.#trace('close', { sessionId }, caller), () => super.discard(sessionId, caller));
   }
 
   override open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
     protocol?: number,
-  ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
-    if (!channels.operation.hasSubscribers) return super.open(connection, targets, protocol);
-    const { id, identity, options } = connection;
-    const sessionId = targets.length === 1 ? targets[0]!.sessionId : undefined;
+  ): ReturnType<Operations['open']> {
+    return listening()
+      ? this.#open(connection, targets, protocol)
+      : super.open(connection, targets, protocol);
+  }
+
+  async #open(...given: Parameters<Operations['open']>): ReturnType<Operations['open']> {
+    const [{ id, identity, options }, targets] = given;
     const trace = new Trace<OperationMessage>(channels.operation, {
       gatewayId: this.#env.gatewayId,
       operation: 'events',
@@ -80,9 +101,9 @@ export class TracedOperations extends Operations {
       user: identity.user,
       clientId: id,
       connectionId: id,
-      sessionId: this.#canonical(sessionId),
+      sessionId: targets.length === 1 ? this.#canonical(targets[0]!.sessionId) : undefined,
     });
-    return traced(trace, () => super.open(connection, targets, protocol)) as ReturnType<Operations['open']>;
+    return traced(trace, () => super.open(...given));
   }
 
   #trace(operation: AccessedOperation, raw: unknown, caller: Caller): Trace<OperationMessage> {

@@ -186,7 +186,8 @@ export class SessionRuns {
     const at = messages.findLastIndex((other) => other.id === run.request.message.id);
     // An answer that failed before it said anything says nothing to a model either.
     const said = (at < 0 ? messages : messages.slice(0, at)).filter(({ content }) => content.length > 0);
-    traceRun(run, execution, () => execution.start(said));
+    run.startedAt = performance.now();
+    traceRun(run, execution, said);
   }
 
   #host(log: SessionLog): ExecutionHost {
