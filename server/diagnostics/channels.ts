@@ -59,7 +59,7 @@ export interface Channels {
   readonly run: TraceChannel<RunMessage>;
   /** A call of a tool. */
   readonly tool: TraceChannel<ToolMessage>;
-  /** An append to the store, with one attempt each. */
+  /** An append to the store, each attempt on its own. */
   readonly append: TraceChannel<AppendMessage>;
   /** A connection has ended. */
   readonly connectionEnd: MessageChannel<ConnectionEndMessage>;
@@ -68,7 +68,17 @@ export interface Channels {
 const tracing = <Message extends object>(name: string): TraceChannel<Message> =>
   tracingChannel<unknown, Message>(`agent-session-gateway.${name}`) as unknown as TraceChannel<Message>;
 
-/** The channels of this package. @see docs/observability.md */
+/**
+ * The channels of this package. A subscriber that throws ends the process where nobody listens to `uncaughtException`: see
+ * docs/observability.md.
+ *
+ * @example
+ * ```ts
+ * channels.run.subscribe({
+ *   asyncEnd: ({ app, runId, result, error }) => console.log(app, runId, result?.stopReason, error),
+ * });
+ * ```
+ */
 export const channels: Channels = {
   operation: tracing('operation'),
   run: tracing('run'),
