@@ -5,8 +5,35 @@ import { defineApp, tool } from '../../server/index.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, TOKEN } from '../support/gateway.js';
-import { openStream } from '../support/sse-client.js';
-import { ends, heldApp, isEnd, read, respondAsync } from './restarts.js';
+import { openStream, type RawStream } from '../support/sse-client.js';
+
+const respondAsync = { prefer: 'respond-async' };
+
+/** Says `one `, waits for the gate, and goes on; notes who asked. */
+function heldApp(options: { resumable?: boolean } = {}) {
+  const held = gate();
+  const users: unknown[] = [];
+  const app = defineApp({
+    ...options,
+    async *run(turn) {
+      users.push(turn.user);
+      yield 'one ';
+      await held.passed;
+      yield turn.text;
+    },
+  });
+  return { app, held, users };
+}
+
+function read(url: string, sessionId = 'main', from = 'earliest'): Promise<RawStream> {
+  return openStream(`${url}/events?sessionId=${sessionId}&from=${from}&token=${TOKEN}`);
+}
+
+const ends = (stream: RawStream): unknown[] =>
+  stream.logged
+    .filter(({ event }) => event === 'message_end')
+    .map(({ data }) => [data.runId, data.stopReason]);
+const isEnd = ({ event }: { event: string }): boolean => event === 'message_end';
 
 describe('after a crash', () => {
   it('a run that was under way ends once as lost, with what it had said, before anybody asks for its session', async () => {
@@ -287,5 +314,77 @@ describe('a resumable app', () => {
     await lost.until(isEnd);
     expect(ends(lost).map((end: any) => end[1])).to.deep.equal(['lost']);
     expect((await post(`${third.url}/tool-response`, answer)).status).to.equal(404);
+  });
+});
+
+describe('an orderly restart', () => {
+  it('keeps queued messages for the next process and ends the active run', async () => {
+    const path = newDatabase();
+    const first = await startDurable(path, { app: heldApp().app, limits: { drainMs: 10 } });
+    const runIds: string[] = [];
+    for (const message of ['a', 'b']) {
+      const { body } = await post(`${first.url}/send`, { sessionId: 'main', message }, respondAsync);
+      runIds.push(body.runId);
+    }
+    await first.gateway.close();
+    const { app, held } = heldApp();
+    held.open();
+    const second = await startDurable(path, { app });
+    const stream = await read(second.url);
+    await stream.until(({ event, data }) => event === 'message_end' && data.runId === runIds[1]);
+    expect(ends(stream)).to.deep.equal([
+      [runIds[0], 'lost'],
+      [runIds[1], 'end'],
+    ]);
+  });
+
+  it('hands the run of a resumable app on without an end', async () => {
+    const path = newDatabase();
+    const first = await startDurable(path, {
+      app: heldApp({ resumable: true }).app,
+      limits: { drainMs: 10 },
+    });
+    const { body } = await post(`${first.url}/send`, { sessionId: 'main', message: 'a' }, respondAsync);
+    await (await read(first.url)).until(({ event }) => event === 'content_delta');
+    await first.gateway.close();
+    const { app, held } = heldApp({ resumable: true });
+    held.open();
+    const second = await startDurable(path, { app });
+    const stream = await read(second.url);
+    await stream.until(isEnd);
+    expect(ends(stream)).to.deep.equal([[body.runId, 'end']]);
+    expect(stream.logged.at(-1)?.data.message.content).to.deep.equal([
+      { type: 'text', text: 'one ' },
+      { type: 'text', text: 'one a' },
+    ]);
+  });
+
+  it('brings history back page by page through everything that was cut, and lists the stored sessions', async () => {
+    const path = newDatabase();
+    const echo = defineApp({ run: (turn) => `re: ${turn.text}` });
+    const limits = { retention: { events: 20 }, sendsPerSecond: Number.POSITIVE_INFINITY };
+    const first = await startDurable(path, { app: echo, limits });
+    for (let i = 0; i < 40; i++) await post(`${first.url}/send`, { sessionId: 'main', message: `m${i}` });
+    for (let i = 0; i < 5; i++) await post(`${first.url}/send`, { sessionId: `s${i}`, message: 'x' });
+    await first.gateway.close();
+
+    const { url, gateway } = await startDurable(path, { app: echo, limits });
+    expect((await get(`${url}/status?sessionId=main`)).body.first).to.be.greaterThan(50);
+    const texts: string[] = [];
+    let before = '';
+    do {
+      const { body } = await get(`${url}/history?sessionId=main&limit=7${before && `&before=${before}`}`);
+      texts.unshift(...body.messages.map((message: any) => message.content[0].text));
+      before = body.cursor ?? '';
+    } while (before !== '');
+    expect(texts).to.deep.equal(Array.from({ length: 40 }, (_, i) => [`m${i}`, `re: m${i}`]).flat());
+
+    const ids: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await gateway.sessions({ limit: 4, ...(cursor !== undefined && { before: cursor }) });
+      ids.push(...page.sessions.map(({ sessionId }) => sessionId));
+      cursor = page.cursor;
+    }
+    expect(ids).to.deep.equal(['s4', 's3', 's2', 's1', 's0', 'main']);
   });
 });
