@@ -1,3 +1,4 @@
+import { EventReader } from '../../shared/event-reader.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { ClientFrame, ServerFrame } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
@@ -74,6 +75,7 @@ export class FrameSocket {
   readonly #options: SocketOptions;
   readonly #handlers: SocketHandlers;
   readonly #pending = new Map<string, RequestHandlers>();
+  readonly #events = new EventReader();
   readonly #watchdog = new Watchdog(() => this.close(silence()));
   #wire: FrameWire | undefined;
   #connected!: (event: EventOf<'connected'>) => void;
@@ -203,8 +205,8 @@ export class FrameSocket {
 
   #take(frame: ServerFrame): void {
     switch (frame.type) {
-      case 'event':
-        this.#event({ ...(frame.data as object), type: frame.event } as GatewayEvent);
+      case undefined:
+        this.#event(this.#events.read(frame.event, frame.data, frame.id));
         break;
       case 'chunk':
         this.#pending.get(frame.id)?.onChunk(frame.data);

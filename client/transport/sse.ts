@@ -1,6 +1,6 @@
 import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
-import type { GatewayEvent } from '../../shared/events.js';
+import { EventReader } from '../../shared/event-reader.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
@@ -157,6 +157,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   const { signal } = abort;
   const { credentials } = client;
   const decoder = new SseDecoder();
+  const reader = new EventReader();
   let connectionId = '';
   let renewal: ReturnType<typeof setTimeout> | undefined;
 
@@ -183,16 +184,16 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     const reading = { decoder, progress: handlers.onProgress };
     for await (const events of readEvents(client, ask, reading)) for (const part of events) take(part);
   };
-  const take = ({ event: type, data }: SseEvent) => {
+  const take = ({ event: type, data, id }: SseEvent) => {
     if (signal.aborted) return;
-    const event = { ...JSON.parse(data), type };
-    if (type === 'connected') {
+    const event = reader.read(type, JSON.parse(data), id);
+    if (event.type === 'connected') {
       // Before it is passed on: what follows `connected` may already subscribe.
       connectionId = event.connectionId;
       const leftMs = leftOf(event);
       if (leftMs !== undefined) renewAfter(leftMs);
     } else if (type === 'auth_expired') credentials.expired();
-    handlers.onEvent(event as GatewayEvent);
+    handlers.onEvent(event);
   };
   run().then(
     () => finish(),

@@ -3,6 +3,7 @@ import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { type Answering, answeringAfter } from '../sessions/answering.js';
 import type { LogBatch } from '../sessions/batch.js';
 import type { ReadableLog } from '../sessions/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
@@ -59,6 +60,8 @@ export class Subscription {
   #announcing = true;
   #log: ReadableLog | null = null;
   #after = 0;
+  /** The answer that the receiver knows to be written. */
+  #known: Answering | null = null;
   /** Where the run of the filter has ended. */
   #end: Cursor | null = null;
   #begun = false;
@@ -158,10 +161,12 @@ export class Subscription {
         if (!this.#follow()) return;
       } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
         this.#after = batch.last;
-        if (!this.#filter || batch.runId === this.#filter.runId) {
+        const isWhole = !this.#filter || batch.runId === this.#filter.runId;
+        if (isWhole && (!batch.needs || batch.needs === this.#known)) {
           this.#outlet.write(batch.payload(this.#outlet.form, this.session.id));
           if (this.#filter) this.#checkEnd(batch.events);
         } else this.#send(batch.events, log);
+        if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
       } else if (!this.#page(log)) return;
     }
   }
@@ -185,6 +190,7 @@ export class Subscription {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
+    this.#known = null;
     if (!reopened) return this.#outlet.moved();
     this.#sendGap('epoch', null);
     this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
@@ -258,6 +264,7 @@ export class Subscription {
         this.#start = found;
         this.#log = found.log;
         this.#after = found.after;
+        this.#known = null;
         this.#announcing = found.snapshot !== undefined;
         // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
         if (found.resume !== 'exact') return true;
@@ -271,7 +278,9 @@ export class Subscription {
     const runId = this.#filter?.runId;
     const wanted = runId === undefined ? events : events.filter((event) => event.runId === runId);
     if (wanted.length === 0) return;
-    this.#outlet.write(this.#outlet.form.events(wanted, this.session.id, log.ref.epoch));
+    const origin = { sessionId: this.session.id, epoch: log.ref.epoch };
+    this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known));
+    for (const event of wanted) this.#known = answeringAfter(event, this.#known);
     if (this.#filter) this.#checkEnd(wanted);
   }
 

@@ -14,6 +14,7 @@ import {
   type StoredEvent,
   StoreError,
 } from '../stores/store.js';
+import type { Answering } from './answering.js';
 import {
   type Committed,
   type Drafts,
@@ -59,6 +60,8 @@ export class SessionLog implements ReadableLog {
   #broken: unknown = null;
   #dropped = 0;
   #fresh: EventRecord[] = [];
+  /** The answer that deltas were committed of, as far as it is known. */
+  #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
   /** Runs that ended while events of theirs were on their way here. */
@@ -351,7 +354,8 @@ export class SessionLog implements ReadableLog {
 
   #deliver(): void {
     if (this.#fresh.length === 0) return;
-    const batch = new LogBatch(this.ref.epoch, this.#fresh);
+    const batch = new LogBatch(this.ref.epoch, this.#fresh, this.#answering);
+    if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
     void this.#retained.trim();
