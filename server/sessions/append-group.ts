@@ -15,7 +15,7 @@ export interface Committed {
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** What goes with a group of events. */
 export type GroupOptions = Pick<AppendOptions, 'dedupe' | 'opens' | 'close'> & {
-  /** The runs that may end with it, with their keys. What they still yield after that is dropped. */
+  /** The runs that may end with it, with their keys. What those that do still yield after that is dropped. */
   readonly ends?: readonly { readonly id: string; readonly key?: string | undefined }[];
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
   readonly refusable?: boolean;

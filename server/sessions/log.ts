@@ -267,7 +267,7 @@ export class SessionLog implements ReadableLog {
     try {
       const result = this.#store.append(this.ref, records, options);
       if (!isPromise(result)) {
-        this.#commit(group, entries, result);
+        this.#commit(group, entries, result, ends);
         return;
       }
       this.#writing = group;
@@ -276,7 +276,7 @@ export class SessionLog implements ReadableLog {
           // Too late: whoever waited was told.
           if (this.#broken) return;
           this.#writing = null;
-          this.#commit(group, entries, value);
+          this.#commit(group, entries, value, ends);
           this.#flush();
         },
         (error: unknown) => {
@@ -290,7 +290,12 @@ export class SessionLog implements ReadableLog {
     }
   }
 
-  #commit(group: Group, entries: readonly Entry[], result: Committed): void {
+  #commit(
+    group: Group,
+    entries: readonly Entry[],
+    result: Committed,
+    ends: AppendOptions['ends'] | null,
+  ): void {
     if (this.#retry.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
     if (result.duplicate) this.#batch -= 1;
@@ -304,8 +309,8 @@ export class SessionLog implements ReadableLog {
         this.#fresh.push(record);
       }
       this.head = result.last;
-      const { ends = [], close = false, acknowledged } = group.options ?? {};
-      for (const { id } of ends) this.#over.add(id);
+      const { close = false, acknowledged } = group.options ?? {};
+      for (const { runId } of ends ?? []) this.#over.add(runId);
       this.#closed = close;
       acknowledged?.();
     }

@@ -10,50 +10,54 @@ import { outcomesOf } from './outcome.js';
 
 /** Runs that end because of something that is stored with their ends. */
 export interface CausedEnding {
-  readonly runs: readonly { readonly run: Run; readonly execution: Execution | null }[];
+  /** The runs that may have to end. */
+  readonly runs: readonly Run[];
   readonly ending: Ending;
-  /** What causes it; comes after the ends. */
-  readonly after: EventDraft;
   readonly options: GroupOptions;
+  /** Whether a run has to end, as the log stands by then. */
+  concerns(state: SessionState, run: Run): boolean;
+  execution(run: Run): Execution | null;
+  /** What causes it: it comes behind so many events that end runs. */
+  cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
   /** The end is stored: the run is over. Called before anything that was appended later is looked at. */
   sealed(run: Run): void;
   ended(run: Run, result: RunResult): void;
 }
 
 /** Ends runs in one append with its cause. They go on until that is stored; if it is refused, nothing has happened to them. */
-export async function endRuns(log: SessionLog, cause: CausedEnding): Promise<Committed> {
-  const { runs, ending, after, options } = cause;
-  let outcomes: ReturnType<typeof outcomesOf> = new Map();
-  let places: (string | undefined)[] = [];
+export async function endRuns(log: SessionLog, caused: CausedEnding): Promise<Committed> {
+  const { runs, ending, options } = caused;
+  let over: readonly { readonly run: Run; readonly execution: Execution | null }[] = [];
+  let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {
-    const open = runs.filter(({ run }) => isOpen(state, run.id));
-    const ends = open.flatMap(({ run, execution }) => endsOf(run, execution, ending, state));
-    outcomes = outcomesOf(ends);
-    places = ends.map((event) => (event.type === 'message_end' ? event.runId : undefined));
-    return [...ends, after];
+    over = runs
+      .filter((run) => caused.concerns(state, run))
+      .map((run) => ({ run, execution: caused.execution(run) }));
+    ends = over.flatMap(({ run, execution }) => endsOf(run, execution, ending, state));
+    return [...ends, ...caused.cause(state, ends)];
   };
   const acknowledged = (): void => {
-    for (const { run, execution } of runs) {
+    for (const { run, execution } of over) {
       execution?.seal();
       run.state = 'ended';
-      cause.sealed(run);
+      caused.sealed(run);
     }
     options.acknowledged?.();
   };
-  for (const { run } of runs) run.doomed = true;
+  for (const run of runs) run.doomed = true;
   try {
-    const ends = runs.map(({ run }) => endOf(run));
-    const committed = await log.commit(drafts, { ...options, ends, acknowledged });
+    const committed = await log.commit(drafts, { ...options, ends: runs.map(endOf), acknowledged });
     if (committed.duplicate) return committed;
-    for (const { run, execution } of runs) {
-      const outcome = outcomes.get(run.id);
-      const cursor = formatCursor(log.ref.epoch, log.term, committed.first + places.indexOf(run.id));
-      if (outcome) cause.ended(run, { ...outcome, cursor });
+    const outcomes = outcomesOf(ends);
+    for (const { run, execution } of over) {
+      const place = ends.findIndex(({ type, runId }) => type === 'message_end' && runId === run.id);
+      const cursor = formatCursor(log.ref.epoch, log.term, committed.first + place);
+      caused.ended(run, { ...outcomes.get(run.id)!, cursor });
       execution?.release(ending);
     }
     return committed;
   } finally {
-    for (const { run } of runs) run.doomed = false;
+    for (const run of runs) run.doomed = false;
   }
 }
 

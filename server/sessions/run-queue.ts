@@ -61,6 +61,13 @@ export class RunQueue {
     else this.#waiting = this.#waiting.filter((other) => other !== run);
   }
 
+  /** Makes a run the active one: its start is stored. */
+  activate(run: Run): void {
+    this.#waiting = this.#waiting.filter((other) => other !== run);
+    this.active = run;
+    run.state = 'active';
+  }
+
   /** Makes the next accepted run the active one. */
   advance(): Run | null {
     const next = this.#waiting[0];
@@ -74,6 +81,11 @@ export class RunQueue {
   find(runId: string): Run | null {
     if (this.active?.id === runId) return this.active;
     return this.#waiting.find((run) => run.id === runId) ?? null;
+  }
+
+  /** The active run, and those that may be it by the time that the store has what was appended. */
+  mayRun(): readonly Run[] {
+    return this.all().filter((run) => run === this.active || run.state === 'accepting');
   }
 
   /** The accepted messages that want to reach the active run. */

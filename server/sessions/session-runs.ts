@@ -11,11 +11,11 @@ import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
 import { type StoredSend, StoreError } from '../stores/store.js';
-import type { Committed, GroupOptions } from './append-group.js';
+import type { Committed } from './append-group.js';
 import type { SessionEnvironment } from './environment.js';
 import type { SessionLog } from './log.js';
 import { outcomesOf } from './outcome.js';
-import { endOf, endRuns, endsOf, isOpen } from './run-endings.js';
+import { type CausedEnding, endOf, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import { type OpenRuns, toOpenRun } from './run-record.js';
 import type { Session } from './session.js';
@@ -69,8 +69,8 @@ export class SessionRuns {
     this.queue.check(onBusy);
     const run = new Run(request);
     const place = this.queue.add(run);
-    const interrupted = onBusy === 'interrupt' ? this.queue.active : null;
-    const position = interrupted ? 0 : place;
+    const interrupts = onBusy === 'interrupt';
+    const position = interrupts ? 0 : place;
     const { message, preceding, metadata } = request;
     const accepted: EventDraft = {
       type: 'message_accepted',
@@ -83,30 +83,40 @@ export class SessionRuns {
       position,
       ...(Object.keys(metadata).length > 0 && { metadata }),
     };
-    const options: GroupOptions = {
-      opens: toOpenRun(request),
-      refusable: true,
-      ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
-    };
+    let behind = 0;
+    let starts = false;
     try {
-      // What it supersedes ends in the same append, or not at all.
-      const committed = interrupted
-        ? await this.#endWith(log, [interrupted], {
-            ending: { stopReason: 'superseded' },
-            after: accepted,
-            options,
-          })
-        : await log.commit([accepted], options);
+      // What it supersedes ends in the same append, or not at all; and where nothing else runs then, it starts in it.
+      const committed = await this.#endWith(log, interrupts ? this.queue.mayRun() : [], {
+        ending: { stopReason: 'superseded' },
+        concerns: (state, other) => state.run?.runId === other.id,
+        cause: (state, ends) => {
+          behind = ends.length;
+          const idle = !state.run || ends.length > 0;
+          starts = idle && (interrupts || state.queue.length === 0) && !this.#held && !this.#session.closing;
+          return starts ? [accepted, ...this.#startOf(run)] : [accepted];
+        },
+        options: {
+          opens: toOpenRun(request),
+          refusable: true,
+          ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
+          acknowledged: () => {
+            if (starts) this.#activate(run, log);
+          },
+        },
+      });
       if (committed.duplicate) {
         this.#withdraw(run);
         return { duplicate: committed.duplicate };
       }
-      run.acceptedAfter = committed.last - 1;
+      run.acceptedAfter = committed.first + behind - 1;
     } catch (error) {
       this.#withdraw(run);
       throw error instanceof StoreError ? unavailable(error) : error;
     }
+    run.startAfter = run.acceptedAfter;
     if (run.state === 'accepting') run.state = 'queued';
+    if (starts) this.#run(run, log);
     this.#advance();
     return { run, position, epoch: log.ref.epoch, cursor: log.cursorAt(run.acceptedAfter) };
   }
@@ -114,19 +124,23 @@ export class SessionRuns {
   /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */
   async close(log: SessionLog, reason: string, acknowledged: () => void): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
-    const options = { close: true, refusable: true, acknowledged };
-    const ending: Ending = { stopReason: 'aborted', reason };
-    await this.#endWith(log, [...this.queue.all()].reverse(), { ending, after: closed, options });
+    await this.#endWith(log, [...this.queue.all()].reverse(), {
+      ending: { stopReason: 'aborted', reason },
+      concerns: (state, run) => isOpen(state, run.id),
+      cause: () => [closed],
+      options: { close: true, refusable: true, acknowledged },
+    });
   }
 
   #endWith(
     log: SessionLog,
     runs: readonly Run[],
-    cause: { readonly ending: Ending; readonly after: EventDraft; readonly options: GroupOptions },
+    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options'>,
   ): Promise<Committed> {
     return endRuns(log, {
-      ...cause,
-      runs: runs.map((run) => ({ run, execution: run === this.active ? this.#execution : null })),
+      ...caused,
+      runs,
+      execution: (run) => (run === this.active ? this.#execution : null),
       sealed: (run) => {
         if (run === this.active) this.#execution = null;
         this.queue.remove(run);
@@ -145,7 +159,7 @@ export class SessionRuns {
     const { log } = this.#session;
     if (this.#session.closing || this.#held || !log) return;
     const run = this.queue.advance();
-    if (run) run.context(() => void this.#start(run, log));
+    if (run) void this.#start(run, log);
   }
 
   /** Starts what waits, after a close that was refused. */
@@ -153,39 +167,45 @@ export class SessionRuns {
     this.#advance();
   }
 
+  /** Starts a run that had to wait. */
   async #start(run: Run, log: SessionLog): Promise<void> {
-    const host = this.#host(log);
-    const execution = new Execution(run, host);
-    this.#execution = execution;
+    this.#activate(run, log);
     run.startAfter = run.acceptedAfter;
-    const { message, onBusy } = run.request;
-    const base = { runId: run.id, ts: Date.now() };
     try {
-      const committed = await log.commit([
-        ...(onBusy === 'steer'
-          ? [{ type: 'steer', ...base, messageId: message.id, consumed: false } as const]
-          : []),
-        { type: 'message_start', ...base, messageId: run.messageId, app: this.#session.ref.app },
-      ]);
+      const committed = await log.commit(this.#startOf(run));
       // A viewer of a run that had to wait starts where it began, not where it was accepted.
       if (committed.first !== run.acceptedAfter + 2) run.startAfter = committed.first - 1;
     } catch {
       return;
     }
-    if (run.state === 'active') this.#run(run, execution, log.state);
+    this.#run(run, log);
   }
 
-  #run(run: Run, execution: Execution, { messages }: SessionState): void {
-    this.#env.notify({
-      type: 'run:started',
-      sessionId: this.#session.id,
-      runId: run.id,
-      user: run.request.user,
-    });
+  #activate(run: Run, log: SessionLog): void {
+    this.queue.activate(run);
+    this.#execution = new Execution(run, this.#host(log));
+  }
+
+  #startOf({ id: runId, messageId, request: { message, onBusy } }: Run): readonly EventDraft[] {
+    const base = { runId, ts: Date.now() };
+    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.#session.ref.app };
+    if (onBusy !== 'steer') return [start];
+    return [{ type: 'steer', ...base, messageId: message.id, consumed: false }, start];
+  }
+
+  /** Lets the app of the active run begin, if that has not ended meanwhile. */
+  #run(run: Run, log: SessionLog): void {
+    const execution = this.#execution;
+    if (run !== this.active || run.state !== 'active' || !execution) return;
+    const { messages } = log.state;
     const at = messages.findLastIndex((other) => other.id === run.request.message.id);
     // An answer that failed before it said anything says nothing to a model either.
     const said = (at < 0 ? messages : messages.slice(0, at)).filter(({ content }) => content.length > 0);
-    execution.start(said);
+    run.context(() => {
+      const { user } = run.request;
+      this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user });
+      execution.start(said);
+    });
   }
 
   #host(log: SessionLog): ExecutionHost {
@@ -326,7 +346,7 @@ export class SessionRuns {
     execution.resumption = new Resumption(answer, asked);
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
-      if (run.state === 'active') run.context(() => this.#run(run, execution, log.state));
+      this.#run(run, log);
     });
     return true;
   }

@@ -106,7 +106,7 @@ describe('what ends a run is stored with its end', () => {
       'message_start',
       'message_end aborted',
     ]);
-    expect(held.batches).to.deep.include(['message_end', 'message_accepted']);
+    expect(held.batches).to.deep.include(['message_end', 'message_accepted', 'message_start']);
   });
 
   it('an interrupting message, although the run ends by itself meanwhile: one end', async () => {
@@ -278,5 +278,84 @@ describe('a send and a close at once', () => {
       await session.close();
     }
     expect(reports.filter((text) => /lost/.test(text))).to.deep.equal([]);
+  });
+});
+
+describe('a message that need not wait', () => {
+  it('is accepted and begun in one append', async () => {
+    const { session, held, log, start, turn } = setUp();
+    const run = await start('a');
+    expect(held.batches).to.deep.equal([['message_accepted', 'message_start']]);
+    await turn('a').say(null);
+    await run.result;
+    const steering = session.send('b', { onBusy: 'steer' });
+    await steering.accepted;
+    expect(held.batches.at(-1)).to.deep.equal(['message_accepted', 'steer', 'message_start']);
+    await session.abort();
+    expect(log().filter((event) => event === 'message_start')).to.have.length(2);
+  });
+
+  it('that comes with another: the second waits for the first, also where that is refused', async () => {
+    const { session, held, log, turn, begins } = setUp();
+    const waits = held.hold();
+    const [first, second] = [session.send('a'), session.send('b')];
+    await waits;
+    held.release();
+    await begins('a');
+    expect([(await first.accepted).position, (await second.accepted).position]).to.deep.equal([0, 1]);
+    await turn('a').say(null);
+    await begins('b');
+    await turn('b').say(null);
+    await second.result;
+    const refused = held.hold();
+    const [third, fourth] = [session.send('c'), session.send('d')];
+    await refused;
+    held.release('refuse');
+    const codes = await Promise.all([third, fourth].map((run) => run.accepted.catch(({ code }) => code)));
+    expect(codes[0]).to.equal('OVERLOADED');
+    const fifth = session.send('e');
+    await begins('e');
+    await session.abort();
+    expect((await fifth.result).stopReason).to.equal('aborted');
+    const starts = log().filter((event) => event === 'message_start').length;
+    expect(starts).to.equal(log().filter((event) => event.startsWith('message_end')).length);
+  });
+
+  it('one interruption after another, both on their way: each ends what it finds', async () => {
+    const { session, held, log, start, turn, begins } = setUp();
+    const first = await start('a');
+    const waits = held.hold();
+    const second = session.send('b', { onBusy: 'interrupt' });
+    const third = session.send('c', { onBusy: 'interrupt' });
+    await waits;
+    held.release();
+    await begins('c');
+    expect((await first.result).stopReason).to.equal('superseded');
+    expect((await second.result).stopReason).to.equal('superseded');
+    await turn('c').say('there');
+    await turn('c').say(null);
+    expect((await third.result).stopReason).to.equal('end');
+    expect(log().slice(2)).to.deep.equal([
+      'message_end superseded',
+      'message_accepted',
+      'message_start',
+      'message_end superseded',
+      'message_accepted',
+      'message_start',
+      '"there"',
+      'message_end end',
+    ]);
+  });
+
+  it('that was sent before: nothing of it is begun again', async () => {
+    const { session, held, log, turn, begins } = setUp();
+    const options = { idempotencyKey: 'k' };
+    const run = session.send('a', options);
+    await begins('a');
+    expect((await session.send('a', options).accepted).runId).to.equal((await run.accepted).runId);
+    expect(held.batches.flat().filter((type) => type === 'message_start')).to.have.length(1);
+    await turn('a').say(null);
+    await run.result;
+    expect(log().slice(0, 2)).to.deep.equal(['message_accepted', 'message_start']);
   });
 });
