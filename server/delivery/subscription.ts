@@ -132,6 +132,11 @@ export class Subscription {
     return this.#announcing;
   }
 
+  /** Whether it has sent everything there is. */
+  get caughtUp(): boolean {
+    return !this.#start && this.#after >= (this.#log?.head ?? 0);
+  }
+
   /** The session's log was lost to this process. */
   interrupt(): void {
     this.close();

@@ -4,8 +4,8 @@ import { eachEvent, transientData, type WireForm } from '../../delivery/wire-for
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
 
-// A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is.
-function chunk(text: string): Buffer {
+/** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is. */
+export function chunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
