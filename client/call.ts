@@ -1,8 +1,8 @@
 import { CALLS, type CallName } from '../shared/calls.js';
-import { GatewayError } from '../shared/gateway-error.js';
+import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, abortWith, backoff, delay, joinAborts, quietTimer, raceSignal } from './timing.js';
+import { type Aborts, backoff, delay, openScope, within } from './timing.js';
 import { asGatewayError, isUnsent } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -11,17 +11,14 @@ const READ_RETRIES = 2;
 /** Who asks to be left alone for longer is not waited for: its error says for how long. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** How a call goes on while it is repeated. */
-export interface Attempts {
-  /** An attempt failed, and another one follows; `hurry` ends the wait for it. */
-  onRetry?(error: GatewayError, hurry: () => void): void;
-}
+/** An attempt failed, and another one follows; `hurry` ends the wait for it. */
+export type OnRetry = (error: GatewayError, hurry: () => void) => void;
 
 /** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
 export type Call = <Name extends CallName>(
   operation: Name,
   options: ParamsOf<Name> & SignalOptions,
-  attempts?: Attempts,
+  onRetry?: OnRetry,
 ) => Promise<ResultOf<Name>>;
 
 export interface CallOptions {
@@ -34,62 +31,32 @@ export interface CallOptions {
 }
 
 export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptions): Call {
-  return async (operation, { signal: given, ...params }, attempts) => {
-    const { joined, release } = joinAborts(aborts, given);
+  return (operation, { signal: given, ...params }, onRetry) => {
+    const scope = openScope(given, aborts);
+    const { signal } = scope;
     let mayHaveArrived = false;
-    try {
+    return within(scope, async () => {
       for (let tried = 0; ; tried++) {
+        const attempt = openScope(signal);
+        attempt.limit(timeoutMs, `${operation} was not answered within ${timeoutMs} ms`);
         try {
-          const answer = await attempt(transport, { operation, params, timeoutMs, signal: joined.signal });
+          const answer = await within(attempt, () =>
+            transport.request(operation, params, { signal: attempt.signal }),
+          );
           onAnswer();
           return answer as never;
         } catch (cause) {
-          if (joined.signal.aborted) throw joined.signal.reason;
+          if (signal.aborted) throw signal.reason;
           const error = asGatewayError(cause, 'The call failed');
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
           if (isOver || !mayPass(error)) throw error;
-          let hurry = () => {};
-          const waited = delay(backoff(tried, error.retryAfterMs), joined.signal, (now) => {
-            hurry = now;
-          });
-          attempts?.onRetry?.(error, () => hurry());
-          await waited;
+          await delay(backoff(tried, error.retryAfterMs), signal, (hurry) => onRetry?.(error, hurry));
         }
       }
-    } finally {
-      release();
-    }
+    });
   };
-}
-
-interface Attempt {
-  readonly operation: CallName;
-  readonly params: object;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-async function attempt(
-  transport: ClientTransport,
-  { operation, params, timeoutMs, signal: given }: Attempt,
-): Promise<unknown> {
-  const own = new AbortController();
-  const { signal } = own;
-  const abort = () => abortWith(own, given.reason);
-  const late = `${operation} was not answered within ${timeoutMs} ms`;
-  const timer = quietTimer(timeoutMs, () =>
-    abortWith(own, new GatewayError({ code: 'TIMEOUT', message: late })),
-  );
-  given.addEventListener('abort', abort);
-  if (given.aborted) abort();
-  try {
-    return await raceSignal(signal, () => transport.request(operation, params, { signal }));
-  } finally {
-    clearTimeout(timer);
-    given.removeEventListener('abort', abort);
-  }
 }
 
 /** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */

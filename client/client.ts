@@ -1,5 +1,4 @@
 import type { EventType } from '../shared/events.js';
-import { GatewayError } from '../shared/gateway-error.js';
 import type { SendInput } from '../shared/messages.js';
 import type {
   GatewayStatus,
@@ -9,10 +8,10 @@ import type {
   SessionStatusResult,
 } from '../shared/operation-types.js';
 import { createCall } from './call.js';
-import { Connection, type ConnectionState, type ConnectionStatus } from './connection.js';
+import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
-import { Outbox } from './outbox.js';
+import { createOutbox } from './outbox.js';
 import type { FollowedRun, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
@@ -25,12 +24,13 @@ import {
 } from './session.js';
 import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
+import { misused } from './transport/failure.js';
 import { canStream } from './transport/http.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
-import { Views } from './view.js';
+import type { View } from './view.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
@@ -105,15 +105,14 @@ export function createClient(options: ClientOptions): Client {
   const transport = transportOf(options);
   const { timeoutMs = DEFAULT_TIMEOUT_MS, hiddenMs = HIDDEN_MS } = options;
   const aborts: Aborts = new Set();
-  const connection = new Connection(transport, {
+  const connection = createConnection(transport, {
     connectMs: Math.min(timeoutMs, CONNECT_MS),
     hiddenMs: hiddenMs === false ? undefined : hiddenMs,
   });
   const call = createCall({ transport, timeoutMs, aborts, onAnswer: () => connection.hurry() });
-  const views = new Views((a, b) => connection.canonical(a) === connection.canonical(b));
   const calls = (bound?: { readonly sessionId: string }) =>
     bindCalls({ call, transport, timeoutMs, aborts }, bound);
-  const core = { call, calls, connection, outbox: new Outbox(), aborts, views };
+  const core = { call, calls, connection, outbox: createOutbox(), aborts, views: new Set<View>() };
   const session = (id: string) => bindSession(core, id);
 
   return {
@@ -148,8 +147,7 @@ export function createClient(options: ClientOptions): Client {
 function transportOf(options: ClientOptions): ClientTransport {
   const { transport, baseUrl } = options;
   if (typeof transport === 'object') return transport;
-  if (baseUrl === undefined)
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message: 'baseUrl is missing' });
+  if (baseUrl === undefined) throw misused('baseUrl is missing');
   switch (transport ?? (canStream(options) ? 'sse' : 'websocket')) {
     case 'websocket':
       return webSocketTransport(options);

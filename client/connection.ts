@@ -1,10 +1,9 @@
 import type { GatewayError } from '../shared/gateway-error.js';
-import { Line, type LineState } from './line.js';
-import { Listeners } from './listeners.js';
+import { createLine, type Line } from './line.js';
+import { createListeners } from './listeners.js';
 import { isHidden, watchPage } from './page.js';
-import type { Reader } from './reader.js';
+import { placeOf, type Reader, type Sink, type Start } from './reader.js';
 import { quietTimer } from './timing.js';
-import type { Track } from './track.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /**
@@ -32,183 +31,168 @@ export interface ConnectionOptions {
 /** How long the link outlives its last listener, so that one send after another needs no new one. */
 const LINGER_MS = 5000;
 
-const STATES: Readonly<Record<LineState, ConnectionState>> = {
-  idle: 'closed',
-  connecting: 'connecting',
-  open: 'open',
-  reconnecting: 'reconnecting',
-};
+/** The readers of a client and what feeds them. */
+export interface Connection extends ConnectionStatus {
+  /** Feeds a sink with what happens in a session from a start on. */
+  follow(sessionId: string, start: Start, sink: Sink): Following;
+  /** The one form of a session's key that the gateway writes, as far as it is known. */
+  canonical(id: string): string;
+  /** The run of a session that is active, null for none; undefined where that is not known here. */
+  activeRun(id: string): string | null | undefined;
+  /** The gateway can be reached: whoever waits to try again need not. */
+  hurry(): void;
+  /** Ends the link and every reader. Following again opens a new one. */
+  stop(): void;
+}
+
+/** A sink that is fed. */
+export interface Following {
+  stop(): void;
+  /** There is room again. */
+  drained(): void;
+}
 
 /**
- * The readers of a client and what feeds them: one line for all sessions, whose cursors only move forward, and a line apart for each
- * reader that is further behind than the track remembers, until it has caught up.
+ * One line for all sessions, whose cursors only move forward, and a line apart for each reader that is further behind than its track
+ * remembers, until it has caught up.
  */
-export class Connection implements ConnectionStatus {
-  state: ConnectionState = 'closed';
-  error: GatewayError | undefined;
-  readonly #transport: ClientTransport;
-  readonly #options: ConnectionOptions;
-  readonly #listeners = new Listeners<[ConnectionState]>();
-  readonly #main: Line;
-  readonly #apart = new Map<Reader, Line>();
-  #unwatchPage: (() => void) | undefined;
-  #linger: ReturnType<typeof setTimeout> | undefined;
-  #hide: ReturnType<typeof setTimeout> | undefined;
+export function createConnection(
+  transport: ClientTransport,
+  { connectMs, hiddenMs }: ConnectionOptions,
+): Connection {
+  const listeners = createListeners<[ConnectionState]>();
+  const apart = new Map<Reader, Line>();
+  let state: ConnectionState = 'closed';
+  let error: GatewayError | undefined;
+  let unwatchPage: (() => void) | undefined;
+  let linger: ReturnType<typeof setTimeout> | undefined;
+  let hide: ReturnType<typeof setTimeout> | undefined;
 
-  readonly subscribe = this.#listeners.subscribe;
-
-  constructor(transport: ClientTransport, options: ConnectionOptions) {
-    this.#transport = transport;
-    this.#options = options;
-    this.#main = new Line(
-      transport,
-      {
-        changed: (state, error) => this.#become(STATES[state], error),
-        ended: (readers, error) => {
-          for (const reader of readers) this.#endReader(reader, error);
-        },
-        fetch: (track, reader) => this.#fetch(track, reader),
-        isSpare: () => this.#readers().length === 0,
-      },
-      options.connectMs,
-    );
-  }
-
-  /** Feeds a reader until the returned function is called or its sink is ended. */
-  follow(reader: Reader): () => void {
-    clearTimeout(this.#linger);
-    this.#unwatchPage ??= watchPage({
-      changed: () => this.#each((line) => line.renew()),
-      shown: () => {
-        clearTimeout(this.#hide);
-        if (this.state === 'paused') this.#main.pull();
-        this.#each((line) => line.check());
-      },
-      hidden: () => this.#mayPause(),
-    });
-    this.#main.track(reader.sessionId).add(reader);
-    if (this.state !== 'paused' || reader.isUrgent) this.#main.pull();
-    if (isHidden()) this.#mayPause();
-    return () => this.#leave(reader);
-  }
-
-  /** The iterator of a reader has room again. */
-  drained(reader: Reader): void {
-    const track = this.#main.find(reader.sessionId);
-    if (!reader.feeder && track?.readers.has(reader)) track.serve(reader);
-  }
-
-  /** The one form of a session's key that the gateway writes, as far as it is known. */
-  canonical(id: string): string {
-    return this.#main.canonical(id);
-  }
-
-  /** The run of a session that is active, null for none; undefined where that is not known here. */
-  activeRun(id: string): string | null | undefined {
-    return this.state === 'open' ? this.#main.find(id)?.activeRun : undefined;
-  }
-
-  /** The gateway can be reached: whoever waits to try again need not. */
-  hurry(): void {
-    this.#each((line) => line.hurry());
-  }
-
-  /** Ends the link and every reader. Following again opens a new one. */
-  stop(): void {
-    this.#main.stop();
-  }
-
-  #leave(reader: Reader): void {
-    this.#apart.get(reader)?.stop();
-    this.#apart.delete(reader);
-    const track = this.#main.find(reader.sessionId);
-    if (!track?.readers.delete(reader)) return;
-    if (this.#readers().length > 0) {
-      this.#main.leave(track);
-      this.#mayPause();
-    } else if (this.state === 'open') this.#linger = quietTimer(LINGER_MS, () => this.stop());
-    else this.stop();
-  }
-
-  #readers(): Reader[] {
-    return [...this.#main.tracks.values()].flatMap((track) => [...track.readers]);
-  }
-
-  #each(run: (line: Line) => void): void {
-    if (this.state === 'paused') return;
-    for (const line of [this.#main, ...this.#apart.values()]) run(line);
-  }
-
-  #endReader(reader: Reader, error: GatewayError | undefined): void {
-    const line = this.#apart.get(reader);
-    this.#apart.delete(reader);
+  const become = (now: ConnectionState, cause?: GatewayError) => {
+    if (now === 'closed') {
+      clearTimeout(linger);
+      clearTimeout(hide);
+      unwatchPage?.();
+      unwatchPage = undefined;
+    }
+    const changed = now !== state || cause !== error;
+    state = now;
+    error = cause;
+    if (changed) listeners.emit(state);
+  };
+  const rejoin = (reader: Reader) => {
+    const line = apart.get(reader);
+    apart.delete(reader);
     line?.stop();
     reader.feeder = undefined;
-    reader.sink.end(error);
-  }
+  };
+  const endReaders = (ended: readonly Reader[], cause?: GatewayError) => {
+    for (const reader of ended) {
+      main.find(reader.sessionId)?.readers.delete(reader);
+      rejoin(reader);
+      reader.sink.end(cause);
+    }
+  };
+  const readers = () => [...main.tracks.values()].flatMap((track) => [...track.readers]);
+  const main = createLine(
+    transport,
+    {
+      changed: (now, cause) => become(now === 'idle' ? 'closed' : now, cause),
+      ended: endReaders,
+      // A page that is hidden fetches it when it is shown.
+      behind: (reader) => state !== 'paused' && fetchApart(reader),
+      isSpare: () => readers().length === 0,
+    },
+    connectMs,
+  );
 
-  /** A line of its own for a reader that is behind, until the track can go on with it. */
-  #fetch(track: Track, reader: Reader): void {
-    const former = this.#apart.get(reader);
-    this.#apart.delete(reader);
-    former?.stop();
-    const merge = () => {
-      if (this.#apart.get(reader) !== line) return;
-      // Paused by its iterator, which says when it goes on.
-      const isPaused = reader.feeder !== aside;
-      if (!isPaused && !track.covers(reader)) return;
-      this.#apart.delete(reader);
-      line.stop();
-      if (!isPaused) track.serve(reader);
-    };
-    const line: Line = new Line(
-      this.#transport,
+  /** A line of its own for a reader that is behind, until its track can go on with it. */
+  const fetchApart = (reader: Reader) => {
+    rejoin(reader);
+    const line = createLine(
+      transport,
       {
         changed: () => {},
-        ended: ([mine], error) => {
-          if (!mine || this.#apart.get(reader) !== line) return;
-          track.readers.delete(reader);
-          this.#endReader(reader, error);
+        ended: (ended, cause) => {
+          if (apart.get(reader) === line) endReaders(ended, cause);
         },
         // The only reader there is always where the wire is.
-        fetch: () => {},
-        moved: merge,
+        behind: () => {},
+        moved: () => {
+          if (apart.get(reader) !== line) return;
+          const track = main.track(reader.sessionId);
+          // Otherwise it waits for its iterator, which says when it goes on.
+          const isFed = reader.feeder === aside;
+          if (isFed && !track.covers(reader)) return;
+          rejoin(reader);
+          if (isFed) track.add(reader);
+        },
       },
-      this.#options.connectMs,
+      connectMs,
     );
-    this.#apart.set(reader, line);
-    const aside = line.track(track.id);
+    apart.set(reader, line);
+    const aside = line.track(main.canonical(reader.sessionId));
     aside.add(reader);
     line.pull();
-  }
+  };
 
-  #mayPause(): void {
-    const { hiddenMs } = this.#options;
-    clearTimeout(this.#hide);
-    if (hiddenMs === undefined || !this.#transport.isScarce || !isHidden() || this.state === 'closed') return;
-    this.#hide = quietTimer(hiddenMs, () => {
+  const each = (run: (line: Line) => void) => {
+    if (state !== 'paused') for (const line of [main, ...apart.values()]) run(line);
+  };
+  const mayPause = () => {
+    clearTimeout(hide);
+    if (hiddenMs === undefined || !transport.isScarce || !isHidden() || state === 'closed') return;
+    hide = quietTimer(hiddenMs, () => {
       // The end of a run is waited for, hidden or not.
-      if (!isHidden() || this.#readers().some(({ isUrgent }) => isUrgent)) return;
-      for (const [reader, line] of this.#apart) {
-        this.#apart.delete(reader);
-        line.stop();
-        reader.feeder = undefined;
-      }
-      this.#main.pause();
-      this.#become('paused');
+      if (!isHidden() || readers().some(({ sink }) => sink.isUrgent)) return;
+      for (const reader of apart.keys()) rejoin(reader);
+      main.pause();
+      become('paused');
     });
-  }
+  };
 
-  #become(state: ConnectionState, error?: GatewayError): void {
-    if (state === 'closed') {
-      clearTimeout(this.#linger);
-      clearTimeout(this.#hide);
-      this.#unwatchPage?.();
-      this.#unwatchPage = undefined;
-    }
-    const changed = state !== this.state || error !== this.error;
-    this.state = state;
-    this.error = error;
-    if (changed) this.#listeners.emit(state);
-  }
+  return {
+    get state() {
+      return state;
+    },
+    get error() {
+      return error;
+    },
+    subscribe: listeners.subscribe,
+    follow: (sessionId, start, sink) => {
+      const reader: Reader = { sessionId, sink, start, at: placeOf(start), feeder: undefined };
+      clearTimeout(linger);
+      unwatchPage ??= watchPage({
+        changed: () => each((line) => line.renew()),
+        shown: () => {
+          clearTimeout(hide);
+          if (state === 'paused') main.pull();
+          each((line) => line.check());
+        },
+        hidden: mayPause,
+      });
+      main.track(sessionId).add(reader);
+      if (state !== 'paused' || sink.isUrgent) main.pull();
+      if (isHidden()) mayPause();
+      return {
+        drained: () => {
+          const track = main.find(sessionId);
+          if (!reader.feeder) track?.serve(reader);
+        },
+        stop: () => {
+          rejoin(reader);
+          if (!main.find(sessionId)?.readers.delete(reader)) return;
+          if (readers().length > 0) {
+            if (state !== 'paused') main.pull();
+            mayPause();
+          } else if (state === 'open') linger = quietTimer(LINGER_MS, () => main.stop());
+          else main.stop();
+        },
+      };
+    },
+    canonical: main.canonical,
+    activeRun: (id) => (state === 'open' ? main.find(id)?.activeRun() : undefined),
+    hurry: () => each((line) => line.hurry()),
+    stop: () => main.stop(),
+  };
 }

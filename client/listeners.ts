@@ -1,26 +1,27 @@
 /** Functions to call after a change. What one throws is reported and keeps nobody else from being called. */
-export class Listeners<Args extends unknown[] = []> {
-  readonly #all = new Map<object, (...args: Args) => void>();
-
-  get size(): number {
-    return this.#all.size;
-  }
-
+export interface Listeners<Args extends unknown[]> {
   /** Returns what removes the listener. A function that is given twice is called twice. */
-  readonly subscribe = (listener: (...args: Args) => void): (() => void) => {
-    const key = {};
-    this.#all.set(key, listener);
-    return () => {
-      this.#all.delete(key);
-    };
-  };
+  readonly subscribe: (listener: (...args: Args) => void) => () => void;
+  readonly emit: (...args: Args) => void;
+  readonly isEmpty: () => boolean;
+}
 
-  emit(...args: Args): void {
-    for (const [key, listener] of [...this.#all]) {
+export function createListeners<Args extends unknown[] = []>(): Listeners<Args> {
+  const all = new Map<object, (...args: Args) => void>();
+  return {
+    subscribe: (listener) => {
+      const key = {};
+      all.set(key, listener);
+      return () => {
+        all.delete(key);
+      };
+    },
+    emit: (...args) => {
       // Whoever was removed by a listener before it is not called any more.
-      if (this.#all.has(key)) attempt(() => listener(...args));
-    }
-  }
+      for (const [key, listener] of [...all]) if (all.has(key)) attempt(() => listener(...args));
+    },
+    isEmpty: () => all.size === 0,
+  };
 }
 
 /** Runs a function of the user's. What it throws becomes an uncaught error of the page, as if an event listener had thrown it. */

@@ -8,7 +8,7 @@ import type {
 } from '../shared/method.js';
 import type { Call } from './call.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, joinAborts } from './timing.js';
+import { type Aborts, openScope } from './timing.js';
 import { asGatewayError } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -59,8 +59,7 @@ async function* streamMethod(
   params: unknown,
   { signal: given, sessionId }: CallOptions & SignalOptions,
 ): AsyncGenerator<unknown, void, undefined> {
-  const { joined, release } = joinAborts(aborts, given);
-  const { signal } = joined;
+  const { signal, release } = openScope(given, aborts);
   try {
     if (signal.aborted) throw signal.reason;
     yield* transport.stream({ method, params, sessionId }, { signal, answerMs: timeoutMs });

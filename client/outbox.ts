@@ -1,6 +1,6 @@
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message, MessageInput, SendInput } from '../shared/messages.js';
-import { Listeners } from './listeners.js';
+import { createListeners } from './listeners.js';
 
 /** Failed sends a client remembers, for somebody to repeat or discard. */
 const MOST_FAILED = 100;
@@ -21,61 +21,35 @@ export interface SendingMessage {
   readonly discard: () => void;
 }
 
-interface Entry {
-  readonly sessionId: string;
-  sending: SendingMessage;
-  isAccepted: boolean;
+/** The sends of a client that its sessions do not show yet. */
+export interface Outbox {
+  /** Calls the listener after each change. Returns what stops it. */
+  subscribe(listener: () => void): () => void;
+  /** @param isSame Whether two spellings name one session. */
+  of(isSame: (sessionId: string) => boolean): SendingMessage[];
+  set(sessionId: string, sending: SendingMessage): void;
+  has(key: string): boolean;
+  remove(key: string): void;
 }
 
-/** The sends of a client that its sessions do not show yet. */
-export class Outbox {
-  readonly #entries = new Map<string, Entry>();
-  readonly listeners = new Listeners();
-  /** Changes with every change. */
-  version = 0;
-
-  /** @param isSame Whether two spellings name one session. */
-  of(isSame: (sessionId: string) => boolean): SendingMessage[] {
-    return [...this.#entries.values()]
-      .filter(({ sessionId }) => isSame(sessionId))
-      .map(({ sending }) => sending);
-  }
-
-  set(sessionId: string, sending: SendingMessage): void {
-    const entry = this.#entries.get(sending.key);
-    if (entry) entry.sending = sending;
-    else this.#entries.set(sending.key, { sessionId, sending, isAccepted: false });
-    const failed = [...this.#entries.values()].filter((each) => each.sending.status === 'failed');
-    if (failed.length > MOST_FAILED) this.#entries.delete(failed[0]!.sending.key);
-    this.#changed();
-  }
-
-  has(key: string): boolean {
-    return this.#entries.has(key);
-  }
-
-  /** It was accepted: whoever shows the session shows it until it is there, and nobody else has to. */
-  accepted(key: string, isShown: boolean): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
-    entry.isAccepted = true;
-    if (!isShown) this.remove(key);
-  }
-
-  remove(key: string): void {
-    if (this.#entries.delete(key)) this.#changed();
-  }
-
-  /** Nobody shows the session any more. */
-  forget(isSame: (sessionId: string) => boolean): void {
-    for (const [key, { sessionId, isAccepted }] of this.#entries)
-      if (isAccepted && isSame(sessionId)) this.#entries.delete(key);
-  }
-
-  #changed(): void {
-    this.version += 1;
-    this.listeners.emit();
-  }
+export function createOutbox(): Outbox {
+  const entries = new Map<string, { readonly sessionId: string; readonly sending: SendingMessage }>();
+  const { subscribe, emit } = createListeners();
+  return {
+    subscribe,
+    of: (isSame) =>
+      [...entries.values()].filter(({ sessionId }) => isSame(sessionId)).map(({ sending }) => sending),
+    set: (sessionId, sending) => {
+      entries.set(sending.key, { sessionId, sending });
+      const failed = [...entries.values()].filter((each) => each.sending.status === 'failed');
+      if (failed.length > MOST_FAILED) entries.delete(failed[0]!.sending.key);
+      emit();
+    },
+    has: (key) => entries.has(key),
+    remove: (key) => {
+      if (entries.delete(key)) emit();
+    },
+  };
 }
 
 /** The message of a send as it goes over the wire, with an id: without one of its own it is known by its key, wherever it is shown. */

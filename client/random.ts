@@ -1,8 +1,6 @@
 /** A random id. Pages of plain `http:` have no `crypto.randomUUID`, and some runtimes no `crypto`: an id has to be unique, not secret. */
 export function randomId(): string {
-  const bytes = new Uint8Array(16);
-  const source = (globalThis as { readonly crypto?: Partial<Crypto> }).crypto;
-  if (source?.getRandomValues) source.getRandomValues(bytes);
-  else for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(Math.random() * 256);
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const { crypto } = globalThis as { readonly crypto?: Partial<Crypto> };
+  const digit = () => Math.floor(Math.random() * 16).toString(16);
+  return crypto?.randomUUID?.().replaceAll('-', '') ?? Array.from({ length: 32 }, digit).join('');
 }

@@ -19,6 +19,11 @@ export function placeOf(cursor: string | null | undefined): Place | undefined {
   return cursor && epoch && seq ? { epoch, seq: Number(seq), cursor } : undefined;
 }
 
+/** Whether a place lies beyond another one, or in another log than that. */
+export function isAfter(place: Place, { epoch, seq }: Place): boolean {
+  return place.seq > seq || (epoch !== null && place.epoch !== epoch);
+}
+
 /** The cursor before the first conversation: whoever stood there before it began has missed everything since. */
 export const BEGINNING = '';
 
@@ -28,9 +33,11 @@ export type Start = From | (string & {});
 /** What a reader feeds. */
 export interface Sink {
   /** Whether there is no room: what comes next is fetched again, later. */
-  readonly isFull?: boolean;
+  isFull?(): boolean;
+  /** Whether a hidden page is to stay connected for it. */
+  readonly isUrgent?: boolean;
   /** It is known where the reader starts. */
-  begun?(): void;
+  begun?(place: Place): unknown;
   /** Takes events that belong together. */
   take(events: readonly GatewayEvent[]): void;
   /** No more events will come. Without an error the client let go. */
@@ -38,40 +45,34 @@ export interface Sink {
 }
 
 /** One consumer of a session: a cursor and a sink. */
-export class Reader {
+export interface Reader {
   readonly sessionId: string;
   readonly sink: Sink;
   /** Where it begins: what to subscribe to for it. */
   start: Start;
   /** Everything up to here was taken. Undefined until it is known where it starts. */
   at: Place | undefined;
-  /** Whoever feeds it at the moment; undefined while it waits. */
+  /** Whoever feeds it at the moment; undefined while it waits, for the gateway to place its session or for room. */
   feeder: object | undefined;
-  /** Whether a hidden page is to stay connected for it. */
-  readonly isUrgent: boolean;
+}
 
-  constructor(sessionId: string, start: Start, sink: Sink, isUrgent = false) {
-    this.sessionId = sessionId;
-    this.start = start;
-    this.sink = sink;
-    this.isUrgent = isUrgent;
-    this.at = placeOf(start);
-  }
+/** A place before a log is found again as the start of the log that has come since. */
+export function moveTo(reader: Reader, place: Place): void {
+  const hasBegun = reader.at;
+  reader.at = place;
+  reader.start = place.cursor ?? BEGINNING;
+  if (!hasBegun) attempt(() => reader.sink.begun?.(place));
+}
 
-  /** A place before a log is found again as the start of the log that has come since. */
-  moveTo(place: Place): void {
-    const hasBegun = this.at !== undefined;
-    this.at = place;
-    this.start = place.cursor ?? BEGINNING;
-    if (!hasBegun) attempt(() => this.sink.begun?.());
+/** Gives a reader the next events, which lead to `place`; where there is no room it waits from now on, and nothing else has happened. */
+export function give(reader: Reader, events: readonly GatewayEvent[], place: Place | undefined): void {
+  const { sink } = reader;
+  if (sink.isFull?.()) {
+    // Its iterator says when there is room again.
+    reader.feeder = undefined;
+    return;
   }
-
-  /** Takes the next events, which lead to `place`; false when there is no room, and then nothing has happened. */
-  offer(events: readonly GatewayEvent[], place: Place | undefined): boolean {
-    if (this.sink.isFull) return false;
-    // It moves first: whatever becomes of the events, they are not given twice.
-    if (place) this.moveTo(place);
-    attempt(() => this.sink.take(events));
-    return true;
-  }
+  // It moves first: whatever becomes of the events, they are not given twice.
+  if (place) moveTo(reader, place);
+  attempt(() => sink.take(events));
 }

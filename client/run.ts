@@ -1,19 +1,19 @@
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import { type Message, type SendInput, type StopReason, textOf } from '../shared/messages.js';
+import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type { Accepted, ResultOf, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
-import type { Connection } from './connection.js';
-import { EventIterator } from './event-iterator.js';
+import type { Connection, Following } from './connection.js';
+import { createIterator, type EventIterator } from './event-iterator.js';
 import { isFinal } from './line.js';
 import type { UntypedCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
-import { Reader, type Start } from './reader.js';
-import { type Aborts, abortError, backoff, delay, joinAborts } from './timing.js';
-import type { Views } from './view.js';
+import type { Start } from './reader.js';
+import { type Aborts, abortError, backoff, delay, onAbort, openScope, within } from './timing.js';
+import { findView, type View } from './view.js';
 
 const HISTORY_LIMIT = 1000;
 
@@ -25,7 +25,8 @@ export interface Core {
   calls(bound: { readonly sessionId: string }): UntypedCalls;
   readonly outbox: Outbox;
   readonly aborts: Aborts;
-  readonly views: Views;
+  /** Those that somebody looks at. */
+  readonly views: Set<View>;
 }
 
 /**
@@ -69,73 +70,57 @@ export interface Run extends FollowedRun {
 
 /** Sends a message and follows its run to the end, whether or not anybody looks. */
 export function startRun(core: Core, sessionId: string, input: SendInput, options: SendOptions = {}): Run {
-  const { idempotencyKey = randomId(), signal, ...rest } = options;
-  const { outbox, views } = core;
-  const message = identified(input, idempotencyKey);
-  const params = { ...rest, sessionId, message, idempotencyKey };
-  const own = new AbortController();
-  const leave = () => own.abort();
-  signal?.addEventListener('abort', leave);
-  if (signal?.aborted) leave();
+  const { idempotencyKey: key = randomId(), signal, ...rest } = options;
+  const { call, outbox } = core;
+  const message = identified(input, key);
+  const params = { ...rest, sessionId, message, idempotencyKey: key };
+  const scope = openScope(signal);
+  const remove = () => outbox.remove(key);
 
   let hurry = () => {};
-  const again = () => startRun(core, sessionId, input, { ...rest, idempotencyKey });
   const draft = draftMessage(message);
   const show = (status: 'sending' | 'failed', error?: GatewayError) =>
     outbox.set(sessionId, {
-      key: idempotencyKey,
+      key,
       message: draft,
       status,
       ...(error && { error }),
       retry: () => {
         if (status === 'sending') hurry();
-        else again();
+        else startRun(core, sessionId, input, { ...rest, idempotencyKey: key });
       },
       discard: () => {
-        outbox.remove(idempotencyKey);
-        leave();
+        remove();
+        scope.abort();
       },
     });
   show('sending');
-  const accepted = core.call(
-    'send',
-    { ...params, signal: own.signal },
-    {
-      onRetry: (error, now) => {
-        hurry = now;
-        if (outbox.has(idempotencyKey)) show('sending', error);
-      },
-    },
-  ) as Promise<Accepted>;
-  const runId = accepted.then((start) => start.runId);
-  runId.catch(() => {});
-  const release = () => signal?.removeEventListener('abort', leave);
+  const accepted = call('send', { ...params, signal: scope.signal }, (error, now) => {
+    hurry = now;
+    if (outbox.has(key)) show('sending', error);
+  }) as Promise<Accepted>;
   accepted.then(
-    () => outbox.accepted(idempotencyKey, views.isShown(sessionId)),
+    // Whoever shows the session shows it until it is there, and nobody else has to.
+    () => findView(core, sessionId) || remove(),
     (error: GatewayError) => {
-      if (own.signal.aborted) outbox.remove(idempotencyKey);
-      else if (outbox.has(idempotencyKey)) show('failed', error);
+      if (scope.signal.aborted) remove();
+      else if (outbox.has(key)) show('failed', error);
     },
   );
-  const followed = followRun(core, sessionId, {
-    origin: accepted.then(({ runId, cursor, message: { id } }) => ({ runId, from: cursor, messageId: id })),
-    signal,
-    onOver: () => {
-      release();
-      outbox.accepted(idempotencyKey, false);
-    },
-  });
+  const origin = accepted.then(({ runId, cursor }) => ({ runId, from: cursor }));
+  const followed = followRun(core, sessionId, origin, signal);
+  followed.result.then(remove, () => {}).finally(scope.release);
   return {
     ...followed,
-    idempotencyKey,
+    idempotencyKey: key,
     accepted,
     abort: (reason) => {
-      const named = runId.catch(async (error: GatewayError) => {
+      const named = accepted.catch((error: GatewayError) => {
         if (error.code !== 'ABORTED') throw error;
         // Given up on its way: whether it was accepted, only the same send can tell.
-        return ((await core.call('send', params)) as Accepted).runId;
+        return call('send', params);
       });
-      const aborted = named.then((id) => core.call('abort', { sessionId, runId: id, reason }));
+      const aborted = named.then(({ runId }) => call('abort', { sessionId, runId, reason }));
       aborted.catch(() => {});
       return aborted;
     },
@@ -143,131 +128,110 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
 }
 
 /** Follows a run that was begun elsewhere, or before this page was loaded. */
-export function findRun(
-  core: Core,
-  sessionId: string,
-  runId: string,
-  { signal }: SignalOptions = {},
-): FollowedRun {
-  return followRun(core, sessionId, {
-    origin: Promise.resolve({ runId, from: 'snapshot' }),
-    signal,
-    onOver: () => {},
-  });
+export function findRun(core: Core, sessionId: string, runId: string, options?: SignalOptions): FollowedRun {
+  return followRun(core, sessionId, Promise.resolve({ runId, from: 'snapshot' }), options?.signal);
 }
 
 /** Where a run is found in its session. */
 interface Origin {
   readonly runId: string;
   readonly from: Start;
-  /** The message it answers. */
-  readonly messageId?: string;
 }
 
-interface Following {
-  readonly origin: Promise<Origin>;
-  readonly signal: AbortSignal | undefined;
-  onOver(): void;
-}
-
-function followRun(core: Core, sessionId: string, { origin, signal, onOver }: Following): FollowedRun {
+function followRun(
+  core: Core,
+  sessionId: string,
+  origin: Promise<Origin>,
+  signal: AbortSignal | undefined,
+): FollowedRun {
   const events: GatewayEvent[] = [];
   const iterators = new Set<EventIterator<GatewayEvent>>();
-  let over: { readonly error?: GatewayError; readonly result?: RunResult } | undefined;
-  const deliver = (event: GatewayEvent) => {
-    events.push(event);
-    for (const iterator of iterators) iterator.push(event);
-  };
-  const finish = (end: NonNullable<typeof over>) => {
-    over = end;
-    for (const iterator of iterators) iterator.end(end.error);
-    if (end.result) onOver();
-  };
+  let outcome: RunResult | undefined;
+  let end: ((iterator: EventIterator<GatewayEvent>) => void) | undefined;
   const iterate = () => {
-    const iterator: EventIterator<GatewayEvent> = new EventIterator(
-      { left: () => iterators.delete(iterator) },
-      signal,
-    );
+    const iterator = createIterator<GatewayEvent>({ left: () => iterators.delete(iterator) }, signal);
     for (const event of events) iterator.push(event);
-    if (over) iterator.end(over.error);
+    if (end) end(iterator);
     else iterators.add(iterator);
     return iterator;
   };
-  const result = origin.then((start) => follow(core, sessionId, start, { deliver, signal }));
-  result.then(
-    (end) => finish({ result: end }),
-    (error) => finish({ error }),
+  const result = origin.then((start) =>
+    follow(core, sessionId, start, signal, (event) => {
+      events.push(event);
+      for (const iterator of iterators) iterator.push(event);
+    }),
   );
+  const over = (error?: GatewayError) => {
+    end = (iterator) => iterator.end(error);
+    iterators.forEach(end);
+  };
+  result.then((value) => {
+    outcome = value;
+    over();
+  }, over);
   return {
     result,
-    text: { [Symbol.asyncIterator]: () => textIn(iterate(), origin, () => over?.result) },
+    text: { [Symbol.asyncIterator]: () => textIn(iterate(), origin, () => outcome) },
     [Symbol.asyncIterator]: iterate,
     abort: async (reason) => core.call('abort', { sessionId, runId: (await origin).runId, reason }),
   };
-}
-
-interface Followed {
-  deliver(event: GatewayEvent): void;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Delivers the events of an accepted run until its end is known. */
 function follow(
   core: Core,
   sessionId: string,
-  { runId, from, messageId }: Origin,
-  { deliver, signal }: Followed,
+  { runId, from }: Origin,
+  signal: AbortSignal | undefined,
+  deliver: (event: GatewayEvent) => void,
 ): Promise<RunResult> {
   return new Promise((resolve) => {
     let error: RunResult['error'];
     let answerId: string | undefined;
     let isOver = false;
+    let following: Following | undefined;
+    let release = () => {};
 
-    const finish = (result: Partial<RunResult> & Pick<RunResult, 'stopReason'>) => {
-      if (isOver) return;
+    const stop = () => {
       isOver = true;
-      signal?.removeEventListener('abort', giveUp);
+      following?.stop();
+    };
+    const finish = (result: Partial<RunResult> & Pick<RunResult, 'stopReason'>) => {
+      release();
       const message: Message = {
         id: answerId ?? runId,
         role: 'assistant',
         content: [],
         createdAt: Date.now(),
       };
+      // The first to finish counts.
       resolve({ runId, message, cursor: from, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the end: what is left is the answer, in the history. */
-    const recover = async ({ cursor }: SessionState) => {
+    /** A gap swallowed the end: what is left is the answer, in the snapshot or further back. */
+    const recover = async ({ cursor, messages }: SessionState) => {
       stop();
-      const messages = (await readHistory(core, sessionId, signal)) as readonly AnswerMessage[];
-      const asked = messages.findIndex(({ id }) => id === messageId);
-      const message =
-        messages.find((each) => each.runId === runId && each.role === 'assistant') ??
-        messages.find(({ id, role }, at) =>
-          answerId ? id === answerId : asked >= 0 && at > asked && role === 'assistant',
-        );
-      if (message?.runId === runId && message.error) error = message.error;
+      const isAnswer = (each: Message) => each.runId === runId && each.role === 'assistant';
+      const message = messages.find(isAnswer) ?? (await readHistory(core, sessionId, signal)).find(isAnswer);
+      error = message?.error ?? error;
       finish({
-        stopReason: (message?.runId === runId && message.stopReason) || 'lost',
+        stopReason: message?.stopReason ?? 'lost',
         ...(message && { message }),
         cursor: cursor ?? from,
       });
     };
     const take = (event: GatewayEvent) => {
-      if (isOver) return;
-      if (event.type === 'gap') return deliver(event);
-      if (event.type === 'snapshot') {
-        deliver(event);
+      const { type } = event;
+      const isGap = type === 'gap' || type === 'snapshot';
+      if (isOver || !(isGap || ('runId' in event && event.runId === runId))) return;
+      deliver(event);
+      if (type === 'snapshot') {
         const { run, queue } = event.state;
         if (run?.runId === runId) answerId = run.message.id;
         else if (!queue.some((queued) => queued.runId === runId)) void recover(event.state);
-        return;
-      }
-      if (!('runId' in event) || event.runId !== runId) return;
-      deliver(event);
-      if (event.type === 'message_start') answerId = event.messageId;
-      else if (event.type === 'run_error') error = { code: event.code, message: event.message };
-      else if (event.type === 'message_end') {
+      } else if (type === 'message_start') answerId = event.messageId;
+      else if (type === 'run_error') error = { code: event.code, message: event.message };
+      else if (type === 'message_end') {
         const { type: _, sessionId: __, ts: ___, ...end } = event;
         finish({ ...end, runId });
       }
@@ -276,53 +240,36 @@ function follow(
       error = { code, message };
       finish({ stopReason: 'lost' });
     };
-    const giveUp = () => end();
-    const reader = new Reader(
-      sessionId,
-      from,
-      {
-        take: (batch) => {
-          for (const event of batch) take(event);
-        },
-        // Nothing to be found in a session that has not begun.
-        begun: () => from === 'snapshot' && reader.at?.epoch === null && giveUp(),
-        end,
-      },
-      true,
-    );
-    let stop = () => {};
-    stop = core.connection.follow(reader);
-    signal?.addEventListener('abort', giveUp);
-    if (signal?.aborted) giveUp();
+    release = onAbort(signal, () => end());
+    if (isOver) return;
+    following = core.connection.follow(sessionId, from, {
+      isUrgent: true,
+      take: (batch) => batch.forEach(take),
+      // Nothing to be found in a session that has not begun.
+      begun: ({ epoch }) => from === 'snapshot' && epoch === null && end(),
+      end,
+    });
     if (isOver) stop();
   });
 }
 
-/** A message of a history whose answers say what became of their runs. */
-type AnswerMessage = Message & {
-  readonly runId?: string;
-  readonly stopReason?: StopReason;
-  readonly error?: RunResult['error'];
-};
-
 /** Reads the last messages, however long that takes; none where the gateway refuses, or nobody waits any more. */
-async function readHistory(
+function readHistory(
   { call, aborts }: Core,
   sessionId: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly Message[]> {
-  for (let tried = 0; ; tried++) {
-    try {
-      return (await call('history', { sessionId, limit: HISTORY_LIMIT, signal })).messages;
-    } catch (cause) {
-      const error = cause as GatewayError;
-      if (isFinal(error) || error.code === 'ABORTED') return [];
+  const scope = openScope(signal, aborts);
+  return within(scope, async () => {
+    for (let tried = 0; ; tried++) {
+      try {
+        return (await call('history', { sessionId, limit: HISTORY_LIMIT, signal: scope.signal })).messages;
+      } catch (error) {
+        if (isFinal(error as GatewayError)) return [];
+      }
+      await delay(backoff(tried), scope.signal);
     }
-    const { joined, release } = joinAborts(aborts, signal);
-    await delay(backoff(tried), joined.signal)
-      .catch(() => {})
-      .finally(release);
-  }
+  }).catch(() => []);
 }
 
 /** The text of a run's events. What a gap has kept from the deltas is taken from the answer itself. */

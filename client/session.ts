@@ -2,10 +2,11 @@ import type { EventOf, EventType, GatewayEvent } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
 import type { HistoryPage, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
-import { EventIterator } from './event-iterator.js';
+import type { Following } from './connection.js';
+import { createIterator } from './event-iterator.js';
 import type { MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
-import { Reader, type Start } from './reader.js';
+import type { Start } from './reader.js';
 import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
 import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
 import { createWatch, loadState, type Watch } from './watch.js';
@@ -91,16 +92,22 @@ export function bindSession(core: Core, id: string): ClientSession {
   const { call, connection } = core;
 
   const iterate = <T>(start: Start, pick: (event: GatewayEvent) => T | undefined, signal?: AbortSignal) => {
-    const left = () => {
-      attached.delete(leave);
-      stop();
-    };
-    const iterator = new EventIterator<T>({ left, drained: () => connection.drained(reader) }, signal);
-    const leave = () => void iterator.return();
-    const reader = new Reader(id, start, {
-      get isFull() {
-        return iterator.isFull;
+    let following: Following | undefined;
+    const iterator = createIterator<T>(
+      {
+        left: () => {
+          attached.delete(leave);
+          following?.stop();
+        },
+        drained: () => following?.drained(),
       },
+      signal,
+    );
+    const leave = () => void iterator.return();
+    if (iterator.isOver()) return iterator;
+    attached.add(leave);
+    following = connection.follow(id, start, {
+      isFull: iterator.isFull,
       take: (events) => {
         for (const event of events) {
           const item = pick(event);
@@ -112,11 +119,6 @@ export function bindSession(core: Core, id: string): ClientSession {
         iterator.end(error);
       },
     });
-    let stop = () => {};
-    if (!iterator.over) {
-      stop = connection.follow(reader);
-      attached.add(leave);
-    }
     return iterator;
   };
   const respond: ClientSession['respond'] = (callId, answer, options) =>

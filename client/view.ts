@@ -2,9 +2,8 @@ import type { GatewayEvent } from '../shared/events.js';
 import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message } from '../shared/messages.js';
-import { Listeners } from './listeners.js';
+import { createListeners } from './listeners.js';
 import type { SendingMessage } from './outbox.js';
-import { Reader } from './reader.js';
 import type { Core } from './run.js';
 import { quietTimer } from './timing.js';
 
@@ -32,32 +31,6 @@ export interface WatchState extends SessionState {
 /** What a change was of: a piece of text at the end of the growing answer, or anything else. */
 export type WatchChange = 'delta' | 'state';
 
-/** The views that somebody looks at: one a session, however many look. */
-export class Views {
-  readonly #live = new Set<View>();
-  readonly #isSame: (a: string, b: string) => boolean;
-
-  constructor(isSame: (a: string, b: string) => boolean) {
-    this.#isSame = isSame;
-  }
-
-  find(sessionId: string): View | undefined {
-    return [...this.#live].find((view) => this.#isSame(view.sessionId, sessionId));
-  }
-
-  isShown(sessionId: string): boolean {
-    return this.find(sessionId) !== undefined;
-  }
-
-  add(view: View): void {
-    this.#live.add(view);
-  }
-
-  delete(view: View): void {
-    this.#live.delete(view);
-  }
-}
-
 /** The session's own part of what a watch shows. What was rendered elsewhere may be either. */
 export function stateOf({
   status: _,
@@ -69,230 +42,197 @@ export function stateOf({
 }
 
 /** A session as a page shows it. It follows the session while somebody looks, and a moment longer. */
-export class View {
+export interface View {
   readonly sessionId: string;
-  readonly #core: Core;
-  readonly #listeners = new Listeners<[WatchChange]>();
-  #state: SessionState;
-  #isKnown: boolean;
-  #error: GatewayError | undefined;
+  /** The same object until something changes. */
+  current(): WatchState;
+  /** Calls the listener after each change. Returns what stops it. */
+  subscribe(listener: (change: WatchChange) => void): () => void;
+  /** Begins again, if somebody looks. */
+  retry(): void;
+  loadEarlier(limit?: number): Promise<void>;
+}
+
+/** The view of a session that somebody looks at: one a session, however many look and however they spell it. */
+export function findView({ views, connection }: Core, sessionId: string): View | undefined {
+  const name = connection.canonical(sessionId);
+  return [...views].find((view) => connection.canonical(view.sessionId) === name);
+}
+
+/** @param from A state to go on from. */
+export function createView(core: Core, sessionId: string, from: SessionState | undefined): View {
+  const { call, connection, outbox, views } = core;
+  const listeners = createListeners<[WatchChange]>();
+  let state = from ? stateOf(from) : initialState;
+  let isKnown = from !== undefined;
+  let error: GatewayError | undefined;
   /** Messages from before the state's own, and the place of the page before them. */
-  #earlier: readonly Message[] = [];
-  #before: string | null | undefined;
+  let earlier: readonly Message[] = [];
+  let before: string | null | undefined;
   /** Whether the pages read so far reach back to what was known. */
-  #isJoined = false;
-  #loading: Promise<void> | undefined;
-  #current: WatchState;
-  #shown: { readonly state: SessionState; readonly earlier: readonly Message[] };
-  #outboxVersion = -1;
-  #stop: (() => void) | undefined;
-  #linger: ReturnType<typeof setTimeout> | undefined;
+  let isJoined = false;
+  let loading: Promise<void> | undefined;
+  let stop: (() => void) | undefined;
+  let linger: ReturnType<typeof setTimeout> | undefined;
+  /** All messages, and what they are made of. */
+  let joined = { earlier, messages: state.messages, all: state.messages };
+  let shown: WatchState | undefined;
+  /** What the listeners were told of last. */
+  let told: WatchState | undefined;
 
-  constructor(core: Core, sessionId: string, from: SessionState | undefined) {
-    this.sessionId = sessionId;
-    this.#core = core;
-    this.#state = from ? stateOf(from) : initialState;
-    this.#isKnown = from !== undefined;
-    this.#shown = { state: this.#state, earlier: this.#earlier };
-    this.#current = { ...this.#state, status: 'loading', sending: [] };
-    this.#current = this.#render([]);
-  }
+  const isMine = (id: string) => connection.canonical(id) === connection.canonical(sessionId);
+  const hasMore = () => (before === undefined ? state.hasMore : before !== null);
 
-  get current(): WatchState {
-    this.#refresh();
-    return this.#current;
-  }
-
-  subscribe(listener: (change: WatchChange) => void): () => void {
-    clearTimeout(this.#linger);
-    const stop = this.#listeners.subscribe(listener);
-    this.#start();
-    return () => {
-      stop();
-      clearTimeout(this.#linger);
-      if (this.#listeners.size === 0) this.#linger = quietTimer(LINGER_MS, () => this.close());
-    };
-  }
-
-  close(): void {
-    clearTimeout(this.#linger);
-    const stop = this.#stop;
-    this.#stop = undefined;
-    stop?.();
-    const { views, outbox } = this.#core;
-    views.delete(this);
-    outbox.forget(this.#isMine);
-  }
-
-  retry(): void {
-    if (this.#listeners.size > 0) this.#start();
-  }
-
-  loadEarlier(limit = PAGE): Promise<void> {
-    this.#loading ??= this.#loadEarlier(limit).finally(() => {
-      this.#loading = undefined;
-    });
-    return this.#loading;
-  }
-
-  #start(): void {
-    if (this.#stop) return;
-    const { connection, outbox, views } = this.#core;
-    this.#error = undefined;
-    const { cursor } = this.#state;
-    const reader = new Reader(this.sessionId, (this.#isKnown && cursor) || 'snapshot', {
-      take: (events) => this.#take(events),
-      begun: () => {
-        // Of what has not begun there is no snapshot.
-        if (reader.at?.epoch !== null || this.#isKnown) return;
-        this.#isKnown = true;
-        this.#refresh('state');
-      },
-      end: (error) => {
-        this.#error = error;
-        this.close();
-        this.#refresh('state');
-      },
-    });
-    views.add(this);
-    const stops = [
-      outbox.listeners.subscribe(() => this.#refresh('state')),
-      // A session's other spelling is known once it is connected.
-      connection.subscribe(() => {
-        this.#outboxVersion = -1;
-        this.#refresh('state');
-      }),
-      connection.follow(reader),
-    ];
-    this.#stop = () => {
-      for (const stop of stops) stop();
-    };
-    this.#refresh('state');
-  }
-
-  readonly #isMine = (sessionId: string): boolean => {
-    const { connection } = this.#core;
-    return connection.canonical(sessionId) === connection.canonical(this.sessionId);
-  };
-
-  #take(events: readonly GatewayEvent[]): void {
-    let change: WatchChange = 'delta';
-    for (const event of events) {
-      if (event.type !== 'content_delta' && event.type !== 'reasoning_delta') change = 'state';
-      if (event.type === 'snapshot') this.#keepEarlier(event.state.messages);
-      this.#state = reduce(this.#state, event);
-      this.#isKnown = true;
-      if (event.type === 'message_accepted') this.#outboxVersion = -1;
-    }
-    this.#refresh(change);
-  }
-
-  /** What a snapshot leaves out is kept if it goes on from there; otherwise messages in between might be missing. */
-  #keepEarlier(messages: readonly Message[]): void {
-    const known = [...this.#earlier, ...this.#state.messages];
-    const at = known.findIndex(({ id }) => id === messages[0]?.id);
-    if (at > 0) this.#earlier = known.slice(0, at);
-    else {
-      this.#earlier = [];
-      this.#before = undefined;
-      this.#isJoined = false;
-    }
-  }
-
-  async #loadEarlier(limit: number): Promise<void> {
-    const { call } = this.#core;
-    for (;;) {
-      const earlier = this.#earlier;
-      const first = (earlier[0] ?? this.#state.messages[0])?.id;
-      if (!this.#hasMore) return;
-      const before = this.#before;
-      // The first page is counted from the end, so that it holds what is known already.
-      const size = before ? limit : Math.min(limit + this.#state.messages.length, LONGEST_PAGE);
-      const page = await call('history', {
-        sessionId: this.sessionId,
-        limit: size,
-        ...(before && { before }),
-      });
-      // A snapshot came meanwhile, and with it another beginning.
-      if (earlier !== this.#earlier || before !== this.#before) continue;
-      const at = page.messages.findIndex(({ id }) => id === first);
-      // Until the page that reaches what is known, all of it is newer.
-      this.#isJoined ||= at >= 0 || first === undefined;
-      const older = this.#isJoined ? page.messages.slice(0, at < 0 ? undefined : at) : [];
-      this.#before = page.cursor;
-      if (older.length === 0) continue;
-      this.#earlier = [...older, ...earlier];
-      return this.#refresh('state');
-    }
-  }
-
-  get #hasMore(): boolean {
-    return this.#before === undefined ? this.#state.hasMore : this.#before !== null;
-  }
-
-  #refresh(change?: WatchChange): void {
-    const { outbox } = this.#core;
-    const { state, earlier } = this.#shown;
-    const isSame = state === this.#state && earlier === this.#earlier && this.#current.error === this.#error;
-    if (
-      isSame &&
-      this.#outboxVersion === outbox.version &&
-      this.#status(this.#current.sending) === this.#current.status
-    )
-      return;
-    const sending = this.#sending();
-    const old = this.#current;
-    const next = this.#render(sending);
-    if (isSame && next.sending === old.sending && next.status === old.status && next.hasMore === old.hasMore)
-      return;
-    this.#current = next;
-    if (change) this.#listeners.emit(change);
-  }
-
-  /** The sends that the state does not show. Those that were accepted and are shown now are done. */
-  #sending(): readonly SendingMessage[] {
-    const { outbox } = this.#core;
-    const all = outbox.of(this.#isMine);
-    this.#outboxVersion = outbox.version;
+  /** The sends that the state does not show. Those that it shows are done. */
+  const unseen = () => {
+    const all = outbox.of(isMine);
     if (all.length === 0) return all;
-    const { messages, queue } = this.#state;
-    const shown = new Set([...messages, ...queue.map(({ message }) => message)].map(({ id }) => id));
-    const [there, missing] = [
-      all.filter(({ message }) => shown.has(message.id)),
-      all.filter(({ message }) => !shown.has(message.id)),
-    ];
-    // Not at once: whoever else looks at the outbox is told when this view shows the message.
-    queueMicrotask(() => {
-      for (const { key } of there) outbox.remove(key);
+    const seen = new Set(
+      [...state.messages, ...state.queue.map(({ message }) => message)].map(({ id }) => id),
+    );
+    return all.filter(({ key, message }) => {
+      // Not at once: whoever else looks at the outbox is told when this view shows the message.
+      if (seen.has(message.id)) queueMicrotask(() => outbox.remove(key));
+      return !seen.has(message.id);
     });
-    return missing;
-  }
-
-  #render(sending: readonly SendingMessage[]): WatchState {
-    const old = this.#current;
-    const isSame =
-      sending.length === old.sending.length && sending.every((entry, at) => entry === old.sending[at]);
-    const { messages } = this.#state;
-    const earlier = this.#earlier;
-    const isUnmoved = this.#shown.earlier === earlier && this.#shown.state.messages === messages;
-    this.#shown = { state: this.#state, earlier };
-    const kept = isSame ? old.sending : sending;
-    return {
-      ...this.#state,
-      messages: earlier.length === 0 ? messages : isUnmoved ? old.messages : [...earlier, ...messages],
-      hasMore: this.#hasMore,
-      status: this.#status(kept),
-      sending: kept,
-      ...(this.#error && { error: this.#error }),
-    };
-  }
-
-  #status(sending: readonly SendingMessage[]): WatchStatus {
-    const { pending, run, queue, closed } = this.#state;
-    if (this.#error) return 'error';
-    if (!this.#isKnown) return 'loading';
+  };
+  const statusOf = (sending: readonly SendingMessage[]): WatchStatus => {
+    const { pending, run, queue, closed } = state;
+    if (error) return 'error';
+    if (!isKnown) return 'loading';
     if (pending.length > 0) return 'waiting';
     if (run || queue.length > 0 || sending.some(({ status }) => status === 'sending')) return 'running';
     return closed ? 'closed' : 'ready';
-  }
+  };
+  const current = (): WatchState => {
+    const { messages } = state;
+    if (joined.earlier !== earlier || joined.messages !== messages)
+      joined = { earlier, messages, all: earlier.length === 0 ? messages : [...earlier, ...messages] };
+    const missing = unseen();
+    const sending = shown && isSame(missing, shown.sending) ? shown.sending : missing;
+    const next: WatchState = {
+      ...state,
+      messages: joined.all,
+      hasMore: hasMore(),
+      status: statusOf(sending),
+      sending,
+      ...(error && { error }),
+    };
+    if (!shown || !isSame(next, shown)) shown = next;
+    return shown;
+  };
+  const refresh = (change: WatchChange = 'state') => {
+    if (current() === told) return;
+    told = shown;
+    listeners.emit(change);
+  };
+
+  /** What a snapshot leaves out is kept if it goes on from there; otherwise messages in between might be missing. */
+  const keepEarlier = ([first]: readonly Message[]) => {
+    const known = [...earlier, ...state.messages];
+    const at = known.findIndex(({ id }) => id === first?.id);
+    earlier = known.slice(0, Math.max(at, 0));
+    if (at > 0) return;
+    before = undefined;
+    isJoined = false;
+  };
+  const take = (events: readonly GatewayEvent[]) => {
+    let change: WatchChange = 'delta';
+    for (const event of events) {
+      if (event.type !== 'content_delta' && event.type !== 'reasoning_delta') change = 'state';
+      if (event.type === 'snapshot') keepEarlier(event.state.messages);
+      state = reduce(state, event);
+      isKnown = true;
+    }
+    refresh(change);
+  };
+
+  const close = () => {
+    clearTimeout(linger);
+    stop?.();
+    stop = undefined;
+    views.delete(view);
+  };
+  const start = () => {
+    if (stop) return;
+    error = undefined;
+    told = shown;
+    views.add(view);
+    const stops = [
+      outbox.subscribe(() => refresh()),
+      // A session's other spelling is known once it is connected.
+      connection.subscribe(() => refresh()),
+    ];
+    stop = () => {
+      for (const each of stops) each();
+    };
+    const following = connection.follow(sessionId, (isKnown && state.cursor) || 'snapshot', {
+      take,
+      begun: ({ epoch }) => {
+        // Of what has not begun there is no snapshot.
+        isKnown ||= epoch === null;
+        refresh();
+      },
+      end: (cause) => {
+        error = cause;
+        close();
+        refresh();
+      },
+    });
+    stops.push(following.stop);
+    refresh();
+  };
+  const loadPage = async (limit: number): Promise<void> => {
+    while (hasMore()) {
+      const [wasEarlier, wasBefore] = [earlier, before];
+      const first = (earlier[0] ?? state.messages[0])?.id;
+      const page = await call('history', {
+        sessionId,
+        // The first page is counted from the end, so that it holds what is known already.
+        limit: before ? limit : Math.min(limit + state.messages.length, LONGEST_PAGE),
+        ...(before && { before }),
+      });
+      // A snapshot came meanwhile, and with it another beginning.
+      if (earlier !== wasEarlier || before !== wasBefore) continue;
+      const at = page.messages.findIndex(({ id }) => id === first);
+      // Until the page that reaches what is known, all of it is newer.
+      isJoined ||= at >= 0 || first === undefined;
+      const older = isJoined ? page.messages.slice(0, at < 0 ? undefined : at) : [];
+      before = page.cursor;
+      if (older.length === 0) continue;
+      earlier = [...older, ...earlier];
+      return refresh();
+    }
+  };
+
+  const view: View = {
+    sessionId,
+    current,
+    subscribe: (listener) => {
+      clearTimeout(linger);
+      const unsubscribe = listeners.subscribe(listener);
+      start();
+      return () => {
+        unsubscribe();
+        clearTimeout(linger);
+        if (listeners.isEmpty()) linger = quietTimer(LINGER_MS, close);
+      };
+    },
+    retry: () => {
+      if (!listeners.isEmpty()) start();
+    },
+    loadEarlier: (limit = PAGE) => {
+      loading ??= loadPage(limit).finally(() => {
+        loading = undefined;
+      });
+      return loading;
+    },
+  };
+  return view;
+}
+
+/** Whether two objects or lists have the same entries. */
+function isSame<T extends object>(a: T, b: T): boolean {
+  const keys = Object.keys(a) as (keyof T)[];
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

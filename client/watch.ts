@@ -1,7 +1,7 @@
 import type { SessionState } from '../shared/fold.js';
 import type { Core } from './run.js';
-import { joinAborts, raceSignal } from './timing.js';
-import { stateOf, View, type WatchChange, type WatchState } from './view.js';
+import { openScope, within } from './timing.js';
+import { createView, findView, stateOf, type WatchChange, type WatchState } from './view.js';
 
 /**
  * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and
@@ -34,15 +34,15 @@ export function createWatch(
   from: SessionState | undefined,
   stops: Set<() => void>,
 ): Watch {
-  let view = new View(core, sessionId, from);
-  const first = view.current;
+  let view = createView(core, sessionId, from);
+  const first = view.current();
   // Another one that is live knows more than this one.
   const present = () => {
-    view = core.views.find(sessionId) ?? view;
+    view = findView(core, sessionId) ?? view;
     return view;
   };
   return {
-    getSnapshot: () => present().current,
+    getSnapshot: () => present().current(),
     getServerSnapshot: () => first,
     subscribe: (listener) => {
       const unsubscribe = present().subscribe(listener);
@@ -59,26 +59,20 @@ export function createWatch(
 }
 
 /** The state as soon as it is known. @throws GatewayError why it will not be, `ABORTED` by the signal */
-export async function loadState(core: Core, sessionId: string, signal?: AbortSignal): Promise<SessionState> {
-  const view = new View(core, sessionId, undefined);
-  const { joined, release } = joinAborts(core.aborts, signal);
+export function loadState(core: Core, sessionId: string, signal?: AbortSignal): Promise<SessionState> {
+  const view = findView(core, sessionId) ?? createView(core, sessionId, undefined);
   let stop = () => {};
-  try {
-    return await raceSignal(
-      joined.signal,
-      () =>
-        new Promise<SessionState>((resolve, reject) => {
-          const look = () => {
-            const { current } = core.views.find(sessionId) ?? view;
-            if (current.error) reject(current.error);
-            else if (current.status !== 'loading') resolve(stateOf(current));
-          };
-          stop = (core.views.find(sessionId) ?? view).subscribe(look);
-          look();
-        }),
-    );
-  } finally {
-    release();
-    stop();
-  }
+  return within(
+    openScope(signal, core.aborts),
+    () =>
+      new Promise<SessionState>((resolve, reject) => {
+        const look = () => {
+          const current = view.current();
+          if (current.error) reject(current.error);
+          else if (current.status !== 'loading') resolve(stateOf(current));
+        };
+        stop = view.subscribe(look);
+        look();
+      }),
+  ).finally(() => stop());
 }

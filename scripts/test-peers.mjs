@@ -1,21 +1,37 @@
 // test-peers.mjs [NAME]: runs the adapters' tests, and type-checks a program of their users, with the oldest and the newest version of
 // each optional peer (peers/versions.mjs). They are installed from npm below .cache/peers, and used again. Ends with the numbers of all.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { resultOf, summaryOf } from './peers/results.mjs';
+import { failuresOf, resultOf, summaryOf } from './peers/results.mjs';
 import { PEERS } from './peers/versions.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAME = 'agent-session-gateway';
+/** Legs at the same time, as mocha's files. */
+const JOBS = 2;
 const MOCHA = 'node_modules/mocha/bin/mocha.js';
 
 function versionIn(folder, name) {
   return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
 }
 
-function install(folder, packages) {
+/** Runs a command to its end, which may be any. */
+function ended(command, args, options) {
+  return new Promise((resolve) => {
+    execFile(
+      command,
+      args,
+      { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, ...options },
+      (error, stdout, stderr) => {
+        resolve({ stdout: stdout + stderr, status: error ? (error.code ?? 1) : 0 });
+      },
+    );
+  });
+}
+
+async function install(folder, packages) {
   // What a user's project has besides, as it is here: our own dependency, and the types of Node.
   const ours = ['zod', '@types/node'].map((name) => [name, versionIn(ROOT, name)]);
   const dependencies = { ...packages, ...Object.fromEntries(ours) };
@@ -26,11 +42,12 @@ function install(folder, packages) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), project);
   const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['install', ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { stdout, status } = await ended('npm', ['install', ...flags], { cwd: folder });
+  if (status !== 0) throw new Error(`npm install failed in ${folder}\n${stdout}`);
   writeFileSync(done, project);
 }
 
-function runTests(folder, { tests }, { install: packages, node = 20 }) {
+async function runTests(folder, { tests }, { install: packages, node = 20 }) {
   const redirect = pathToFileURL(join(ROOT, 'scripts/peers/redirect.mjs')).href;
   const env = {
     ...process.env,
@@ -38,18 +55,14 @@ function runTests(folder, { tests }, { install: packages, node = 20 }) {
     PEER_NAMES: Object.keys(packages).join(),
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${redirect}`,
   };
-  const ran = spawnSync(process.execPath, ['scripts/on-node.mjs', String(node), MOCHA, tests], {
+  const ran = await ended(process.execPath, ['scripts/on-node.mjs', String(node), MOCHA, tests], {
     cwd: ROOT,
     env,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    maxBuffer: 64 * 1024 * 1024,
   });
-  process.stdout.write(ran.stdout);
-  return resultOf(ran);
+  return { ...resultOf(ran), failures: failuresOf(ran), said: ran.stdout };
 }
 
-function checkTypes(folder, { types }) {
+async function checkTypes(folder, { types }) {
   writeFileSync(join(folder, 'user.ts'), types);
   const compilerOptions = {
     target: 'es2023',
@@ -67,22 +80,23 @@ function checkTypes(folder, { types }) {
   rmSync(installed, { recursive: true, force: true });
   cpSync(join(ROOT, 'dist'), join(installed, 'dist'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(installed, 'package.json'));
-  return ['typescript', 'typescript5'].map((compiler) => {
+  const results = [];
+  for (const compiler of ['typescript', 'typescript5']) {
     const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
-    const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
-    process.stdout.write(stdout);
-    console.log(`  types with ${compiler}: ${status === 0 ? 'good' : 'wrong'}`);
-    return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
-  });
+    const { stdout, status } = await ended(process.execPath, [tsc, '-p', folder]);
+    const said = `${stdout}  types with ${compiler}: ${status === 0 ? 'good' : 'wrong'}\n`;
+    results.push({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, failures: said, said });
+  }
+  return results;
 }
 
-function runLeg(folder, peer, version) {
+async function runLeg({ peer, version, title }) {
+  const folder = join(ROOT, '.cache/peers', title.replace(/[/ ]/g, '-'));
   try {
-    install(folder, version.install);
-    return [runTests(folder, peer, version), ...checkTypes(folder, peer)];
+    await install(folder, version.install);
+    return [await runTests(folder, peer, version), ...(await checkTypes(folder, peer))];
   } catch (error) {
-    console.error(error);
-    return [{ passed: 0, failed: 1 }];
+    return [{ passed: 0, failed: 1, failures: String(error), said: `${error.stack}\n` }];
   }
 }
 
@@ -93,18 +107,19 @@ if (peers.length === 0) {
   process.exit(1);
 }
 execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+const legs = peers.flatMap((peer) =>
+  peer.versions.map((version) => ({ peer, version, title: `${peer.name} ${version.install[peer.name]}` })),
+);
 const results = [];
-const broken = [];
-for (const peer of peers) {
-  for (const version of peer.versions) {
-    const title = `${peer.name} ${version.install[peer.name]}`;
-    console.log(`\n== ${title}`);
-    const folder = join(ROOT, '.cache/peers', title.replace(/[/ ]/g, '-'));
-    const leg = runLeg(folder, peer, version);
-    results.push(...leg);
-    if (leg.some(({ failed }) => failed > 0)) broken.push(title);
+const waiting = [...legs];
+const work = async () => {
+  for (let leg = waiting.shift(); leg; leg = waiting.shift()) {
+    const { title } = leg;
+    const ofLeg = await runLeg(leg);
+    process.stdout.write(`\n== ${title}\n${ofLeg.map(({ said }) => said).join('')}`);
+    results.push(...ofLeg.map((result) => ({ title, ...result })));
   }
-}
+};
+await Promise.all(Array.from({ length: JOBS }, work));
 process.stdout.write(summaryOf(results));
-for (const title of broken) console.log(`    ${title}`);
-process.exit(broken.length === 0 ? 0 : 1);
+process.exit(results.every(({ failed }) => failed === 0) ? 0 : 1);

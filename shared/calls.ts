@@ -4,22 +4,30 @@ export interface OperationRoute {
   readonly path: string;
 }
 
+const POSTED = [
+  'send',
+  'invoke',
+  'subscribe',
+  'abort',
+  'close',
+  'tool-response',
+  'channel',
+  'ticket',
+] as const;
+const READ = ['history', 'sessions', 'apps', 'status', 'methods'] as const;
+
+const routes = (http: OperationRoute['http'], names: readonly string[]) =>
+  names.map((name) => [name, { http, path: `/${name}` }] as const);
+
 /** The operations that the SDK calls: its part of the operations table, without what its bundle has no use for. */
-export const CALLS = {
-  send: { http: 'POST', path: '/send' },
-  invoke: { http: 'POST', path: '/invoke' },
-  subscribe: { http: 'POST', path: '/subscribe' },
-  abort: { http: 'POST', path: '/abort' },
-  close: { http: 'POST', path: '/close' },
-  'tool-response': { http: 'POST', path: '/tool-response' },
-  channel: { http: 'POST', path: '/channel' },
-  ticket: { http: 'POST', path: '/ticket' },
-  history: { http: 'GET', path: '/history' },
-  sessions: { http: 'GET', path: '/sessions' },
-  apps: { http: 'GET', path: '/apps' },
-  status: { http: 'GET', path: '/status' },
-  methods: { http: 'GET', path: '/methods' },
-} as const satisfies Record<string, OperationRoute>;
+export const CALLS = Object.fromEntries([...routes('POST', POSTED), ...routes('GET', READ)]) as {
+  readonly [Name in (typeof POSTED)[number]]: { readonly http: 'POST'; readonly path: `/${Name}` };
+} & {
+  readonly [Name in (typeof READ)[number]]: { readonly http: 'GET'; readonly path: `/${Name}` };
+};
+
+/** An operation that the SDK calls. */
+export type CallName = keyof typeof CALLS;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
@@ -28,9 +36,6 @@ export const CALLS = {
 export function isExtraRoute({ http, path }: OperationRoute): boolean {
   return http === 'GET' || path === '/ticket';
 }
-
-/** An operation that the SDK calls. */
-export type CallName = keyof typeof CALLS;
 
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';

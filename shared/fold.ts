@@ -1,5 +1,6 @@
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
 import type { ContentBlock, Message, Outcome, Usage } from './messages.js';
+import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -226,11 +227,4 @@ function grow(
     const block = content[event.index];
     content[event.index] = { type, text: (block?.type === type ? block.text : '') + event.delta };
   });
-}
-
-/** The named fields, without those that are undefined. */
-function pick<T extends object, Name extends keyof T>(from: T, ...names: readonly Name[]): Pick<T, Name> {
-  const picked = {} as Pick<T, Name>;
-  for (const name of names) if (from[name] !== undefined) picked[name] = from[name];
-  return picked;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.js';
+import { pick } from './pick.js';
 
 /** Which check denied a call. */
 export type GuardType = 'role' | 'custom';
@@ -49,12 +50,6 @@ export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void 
 const BRAND = Symbol.for('agent-session-gateway.error');
 const WIRE_FIELDS = ['details', 'retryable', 'retryAfterMs', 'guardType', 'requestId'] as const;
 
-function wireFieldsOf(from: Partial<ErrorBody>): Partial<ErrorBody> {
-  return Object.fromEntries(
-    WIRE_FIELDS.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])),
-  );
-}
-
 /** The one error of the gateway and its client. Match on `code`; thrown by a handler, it reaches the caller as it is. */
 export class GatewayError extends Error {
   declare readonly code: string;
@@ -72,14 +67,14 @@ export class GatewayError extends Error {
     // As whoever handles aborts expects it.
     this.name = init.code === 'ABORTED' ? 'AbortError' : 'GatewayError';
     const { code, status = defaults.status } = init;
-    Object.assign(this, { code, status }, wireFieldsOf({ ...defaults, ...init }));
+    Object.assign(this, { code, status }, pick({ ...defaults, ...init }, ...WIRE_FIELDS));
     Object.defineProperty(this, BRAND, { value: true });
   }
 
   /** The wire form, without stack or cause. */
   toJSON(): ErrorBody {
     const { code, message, status } = this;
-    return { code, message, status, ...wireFieldsOf(this) };
+    return { code, message, status, ...pick(this as ErrorBody, ...WIRE_FIELDS) };
   }
 
   /** Rebuilds an error from its wire form. The status of a response, where there is one, wins. */

@@ -43,7 +43,7 @@ export class SseDecoder {
     this.#parser = createParser({
       maxBufferSize: maxChars,
       onEvent: ({ event = 'message', data, id }) =>
-        this.#events.push(id === undefined ? { event, data } : { event, data, id }),
+        this.#events.push({ event, data, ...(id !== undefined && { id }) }),
       onRetry: (ms) => {
         this.retryMs = ms;
       },

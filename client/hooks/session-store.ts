@@ -1,11 +1,11 @@
 import type { SessionState } from '../../shared/fold.js';
 import type { Client } from '../client.js';
-import { Listeners } from '../listeners.js';
+import { createListeners } from '../listeners.js';
 import { isHidden } from '../page.js';
 import type { Run } from '../run.js';
 import type { ClientSession } from '../session.js';
 import { quietTimer } from '../timing.js';
-import type { WatchChange, WatchState } from '../view.js';
+import type { WatchState } from '../view.js';
 import type { Watch } from '../watch.js';
 
 /** What an interface does with a session. The functions stay the same for as long as the session is shown. */
@@ -34,122 +34,110 @@ export interface SessionOptions {
 /** About a frame, where there is nobody to say when the next one is. */
 const FRAME_MS = 16;
 
+/** A session as an interface reads it. */
+export interface SessionStore extends Shown<SessionView> {
+  /** What it began with: what a server has rendered. */
+  readonly getServerSnapshot: () => SessionView;
+}
+
 /** What is on show, so that whoever shows the same session shows the same of it. */
-const shown = new WeakMap<object, Map<string, SessionStore>>();
+const shown = new WeakMap<object, Map<string, Shown<SessionView>>>();
 
 /**
  * A session for an interface: a watch that tells of growing text once a frame, of everything else at once, and holds still in between.
  * Opens nothing before somebody subscribes.
  */
-export class SessionStore implements Shown<SessionView> {
-  readonly #id: string;
-  readonly #all: Map<string, SessionStore>;
-  readonly #watch: Watch;
-  readonly #actions: SessionActions;
-  readonly #listeners = new Listeners();
-  readonly #first: SessionView;
-  #state: WatchState;
-  #view: SessionView;
-  /** What the listeners were told of last; somebody may have looked at a later one. */
-  #told: WatchState | undefined;
+export function createSessionStore(
+  client: Client,
+  sessionId: string,
+  { app, initial }: SessionOptions = {},
+): SessionStore {
+  const id = app === undefined ? sessionId : `${app}:${sessionId}`;
+  const all = shown.get(client) ?? new Map<string, Shown<SessionView>>();
+  shown.set(client, all);
+  const session = client.session(id);
+  const watch = session.watch({ from: initial });
+  const { approve, deny, respond } = session;
+  const { loadEarlier, retry } = watch;
+  const { subscribe, emit, isEmpty } = createListeners();
   /** The last message that was sent from here, until its run is over. */
-  #sent: Run | undefined;
-  #stop: (() => void) | undefined;
-  #cancelFrame: (() => void) | undefined;
-
-  constructor(client: Client, sessionId: string, { app, initial }: SessionOptions = {}) {
-    this.#id = app === undefined ? sessionId : `${app}:${sessionId}`;
-    this.#all = shown.get(client) ?? new Map();
-    shown.set(client, this.#all);
-    const session = client.session(this.#id);
-    const watch = session.watch({ from: initial });
-    const { approve, deny, respond } = session;
-    const { loadEarlier, retry } = watch;
-    this.#watch = watch;
-    this.#actions = {
-      send: (...args) => {
-        const run = session.send(...args);
-        const over = () => {
-          if (this.#sent === run) this.#sent = undefined;
-        };
-        this.#sent = run;
-        run.result.then(over, over);
-        return run;
-      },
-      abort: async (options) => {
-        const { run, queue } = this.#current();
-        const runId = options?.runId ?? (run ?? queue[0])?.runId;
-        if (runId) return session.abort({ ...options, runId });
-        return (await this.#sent?.abort(options?.reason)) ?? { aborted: false };
-      },
-      approve,
-      deny,
-      respond,
-      loadEarlier,
-      retry,
-    };
-    this.#state = watch.getServerSnapshot();
-    this.#view = this.#first = { ...this.#state, ...this.#actions };
-  }
-
-  readonly getSnapshot = (): SessionView => {
-    const store = this.#present();
-    store.#current();
-    return store.#view;
-  };
-
-  readonly getServerSnapshot = (): SessionView => this.#first;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const store = this.#present();
-    const stop = store.#listeners.subscribe(listener);
-    store.#start();
-    return () => {
-      stop();
-      if (store.#listeners.size === 0) store.#leave();
-    };
-  };
-
-  #present(): SessionStore {
-    return this.#all.get(this.#id) ?? this;
-  }
+  let sent: Run | undefined;
+  let state = watch.getServerSnapshot();
+  /** What the listeners were told of last; somebody may have looked at a later one. */
+  let told: WatchState | undefined;
+  let stop: (() => void) | undefined;
+  let cancelFrame: (() => void) | undefined;
 
   /** What is shown; while a frame is waited for that is what was shown before. */
-  #current(): WatchState {
-    const state = this.#cancelFrame ? this.#state : this.#watch.getSnapshot();
-    if (state !== this.#state) {
-      this.#state = state;
-      this.#view = { ...state, ...this.#actions };
+  const current = () => {
+    const now = cancelFrame ? state : watch.getSnapshot();
+    if (now !== state) {
+      state = now;
+      view = { ...state, ...actions };
     }
-    return state;
-  }
+    return view;
+  };
+  const actions: SessionActions = {
+    send: (...args) => {
+      const run = session.send(...args);
+      const over = () => {
+        if (sent === run) sent = undefined;
+      };
+      sent = run;
+      run.result.then(over, over);
+      return run;
+    },
+    abort: async (options) => {
+      const { run, queue } = current();
+      const runId = options?.runId ?? (run ?? queue[0])?.runId;
+      if (runId) return session.abort({ ...options, runId });
+      return (await sent?.abort(options?.reason)) ?? { aborted: false };
+    },
+    approve,
+    deny,
+    respond,
+    loadEarlier,
+    retry,
+  };
+  let view: SessionView = { ...state, ...actions };
+  const first = view;
 
-  #start(): void {
-    if (this.#stop) return;
-    this.#all.set(this.#id, this);
-    this.#stop = this.#watch.subscribe((change) => this.#changed(change));
-  }
-
-  #leave(): void {
-    this.#stop?.();
-    this.#stop = undefined;
-    this.#cancelFrame?.();
-    this.#cancelFrame = undefined;
-    if (this.#all.get(this.#id) === this) this.#all.delete(this.#id);
-  }
-
-  #changed(change: WatchChange): void {
-    const show = () => {
-      this.#cancelFrame?.();
-      this.#cancelFrame = undefined;
-      const state = this.#watch.getSnapshot();
-      if (state === this.#told) return;
-      this.#told = state;
-      this.#listeners.emit();
-    };
-    if (change === 'delta') this.#cancelFrame ??= onNextFrame(show);
-    else show();
-  }
+  const letFrameGo = () => {
+    cancelFrame?.();
+    cancelFrame = undefined;
+  };
+  const show = () => {
+    letFrameGo();
+    const now = watch.getSnapshot();
+    if (now === told) return;
+    told = now;
+    emit();
+  };
+  const own: Shown<SessionView> = {
+    getSnapshot: current,
+    subscribe: (listener) => {
+      const unsubscribe = subscribe(listener);
+      all.set(id, own);
+      stop ??= watch.subscribe((change) => {
+        if (change === 'delta') cancelFrame ??= onNextFrame(show);
+        else show();
+      });
+      return () => {
+        unsubscribe();
+        if (!isEmpty()) return;
+        stop?.();
+        stop = undefined;
+        letFrameGo();
+        if (all.get(id) === own) all.delete(id);
+      };
+    },
+  };
+  const present = () => all.get(id) ?? own;
+  return {
+    getSnapshot: () => present().getSnapshot(),
+    getServerSnapshot: () => first,
+    subscribe: (listener) => present().subscribe(listener),
+  };
 }
 
 /** Calls back before the next frame is drawn. A hidden page draws none. */

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { LineDecoder } from '../../shared/ndjson.js';
 import type { Supplied } from '../options.js';
 import type { FrameWire, FrameWireHandlers } from '../transport/frame-socket.js';
-import { FrameTransport } from '../transport/frames.js';
+import { frameTransport } from '../transport/frames.js';
 import type { ClientTransport } from '../transport/transport.js';
 
 /** Longest line a gateway is believed: a snapshot of 50 messages, each with files in it. */
@@ -24,7 +24,7 @@ export interface UnixSocketOptions {
  * ```
  */
 export function createUnixSocketClientTransport({ socketPath, token }: UnixSocketOptions): ClientTransport {
-  return new FrameTransport({
+  return frameTransport({
     name: 'unix-socket',
     token,
     open: (handlers) => openSocket(socketPath, handlers),

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { type SessionOptions, SessionStore, type SessionView } from '../hooks/session-store.js';
+import { createSessionStore, type SessionOptions, type SessionView } from '../hooks/session-store.js';
 import { useGateway } from './provider.js';
 
 /** What of a session a component shows. It renders again only when that changes. */
@@ -27,7 +27,7 @@ export function useSession<T>(id: string, options: SessionOptions & Partial<Sele
   const { app, initial, select = all as (view: SessionView) => T, isEqual = Object.is } = options;
   const client = useGateway();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what a server rendered is where the session begins, and nothing later
-  const store = useMemo(() => new SessionStore(client, id, { app, initial }), [client, id, app]);
+  const store = useMemo(() => createSessionStore(client, id, { app, initial }), [client, id, app]);
   const rendered = useRef<{ readonly value: T }>(undefined);
   const [get, getOnServer] = useMemo(() => {
     let seen: SessionView | undefined;

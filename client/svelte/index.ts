@@ -2,9 +2,9 @@ import { createSubscriber } from 'svelte/reactivity';
 import type { Client } from '../client.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import {
+  createSessionStore,
   type SessionActions,
   type SessionOptions,
-  SessionStore,
   type SessionView,
   type Shown,
 } from '../hooks/session-store.js';
@@ -63,7 +63,7 @@ function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
  * ```
  */
 export function liveSession(client: Client<any>, id: string, options?: SessionOptions): LiveSession {
-  const store = new SessionStore(client, id, options);
+  const store = createSessionStore(client, id, options);
   const { send, abort, approve, deny, respond, loadEarlier, retry } = store.getSnapshot();
   const value = live(store);
   const actions = { send, abort, approve, deny, respond, loadEarlier, retry };

@@ -1,5 +1,5 @@
-import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import { quietTimer } from '../timing.js';
+import { isGatewayError } from '../../shared/gateway-error.js';
+import { abortError, openScope, within } from '../timing.js';
 import { asGatewayError, isUnsent } from './failure.js';
 import type { FrameTransport } from './frames.js';
 import type { ClientTransport, Link } from './transport.js';
@@ -16,8 +16,10 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
   let probing: Promise<ClientTransport> | undefined;
 
   const probe = async () => {
+    const scope = openScope();
+    scope.limit(PROBE_MS, 'No WebSocket was opened in time');
     try {
-      await within(PROBE_MS, webSocket.connect());
+      await within(scope, webSocket.connect);
       chosen = webSocket;
     } catch {
       webSocket.close();
@@ -68,7 +70,7 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
         handlers.onClose(end);
       };
       const link: Promise<Link> = find().then((transport) => {
-        if (isOver) throw new GatewayError({ code: 'ABORTED' });
+        if (isOver) throw abortError();
         return transport.open(targets, {
           ...handlers,
           onEvent: (event) => {
@@ -95,13 +97,4 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
       sse.close();
     },
   };
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = quietTimer(ms, () =>
-      reject(new GatewayError({ code: 'NETWORK', message: 'No WebSocket was opened in time' })),
-    );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

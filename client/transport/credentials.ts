@@ -1,15 +1,14 @@
-import type { Supplied } from '../options.js';
+import type { HttpOptions, Supplied } from '../options.js';
+import { quietTimer } from '../timing.js';
 
 /** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
 /** A new token is asked for this long before the old one runs out, or at half its time if that is later. */
 const EARLY_MS = 30_000;
 
-type Token = string | null | undefined;
-
 /** What a request identifies itself with. */
 export interface Given {
-  readonly token?: Token;
+  readonly token?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -17,87 +16,76 @@ export interface Given {
  * Where a transport has its token and headers from. Whoever needs new ones at the same time shares one refresh: providers that rotate
  * refresh tokens take two for theft.
  */
-export class Credentials {
-  readonly #token: Supplied<Token> | undefined;
-  readonly #headers: Supplied<Readonly<Record<string, string>>> | undefined;
-  #refreshing: Promise<Given> | undefined;
-  #refreshed: { readonly given: Given; readonly at: number } | undefined;
-  #isStale = false;
-  #minRefreshMs = MIN_REFRESH_MS;
-
-  constructor(options: {
-    readonly token?: Supplied<Token> | undefined;
-    readonly headers?: Supplied<Readonly<Record<string, string>>> | undefined;
-  }) {
-    this.#token = options.token;
-    this.#headers = options.headers;
-  }
-
+export interface Credentials {
   /** Whether there is anything that could be refreshed. */
-  get isRefreshable(): boolean {
-    return typeof this.#token === 'function' || typeof this.#headers === 'function';
-  }
-
-  /** How many milliseconds to wait before a token is renewed that is good for `leftMs`; undefined where that would be too late. */
-  renewalMs(leftMs: number, isRetry = false): number | undefined {
-    if (!this.isRefreshable) return undefined;
-    if (!isRetry) this.#minRefreshMs = Math.min(MIN_REFRESH_MS, leftMs / 4);
-    const waitMs = Math.max(leftMs - EARLY_MS, leftMs / 2, this.#minRefreshMs);
-    return waitMs < leftMs ? waitMs : undefined;
-  }
-
+  readonly isRefreshable: boolean;
   /** What to identify with now. */
-  async read(): Promise<Given> {
-    if (this.#isStale) return this.refresh();
-    return this.#refreshing ?? this.#ask(false);
-  }
-
+  read(): Promise<Given>;
   /** The last token ran out: the next is a new one. */
-  expired(): void {
-    this.#isStale = this.isRefreshable;
-  }
-
+  expired(): void;
   /** New ones, from a refresh that others may wait for too. If the last is only just over: what it brought, unless there is better. */
-  async refresh(refused?: Given): Promise<Given> {
-    const last = this.#refreshed;
-    if (!this.#refreshing && last && performance.now() - last.at < this.#minRefreshMs) {
-      const given = await this.#ask(false);
-      return given.token === refused?.token ? last.given : given;
-    }
-    this.#refreshing ??= this.#ask(true).then(
-      (given) => this.#settle(given),
-      async (error) => {
-        // Who fails is not asked again at once either.
-        this.#settle(refused ?? {});
-        throw error;
-      },
-    );
-    return this.#refreshing;
-  }
-
-  #settle(given: Given): Given {
-    this.#isStale = false;
-    this.#refreshing = undefined;
-    this.#refreshed = { given, at: performance.now() };
-    return given;
-  }
-
-  async #ask(refresh: boolean): Promise<Given> {
-    const [token, headers] = await Promise.all([read(this.#token, refresh), read(this.#headers, refresh)]);
-    return { token, headers };
-  }
+  refresh(refused?: Given): Promise<Given>;
+  /**
+   * Has new ones before those of a connection run out. Should nothing come of it, there may be time for another attempt.
+   *
+   * @param leftMs How long those are still good for, as the gateway counts; undefined for ever.
+   * @returns What stops it.
+   */
+  renew(leftMs: number | undefined, renewed: (given: Given) => void, refused?: Given): () => void;
 }
 
-/** Milliseconds the token of a connection is still good for: what the gateway counts, or by its clock, never by this one. */
-export function leftOf(event: {
-  readonly authExpiresInMs?: number;
-  readonly authExpiresAt?: number;
-  readonly ts?: number;
-}): number | undefined {
-  const { authExpiresInMs, authExpiresAt, ts } = event;
-  return (
-    authExpiresInMs ?? (authExpiresAt !== undefined && ts !== undefined ? authExpiresAt - ts : undefined)
-  );
+export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' | 'headers'>): Credentials {
+  const isRefreshable = [token, headers].some((source) => typeof source === 'function');
+  let refreshing: Promise<Given> | undefined;
+  let last: { readonly given: Given; readonly at: number } | undefined;
+  let isStale = false;
+  let minRefreshMs = MIN_REFRESH_MS;
+
+  const ask = async (refresh: boolean): Promise<Given> => {
+    const [now, others] = await Promise.all([read(token, refresh), read(headers, refresh)]);
+    return { token: now, headers: others };
+  };
+  const settle = (given: Given): Given => {
+    isStale = false;
+    refreshing = undefined;
+    last = { given, at: performance.now() };
+    return given;
+  };
+  const refresh = async (refused?: Given): Promise<Given> => {
+    if (!refreshing && last && performance.now() - last.at < minRefreshMs) {
+      const { given } = last;
+      const now = await ask(false);
+      return now.token === refused?.token ? given : now;
+    }
+    refreshing ??= ask(true).then(settle, (error) => {
+      // Who fails is not asked again at once either.
+      settle(refused ?? {});
+      throw error;
+    });
+    return refreshing;
+  };
+  return {
+    isRefreshable,
+    read: async () => (isStale ? refresh() : (refreshing ?? ask(false))),
+    expired: () => {
+      isStale = isRefreshable;
+    },
+    refresh,
+    renew: (leftMs = 0, renewed, refused) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const wait = (left: number) => {
+        const waitMs = Math.max(left - EARLY_MS, left / 2, minRefreshMs);
+        if (!isRefreshable || waitMs >= left) return;
+        timer = quietTimer(waitMs, () => {
+          wait(left - waitMs);
+          refresh(refused).then(renewed, () => {});
+        });
+      };
+      if (leftMs) minRefreshMs = Math.min(MIN_REFRESH_MS, leftMs / 4);
+      wait(leftMs);
+      return () => clearTimeout(timer);
+    },
+  };
 }
 
 /** The present value of an option. */

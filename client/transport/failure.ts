@@ -13,26 +13,24 @@ export function isUnsent(error: GatewayError): boolean {
   return unsentErrors.has(error);
 }
 
+/** What the network did, whose effect is unknown. */
+export function networkError(message: string, cause?: unknown): GatewayError {
+  return new GatewayError({ code: 'NETWORK', message, cause });
+}
+
+/** What the caller has to change. */
+export function misused(message: string, cause?: unknown): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
+}
+
 /** What is not ours is a failure of the network, whose effect is unknown. */
 export function asGatewayError(cause: unknown, message: string): GatewayError {
   if (isGatewayError(cause)) return cause;
   const reason = (cause as Error | undefined)?.message;
-  return new GatewayError({ code: 'NETWORK', message: reason ? `${message}: ${reason}` : message, cause });
+  return networkError(reason ? `${message}: ${reason}` : message, cause);
 }
-
-const silences = new WeakSet<GatewayError>();
 
 /** The error of a connection on which nothing came any more. */
 export function silence(): GatewayError {
-  const error = new GatewayError({
-    code: 'NETWORK',
-    message: 'The connection fell silent: no heartbeat came in time',
-  });
-  silences.add(error);
-  return error;
-}
-
-/** Whether a connection ended by silence: perhaps it only needed more time. */
-export function isSilence(error: GatewayError): boolean {
-  return silences.has(error);
+  return networkError('The connection fell silent: no heartbeat came in time');
 }

@@ -4,15 +4,13 @@ import type { ClientFrame, ServerFrame } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
-import { quietTimer, Watchdog } from '../timing.js';
-import { type Credentials, type Given, leftOf } from './credentials.js';
-import { asGatewayError, silence } from './failure.js';
+import { createWatchdog, type Patience, quietTimer } from '../timing.js';
+import type { Credentials, Given } from './credentials.js';
+import { asGatewayError, misused, networkError, silence } from './failure.js';
 import { toJson } from './http.js';
 
 /** Time for a socket to be connected. */
 const CONNECT_MS = 10_000;
-/** Silence of this many heartbeats ends a socket. */
-const SILENT_HEARTBEATS = 2.5;
 
 /** A socket that carries frames as texts. */
 export interface FrameWire {
@@ -35,15 +33,10 @@ export interface FrameWireHandlers {
 /** Makes one attempt to open a socket. @throws GatewayError where there is no such thing as this kind of socket */
 export type OpenFrameWire = (handlers: FrameWireHandlers) => FrameWire;
 
-/** What a request is told. Exactly one of `onEnd` and `onFail` is called, once. */
-export interface RequestHandlers {
-  onChunk(item: unknown): void;
-  onEnd(payload: unknown): void;
-  onFail(error: GatewayError): void;
-}
-
 /** A request under way. */
 export interface PendingRequest {
+  /** The payload of its answer. */
+  readonly answer: Promise<unknown>;
   /** Lets go of it; a method call is ended by it. */
   cancel(): void;
   /** Allows so many more chunks. */
@@ -64,241 +57,234 @@ export interface SocketOptions {
   readonly open: OpenFrameWire;
   readonly targets: readonly SubscribeTarget[];
   readonly credentials: Credentials;
-  /** How many times as long as usual it may be silent. */
-  readonly patience: number;
+  readonly patience: Patience;
 }
 
 /** One connection to the gateway: the handshake, requests and their answers, events. It does not reconnect. */
-export class FrameSocket {
+export interface FrameSocket {
   /** Rejects when the gateway refuses the connection or cannot be reached. */
   readonly ready: Promise<EventOf<'connected'>>;
-  readonly #options: SocketOptions;
-  readonly #handlers: SocketHandlers;
-  readonly #pending = new Map<string, RequestHandlers>();
-  readonly #events = new EventReader();
-  readonly #watchdog = new Watchdog(() => this.close(silence()));
-  #wire: FrameWire | undefined;
-  #connected!: (event: EventOf<'connected'>) => void;
-  #refused!: (error: GatewayError) => void;
-  #given: Given = {};
-  /** The last `error` frame: why the connection is closed, if it is. */
-  #complaint: GatewayError | undefined;
-  #open = false;
-  #ended = false;
-  #lastId = 0;
-  /** At first for whoever had it opened. */
-  #held = true;
-  /** How far this clock is ahead of the gateway's. */
-  #clockAheadMs = 0;
-  #timer: ReturnType<typeof setTimeout>;
-  /** Frames that came; one that comes after a request shows that the socket is alive. */
-  heard = 0;
-
-  constructor(options: SocketOptions, handlers: SocketHandlers) {
-    this.#options = options;
-    this.#handlers = handlers;
-    this.ready = new Promise((resolve, reject) => {
-      this.#connected = resolve;
-      this.#refused = reject;
-    });
-    this.ready.catch(() => {});
-    this.#timer = quietTimer(CONNECT_MS, () => this.close(networkError('was not made in time')));
-    void this.#dial(false);
-  }
-
   /** Whether it takes no more requests. */
-  get isEnded(): boolean {
-    return this.#ended;
-  }
-
-  get isIdle(): boolean {
-    return this.#pending.size === 0;
-  }
-
+  isEnded(): boolean;
+  isIdle(): boolean;
+  /** Frames that came; one that comes after a request shows that the socket is alive. */
+  heard(): number;
   /**
    * Sends a request; only once it is connected.
    *
+   * @param onChunk Gets the items of a streaming method; without it, none is expected.
    * @param window Chunks that may come before `more` allows more.
    * @throws GatewayError `INVALID_REQUEST` for params that are no JSON
    */
-  request(method: string, params: unknown, handlers: RequestHandlers, window?: number): PendingRequest {
-    const id = String(++this.#lastId);
-    const text = toJson({ type: 'req', id, method, params, window });
-    this.#pending.set(id, handlers);
-    this.hold(true);
-    this.#wire?.send(text);
-    return {
-      cancel: () => {
-        if (!this.#pending.delete(id)) return;
-        this.#send({ type: 'cancel', id });
-        this.#settled();
-      },
-      more: (count) => {
-        if (this.#pending.has(id)) this.#send({ type: 'more', id, count });
-      },
-    };
-  }
-
+  request(
+    method: string,
+    params: unknown,
+    onChunk?: (item: unknown) => void,
+    window?: number,
+  ): PendingRequest;
   /** Has the runtime wait for this socket, or not. */
-  hold(busy: boolean): void {
-    this.#held = busy;
-    this.#wire?.hold?.(busy);
-  }
-
+  hold(busy: boolean): void;
   /** Takes no more requests and closes once those under way are answered. */
-  retire(): void {
-    this.#end();
-  }
-
+  retire(): void;
   /** Closes it at once. Requests without an answer fail with `NETWORK`. */
-  close(error?: GatewayError): void {
-    this.#end(error);
-    this.#cut();
-  }
+  close(): void;
+}
 
-  async #dial(again: boolean): Promise<void> {
-    const { credentials, open, targets } = this.#options;
-    this.#complaint = undefined;
+interface Waiting {
+  resolve(payload: unknown): void;
+  reject(error: GatewayError): void;
+  readonly onChunk: ((item: unknown) => void) | undefined;
+}
+
+/** Opens one. At first it is held for whoever had it opened. */
+export function openFrameSocket(
+  { open, targets, credentials, patience }: SocketOptions,
+  { onEvent, onEnd, onIdle }: SocketHandlers,
+): FrameSocket {
+  const waiting = new Map<string, Waiting>();
+  const events = new EventReader();
+  let wire: FrameWire | undefined;
+  let given: Given = {};
+  /** The last `error` frame: why the connection is closed, if it is. */
+  let complaint: GatewayError | undefined;
+  let isOpen = false;
+  let isEnded = false;
+  let isHeld = true;
+  let lastId = 0;
+  let heard = 0;
+  let connected!: (event: EventOf<'connected'>) => void;
+  let refused!: (error: GatewayError) => void;
+  const ready = new Promise<EventOf<'connected'>>((resolve, reject) => {
+    connected = resolve;
+    refused = reject;
+  });
+  ready.catch(() => {});
+
+  const send = (frame: ClientFrame) => wire?.send(JSON.stringify(frame));
+  const hold = (busy: boolean) => {
+    isHeld = busy;
+    wire?.hold?.(busy);
+  };
+  const end = (error?: GatewayError) => {
+    if (isEnded) return;
+    isEnded = true;
+    stopTimer();
+    refused(error ?? broken('failed'));
+    onEnd(error);
+    if (waiting.size === 0) cut();
+  };
+  const closed = (error?: GatewayError) => {
+    wire = undefined;
+    watchdog.stop();
+    end(error);
+    for (const { reject } of waiting.values()) reject(broken('broke'));
+    waiting.clear();
+  };
+  const cut = () => {
+    const old = wire;
+    closed();
+    old?.close();
+  };
+  const close = (error?: GatewayError) => {
+    end(error);
+    cut();
+  };
+  const settled = () => {
+    if (waiting.size > 0) return;
+    if (isEnded) cut();
+    else onIdle();
+  };
+  const cancel = (id: string) => {
+    if (!waiting.delete(id)) return;
+    send({ type: 'cancel', id });
+    settled();
+  };
+
+  /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
+  const renewAfter = (leftMs: number | undefined) => {
+    stopTimer();
+    stopTimer = credentials.renew(
+      leftMs,
+      ({ token }) => {
+        if (!token) return;
+        given = { token };
+        send({ type: 'auth', token });
+      },
+      given,
+    );
+  };
+  const takeEvent = (event: GatewayEvent) => {
+    const { type } = event;
+    if (type === 'connected') {
+      isOpen = true;
+      watchdog.expect(event.heartbeatMs);
+      renewAfter(event.authExpiresInMs);
+      connected(event);
+    } else if (type !== 'heartbeat' || watchdog.beat()) watchdog.works();
+    if (type === 'auth_expired') credentials.expired();
+    if (!isEnded) onEvent(event);
+  };
+  const take = (frame: ServerFrame) => {
+    switch (frame.type) {
+      case undefined:
+        return takeEvent(events.read(frame.event, frame.data, frame.id));
+      case 'chunk': {
+        const request = waiting.get(frame.id);
+        if (request?.onChunk) return request.onChunk(frame.data);
+        request?.reject(misused('The method is a stream: call it with stream()'));
+        return cancel(frame.id);
+      }
+      case 'res': {
+        const request = waiting.get(frame.id);
+        if (!request) return;
+        waiting.delete(frame.id);
+        if (frame.ok) request.resolve(frame.payload);
+        else request.reject(GatewayError.fromJSON(frame.error));
+        return settled();
+      }
+      case 'ping':
+        return send({ type: 'pong', timestamp: frame.timestamp });
+      case 'authenticated':
+        return renewAfter(frame.authExpiresInMs);
+      case 'error':
+        // A new token that is refused, or why the connection is closed next: until then it goes on.
+        complaint = GatewayError.fromJSON(frame);
+        if (frame.code === 'SHUTTING_DOWN') end(complaint);
+    }
+  };
+
+  const dial = async (again: boolean): Promise<void> => {
+    complaint = undefined;
     try {
-      this.#given = again ? await credentials.refresh(this.#given) : await credentials.read();
-      if (this.#ended) return;
-      const { token } = this.#given;
-      const wire = open({
+      given = await (again ? credentials.refresh(given) : credentials.read());
+      if (isEnded) return;
+      const { token } = given;
+      const own = open({
         onOpen: () =>
-          this.#send({
+          send({
             type: 'connect',
             protocol: PROTOCOL_RANGE,
             ...(token && { token }),
             ...(targets.length > 0 && { subscribe: targets }),
           }),
         onText: (text) => {
-          if (this.#wire === wire) this.#read(text);
+          if (wire !== own) return;
+          let frame: ServerFrame;
+          try {
+            frame = JSON.parse(text);
+          } catch {
+            return close(broken('brought what is no frame'));
+          }
+          heard += 1;
+          watchdog.heard();
+          take(frame);
         },
-        onProgress: () => this.#watchdog.heard(),
+        onProgress: watchdog.heard,
         onClose: () => {
-          if (this.#wire !== wire) return;
-          const refusal = this.#complaint;
-          const mayTry = refusal?.status === 401 && !this.#open && !again && credentials.isRefreshable;
+          if (wire !== own) return;
+          const mayTry = complaint?.status === 401 && !isOpen && !again && credentials.isRefreshable;
           // A refused token is read again once.
-          if (mayTry && !this.#ended) void this.#dial(true);
-          else this.#closed(refusal);
+          if (mayTry && !isEnded) void dial(true);
+          else closed(complaint);
         },
       });
-      this.#wire = wire;
-      wire.hold?.(this.#held);
+      wire = own;
+      own.hold?.(isHeld);
     } catch (cause) {
-      this.#end(asGatewayError(cause, 'No connection to the gateway can be made'));
+      end(asGatewayError(cause, 'No connection to the gateway can be made'));
     }
-  }
+  };
+  const watchdog = createWatchdog(() => close(silence()), patience);
+  const late = quietTimer(CONNECT_MS, () => close(broken('was not made in time')));
+  /** What is to end with it: the wait for the connection, then that for the next token. */
+  let stopTimer = () => clearTimeout(late);
+  void dial(false);
 
-  #read(text: string): void {
-    let frame: ServerFrame;
-    try {
-      frame = JSON.parse(text);
-    } catch {
-      return this.close(networkError('brought what is no frame'));
-    }
-    this.heard += 1;
-    this.#watchdog.heard();
-    this.#take(frame);
-  }
-
-  #take(frame: ServerFrame): void {
-    switch (frame.type) {
-      case undefined:
-        this.#event(this.#events.read(frame.event, frame.data, frame.id));
-        break;
-      case 'chunk':
-        this.#pending.get(frame.id)?.onChunk(frame.data);
-        break;
-      case 'res': {
-        const request = this.#pending.get(frame.id);
-        if (!request) break;
-        this.#pending.delete(frame.id);
-        if (frame.ok) request.onEnd(frame.payload);
-        else request.onFail(GatewayError.fromJSON(frame.error));
-        this.#settled();
-        break;
-      }
-      case 'ping':
-        this.#send({ type: 'pong', timestamp: frame.timestamp });
-        break;
-      case 'authenticated':
-        this.#renewAfter(leftOf({ ts: Date.now() - this.#clockAheadMs, ...frame }));
-        break;
-      case 'error':
-        // A new token that is refused, or why the connection is closed next: until then it goes on.
-        this.#complaint = GatewayError.fromJSON(frame);
-        if (frame.code === 'SHUTTING_DOWN') this.#end(this.#complaint);
-        break;
-    }
-  }
-
-  #event(event: GatewayEvent): void {
-    if (event.type === 'connected') {
-      this.#open = true;
-      clearTimeout(this.#timer);
-      this.#watchdog.start(event.heartbeatMs * SILENT_HEARTBEATS * this.#options.patience);
-      this.#clockAheadMs = event.ts === undefined ? 0 : Date.now() - event.ts;
-      this.#renewAfter(leftOf(event));
-      this.#connected(event);
-    }
-    if (event.type === 'auth_expired') this.#options.credentials.expired();
-    if (!this.#ended) this.#handlers.onEvent(event);
-  }
-
-  /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
-  #renewAfter(leftMs: number | undefined, isRetry = false): void {
-    const { credentials } = this.#options;
-    clearTimeout(this.#timer);
-    const waitMs = leftMs === undefined ? undefined : credentials.renewalMs(leftMs, isRetry);
-    if (waitMs === undefined) return;
-    const renew = async () => {
-      // Should nothing come of it, there may be time for another attempt.
-      this.#renewAfter(leftMs! - waitMs, true);
-      const { token } = await credentials.refresh(this.#given);
-      if (!token || this.#ended) return;
-      this.#given = { token };
-      this.#send({ type: 'auth', token });
-    };
-    this.#timer = quietTimer(waitMs, () => void renew().catch(() => {}));
-  }
-
-  #settled(): void {
-    if (this.#pending.size > 0) return;
-    if (this.#ended) this.#cut();
-    else this.#handlers.onIdle();
-  }
-
-  #closed(error?: GatewayError): void {
-    this.#wire = undefined;
-    this.#watchdog.stop();
-    this.#end(error);
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const request of pending) request.onFail(networkError('broke'));
-  }
-
-  #end(error?: GatewayError): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    clearTimeout(this.#timer);
-    this.#refused(error ?? networkError('failed'));
-    this.#handlers.onEnd(error);
-    if (this.#pending.size === 0) this.#cut();
-  }
-
-  #cut(): void {
-    const wire = this.#wire;
-    this.#closed();
-    wire?.close();
-  }
-
-  #send(frame: ClientFrame): void {
-    this.#wire?.send(JSON.stringify(frame));
-  }
+  return {
+    ready,
+    isEnded: () => isEnded,
+    isIdle: () => waiting.size === 0,
+    heard: () => heard,
+    request: (method, params, onChunk, window) => {
+      const id = String(++lastId);
+      const text = toJson({ type: 'req', id, method, params, window });
+      const answer = new Promise((resolve, reject) => waiting.set(id, { resolve, reject, onChunk }));
+      hold(true);
+      wire?.send(text);
+      return {
+        answer,
+        cancel: () => cancel(id),
+        more: (count) => {
+          if (waiting.has(id)) send({ type: 'more', id, count });
+        },
+      };
+    },
+    hold,
+    retire: () => end(),
+    close: () => close(),
+  };
 }
 
-function networkError(what: string): GatewayError {
-  return new GatewayError({ code: 'NETWORK', message: `The connection to the gateway ${what}` });
+function broken(what: string): GatewayError {
+  return networkError(`The connection to the gateway ${what}`);
 }

@@ -1,20 +1,18 @@
-import type { CallName } from '../../shared/calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
+import { createIterator } from '../event-iterator.js';
 import type { Supplied } from '../options.js';
-import { quietTimer, raceSignal } from '../timing.js';
-import { Credentials } from './credentials.js';
-import { isSilence, unsent } from './failure.js';
-import { FrameSocket, type OpenFrameWire, type PendingRequest } from './frame-socket.js';
-import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './transport.js';
+import { onAbort, type Patience, quietTimer, raceSignal } from '../timing.js';
+import { createCredentials } from './credentials.js';
+import { misused, unsent } from './failure.js';
+import { type FrameSocket, type OpenFrameWire, openFrameSocket } from './frame-socket.js';
+import type { ClientTransport } from './transport.js';
 
 /** How long a socket without a link waits for the next request. */
 const IDLE_MS = 5000;
 /** Items of a streaming method that may wait here for their consumer. */
 const WINDOW = 64;
-/** A socket that was silent is given more time the next time, up to so many times as much: a big event may be on its way. */
-const MOST_PATIENCE = 16;
 
 /** How to speak frames. */
 export interface FrameTransportOptions {
@@ -23,236 +21,151 @@ export interface FrameTransportOptions {
   readonly token: Supplied<string | null | undefined> | undefined;
 }
 
-interface OpenLink extends Link {
-  /** Whether the socket was opened for it, so that its `connected` is this link's. */
-  readonly isFirst: boolean;
-  /** Whether `connected` was passed on. */
-  started: boolean;
-  emit(event: GatewayEvent): void;
-  finish(error?: GatewayError): void;
+/** A transport over frames, as `auto` needs it. */
+export interface FrameTransport extends ClientTransport {
+  /** Connects, unless it is. @throws GatewayError what the gateway refused, or `NETWORK` */
+  connect(): Promise<void>;
+}
+
+interface OpenLink {
+  /** Whether `connected` was passed on, or will be. */
+  isStarted: boolean;
+  onEvent(event: GatewayEvent): void;
+  close(error?: GatewayError): void;
 }
 
 /**
  * A transport over one socket for everything: requests, their answers and the events of all sessions. It is opened by the first
  * request or link, and closed with its link, or when it was idle for some seconds. A link beside another has a socket of its own.
  */
-export class FrameTransport implements ClientTransport {
-  readonly name: string;
-  readonly isGuarded = true;
-  readonly #open: OpenFrameWire;
-  readonly #credentials: Credentials;
-  readonly #links = new Map<FrameSocket, OpenLink>();
+export function frameTransport({ name, open, token }: FrameTransportOptions): FrameTransport {
+  const credentials = createCredentials({ token });
+  const patience: Patience = { times: 1 };
+  const links = new Map<FrameSocket, OpenLink>();
   /** For requests. */
-  #socket: FrameSocket | undefined;
-  #patience = 1;
-  #idle: ReturnType<typeof setTimeout> | undefined;
+  let socket: FrameSocket | undefined;
+  let idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ name, open, token }: FrameTransportOptions) {
-    this.name = name;
-    this.#open = open;
-    this.#credentials = new Credentials({ token });
-  }
-
-  /** Connects, unless it is. @throws GatewayError what the gateway refused, or `NETWORK` */
-  async connect(): Promise<void> {
-    const socket = this.#present();
-    await socket.ready;
-    this.#rest(socket);
-  }
-
-  async request(operation: CallName, params: unknown, { signal }: TransportOptions): Promise<unknown> {
-    const socket = await this.#connected(signal);
-    const { heard } = socket;
-    let pending: PendingRequest | undefined;
-    try {
-      return await raceSignal(
-        signal,
-        () =>
-          new Promise((resolve, reject) => {
-            pending = socket.request(operation, params, {
-              onChunk: () => {
-                pending?.cancel();
-                reject(misused('The method is a stream: call it with stream()'));
-              },
-              onEnd: resolve,
-              onFail: reject,
-            });
-          }),
-      );
-    } catch (error) {
-      pending?.cancel();
-      // Nothing at all came since: the next request had better take another socket.
-      if (signal.reason?.code === 'TIMEOUT' && socket.heard === heard) socket.retire();
-      throw error;
-    }
-  }
-
-  async *stream(params: unknown, { signal }: TransportOptions): AsyncGenerator<unknown> {
-    const socket = await this.#connected(signal);
-    let wake = () => {};
-    let end: { readonly error?: GatewayError } | undefined;
-    let items: unknown[] = [];
-    let taken = 0;
-    const settle = (error?: GatewayError) => {
-      end ??= error ? { error } : {};
-      wake();
-    };
-    const aborted = () => settle(signal.reason);
-    const pending = socket.request(
-      'invoke',
-      params,
+  const isUnused = (own: FrameSocket) => own.isIdle() && !links.has(own);
+  /** Lets a socket go that nobody uses for some time. */
+  const rest = (own: FrameSocket) => {
+    if (!isUnused(own)) return;
+    own.hold(false);
+    clearTimeout(idle);
+    idle = quietTimer(IDLE_MS, () => isUnused(own) && own.retire());
+  };
+  const dial = (targets: readonly SubscribeTarget[]): FrameSocket => {
+    const own: FrameSocket = openFrameSocket(
+      { open, targets, credentials, patience },
       {
-        onChunk: (item) => {
-          items.push(item);
-          wake();
+        onEvent: (event) => {
+          const link = links.get(own);
+          if (link?.isStarted) link.onEvent(event);
         },
-        onEnd: (payload) => settle(payload === undefined ? undefined : misused('The method is not a stream')),
-        onFail: settle,
+        onEnd: (error) => {
+          if (socket === own) socket = [...links.keys()].find((other) => other !== own);
+          links.get(own)?.close(error);
+        },
+        onIdle: () => rest(own),
       },
-      WINDOW,
     );
-    signal.addEventListener('abort', aborted);
-    if (signal.aborted) aborted();
-    try {
-      for (;;) {
-        const ready = items;
-        items = [];
-        for (const item of ready) {
+    socket ??= own;
+    return own;
+  };
+  const connected = async (signal: AbortSignal): Promise<FrameSocket> => {
+    for (;;) {
+      if (signal.aborted) throw signal.reason;
+      const own = socket ?? dial([]);
+      clearTimeout(idle);
+      try {
+        await raceSignal(signal, () => own.ready);
+      } catch (error) {
+        // A fresh error for each: whoever repeats its request asks whether it was sent.
+        throw signal.aborted ? error : unsent(GatewayError.fromJSON((error as GatewayError).toJSON()));
+      } finally {
+        rest(own);
+      }
+      // It may have ended meanwhile: nothing was sent, so another one can be tried.
+      if (!own.isEnded()) return own;
+    }
+  };
+
+  return {
+    name,
+    isGuarded: true,
+    connect: async () => {
+      const own = socket ?? dial([]);
+      await own.ready;
+      rest(own);
+    },
+    request: async (operation, params, { signal }) => {
+      const own = await connected(signal);
+      const before = own.heard();
+      const { answer, cancel } = own.request(operation, params);
+      try {
+        return await raceSignal(signal, () => answer);
+      } catch (error) {
+        cancel();
+        // Nothing at all came since: the next request had better take another socket.
+        if (signal.reason?.code === 'TIMEOUT' && own.heard() === before) own.retire();
+        throw error;
+      }
+    },
+    stream: async function* (params, { signal }) {
+      const own = await connected(signal);
+      const items = createIterator<unknown>({ left: () => {} });
+      const { answer, cancel, more } = own.request('invoke', params, items.push, WINDOW);
+      answer.then(
+        (payload) => items.end(payload === undefined ? undefined : misused('The method is not a stream')),
+        items.end,
+      );
+      const release = onAbort(signal, () => items.end(signal.reason));
+      let taken = 0;
+      try {
+        for await (const item of items) {
           yield item;
           taken += 1;
           if (taken < WINDOW / 2) continue;
-          pending.more(taken);
+          more(taken);
           taken = 0;
         }
-        if (items.length > 0) continue;
-        if (end?.error) throw end.error;
-        if (end) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    } finally {
-      signal.removeEventListener('abort', aborted);
-      pending.cancel();
-    }
-  }
-
-  open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
-    const adopted = this.#socket && !this.#links.has(this.#socket) ? this.#socket : undefined;
-    const socket = adopted ?? this.#dial(targets);
-    clearTimeout(this.#idle);
-    socket.hold(true);
-    const link = this.#attach(socket, handlers, !adopted);
-    if (adopted) void this.#adopt(socket, link);
-    return link;
-  }
-
-  close(): void {
-    clearTimeout(this.#idle);
-    for (const socket of this.#links.keys()) socket.close();
-    this.#socket?.close();
-  }
-
-  #attach(socket: FrameSocket, handlers: LinkHandlers, isFirst: boolean): OpenLink {
-    let over = false;
-    const link: OpenLink = {
-      isFirst,
-      started: false,
-      emit: (event) => {
-        if (!over) handlers.onEvent(event);
-      },
-      finish: (error) => {
-        if (over) return;
-        over = true;
-        this.#links.delete(socket);
-        handlers.onClose({ error, retryMs: error?.retryAfterMs });
-      },
-      subscribe: async (change) => {
-        await new Promise((resolve, reject) =>
-          socket.request('subscribe', change, { onChunk: () => {}, onEnd: resolve, onFail: reject }),
-        );
-      },
-      close: () => {
-        link.finish();
-        socket.retire();
-      },
-    };
-    this.#links.set(socket, link);
-    return link;
-  }
-
-  /** Begins a link on a socket that was opened for requests: its sessions are asked for. */
-  async #adopt(socket: FrameSocket, link: OpenLink): Promise<void> {
-    try {
-      const connected = await socket.ready;
-      link.started = true;
-      link.emit({ ...connected, sessions: {} });
-    } catch (error) {
-      link.finish(error as GatewayError);
-      socket.retire();
-    }
-  }
-
-  async #connected(signal: AbortSignal): Promise<FrameSocket> {
-    for (;;) {
-      if (signal.aborted) throw signal.reason;
-      const socket = this.#present();
-      clearTimeout(this.#idle);
-      try {
-        await raceSignal(signal, () => socket.ready);
-      } catch (error) {
-        // A fresh error for each: whoever repeats its request asks whether it was sent.
-        if (signal.aborted) throw error;
-        throw unsent(GatewayError.fromJSON((error as GatewayError).toJSON()));
       } finally {
-        this.#rest(socket);
+        release();
+        cancel();
       }
-      // It may have ended meanwhile: nothing was sent, so another one can be tried.
-      if (!socket.isEnded) return socket;
-    }
-  }
-
-  #present(): FrameSocket {
-    this.#socket ??= this.#dial([]);
-    return this.#socket;
-  }
-
-  #dial(targets: readonly SubscribeTarget[]): FrameSocket {
-    let beats = 0;
-    const socket: FrameSocket = new FrameSocket(
-      { open: this.#open, targets, credentials: this.#credentials, patience: this.#patience },
-      {
-        onEvent: (event) => {
-          // The first heartbeat comes at once and says little of the line.
-          if (event.type === 'heartbeat') beats += 1;
-          if (beats > 1 || (event.type !== 'heartbeat' && event.type !== 'connected')) this.#patience = 1;
-          const link = this.#links.get(socket);
-          if (link?.isFirst) link.started = true;
-          if (link?.started) link.emit(event);
+    },
+    open: (targets, { onEvent, onClose }) => {
+      const adopted = socket && !links.has(socket) ? socket : undefined;
+      const own = adopted ?? dial(targets);
+      const link: OpenLink = {
+        isStarted: !adopted,
+        onEvent,
+        close: (error) => {
+          if (links.get(own) !== link) return;
+          links.delete(own);
+          own.retire();
+          onClose({ error, retryMs: error?.retryAfterMs });
         },
-        onEnd: (error) => {
-          if (error && isSilence(error)) this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE);
-          const link = this.#links.get(socket);
-          this.#links.delete(socket);
-          if (this.#socket === socket) [this.#socket] = this.#links.keys();
-          link?.finish(error);
+      };
+      clearTimeout(idle);
+      own.hold(true);
+      links.set(own, link);
+      // One that was opened for requests: its sessions are asked for.
+      adopted?.ready.then((event) => {
+        link.isStarted = true;
+        if (links.get(own) === link) onEvent({ ...event, sessions: {} });
+      }, link.close);
+      return {
+        subscribe: async (change) => {
+          await own.request('subscribe', change).answer;
         },
-        onIdle: () => this.#rest(socket),
-      },
-    );
-    this.#socket ??= socket;
-    return socket;
-  }
-
-  /** Lets a socket go that nobody uses for some time. */
-  #rest(socket: FrameSocket): void {
-    if (this.#links.has(socket) || !socket.isIdle) return;
-    socket.hold(false);
-    clearTimeout(this.#idle);
-    this.#idle = quietTimer(IDLE_MS, () => socket.isIdle && !this.#links.has(socket) && socket.retire());
-  }
-}
-
-function misused(message: string): GatewayError {
-  return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
+        close: () => link.close(),
+      };
+    },
+    close: () => {
+      clearTimeout(idle);
+      for (const own of links.keys()) own.close();
+      socket?.close();
+    },
+  };
 }

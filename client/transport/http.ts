@@ -3,7 +3,7 @@ import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gatew
 import type { HttpOptions } from '../options.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
-import { asGatewayError, unsent } from './failure.js';
+import { asGatewayError, misused, unsent } from './failure.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
@@ -71,29 +71,26 @@ export async function requestOperation(
 ): Promise<unknown> {
   const route = CALLS[operation];
   const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
-  const body = toJson(params);
   const response = await request(
     client,
     route.http === 'POST'
-      ? { path, body, signal, headers: { accept: 'application/json', prefer: 'respond-async' } }
-      : // JSON has dropped what is undefined; a query would write it out.
-        { path: `${path}?${queryOf(Object.entries(JSON.parse(body)))}`, signal },
+      ? {
+          path,
+          body: toJson(params),
+          signal,
+          headers: { accept: 'application/json', prefer: 'respond-async' },
+        }
+      : { path: `${path}?${queryOf(Object.entries(params as object))}`, signal },
   );
   if (response.status === 204) return undefined;
-  if (!isType(response, 'application/json')) {
+  if (isEvents(response)) {
     cancel(response);
-    if (isType(response, 'text/event-stream'))
-      throw new GatewayError({
-        code: 'INVALID_REQUEST',
-        status: 400,
-        message: `${path} answered with a stream: call it with stream()`,
-      });
-    throw new GatewayError({ code: 'NETWORK', message: `${response.url || path} did not answer with JSON` });
+    throw misused(`${path} answered with a stream: call it with stream()`);
   }
   try {
     return await raceSignal(signal, () => response.json());
   } catch (cause) {
-    throw asGatewayError(cause, `The answer of ${path} broke off`);
+    throw asGatewayError(cause, `${response.url || path} did not answer with JSON`);
   }
 }
 
@@ -102,14 +99,14 @@ export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    const message = `This cannot be sent as JSON: ${(cause as Error).message}`;
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
+    throw misused(`This cannot be sent as JSON: ${(cause as Error).message}`, cause);
   }
 }
 
-/** A query, without `URLSearchParams`, which not every runtime has whole. */
+/** A query of what is not undefined, without `URLSearchParams`, which not every runtime has whole. */
 export function queryOf(entries: readonly (readonly [string, unknown])[]): string {
   return entries
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
     .join('&');
 }
@@ -117,13 +114,13 @@ export function queryOf(entries: readonly (readonly [string, unknown])[]): strin
 /** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount where there is no page */
 export function urlOf(baseUrl: string, path: string): string {
   const url = baseUrl.replace(/\/+$/, '') + path;
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
+  if (/^[a-z]+:/i.test(url)) return url;
   // Nothing else in the address but the page's own: `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
-  if (!page) {
-    const message = `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`;
-    throw new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
-  }
+  if (!page)
+    throw misused(
+      `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`,
+    );
   return new URL(url, page).href;
 }
 
@@ -133,8 +130,8 @@ export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
   return !!fetch || navigator?.product !== 'ReactNative';
 }
 
-export function isType(response: Response, mediaType: string): boolean {
-  return !!response.headers.get('content-type')?.startsWith(mediaType);
+export function isEvents({ headers }: Response): boolean {
+  return !!headers.get('content-type')?.startsWith('text/event-stream');
 }
 
 export function cancel(response: Response): void {

@@ -5,15 +5,15 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
 import type { HttpOptions } from '../options.js';
-import { abortWith, quietTimer, raceSignal, Watchdog } from '../timing.js';
-import { Credentials, leftOf } from './credentials.js';
-import { asGatewayError, silence } from './failure.js';
+import { createWatchdog, openScope, raceSignal } from '../timing.js';
+import { createCredentials } from './credentials.js';
+import { asGatewayError, misused, networkError, silence } from './failure.js';
 import {
   cancel,
   canStream,
   type HttpClient,
   type HttpRequest,
-  isType,
+  isEvents,
   queryOf,
   request,
   requestOperation,
@@ -23,8 +23,6 @@ import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './tr
 
 /** Sessions one GET may name; the others are added to the open stream. */
 const URL_SESSIONS = 8;
-/** Silence of this many heartbeats ends the stream of a method. */
-const SILENT_HEARTBEATS = 2.5;
 
 /**
  * Plain HTTP: a request an operation, one Server-Sent Events stream for all sessions. Works wherever `fetch` streams.
@@ -35,7 +33,7 @@ const SILENT_HEARTBEATS = 2.5;
  * ```
  */
 export function sseTransport(options: HttpOptions): ClientTransport {
-  const client: HttpClient = { options, credentials: new Credentials(options) };
+  const client: HttpClient = { options, credentials: createCredentials(options) };
   return {
     name: 'sse',
     isScarce: true,
@@ -46,13 +44,6 @@ export function sseTransport(options: HttpOptions): ClientTransport {
   };
 }
 
-interface Reading {
-  readonly decoder: SseDecoder;
-  readonly progress?: (() => void) | undefined;
-  /** Milliseconds for the answer to begin. */
-  readonly answerMs?: number | undefined;
-}
-
 /** Looked at before anything else that a runtime without streams may lack. @throws GatewayError `INVALID_REQUEST` */
 function streaming(client: HttpClient): HttpClient {
   if (!canStream(client.options)) throw wholeAnswer();
@@ -60,57 +51,44 @@ function streaming(client: HttpClient): HttpClient {
 }
 
 function wholeAnswer(): GatewayError {
-  const message =
-    "This fetch does not stream, as React Native's own: use transport: 'websocket', or pass one that does (expo/fetch)";
-  return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message });
+  return misused(
+    "This fetch does not stream: use transport: 'websocket', or pass one that does (on React Native expo/fetch)",
+  );
 }
 
 /** Reads a stream of events; leaving the iteration cancels it. */
-async function* readEvents(client: HttpClient, ask: HttpRequest, { decoder, progress, answerMs }: Reading) {
-  const late = new AbortController();
-  const leave = () => abortWith(late, ask.signal.reason);
-  const timer =
-    answerMs !== undefined &&
-    quietTimer(answerMs, () =>
-      abortWith(late, new GatewayError({ code: 'TIMEOUT', message: 'No answer came in time' })),
-    );
-  ask.signal.addEventListener('abort', leave);
-  if (ask.signal.aborted) leave();
-  let response: Response;
-  try {
-    response = await request(client, {
-      ...ask,
-      signal: late.signal,
-      headers: { ...ask.headers, accept: 'text/event-stream' },
-    });
-  } catch (error) {
-    ask.signal.removeEventListener('abort', leave);
-    throw error;
-  } finally {
-    clearTimeout(timer || undefined);
-  }
-  if (!isType(response, 'text/event-stream')) {
+async function* readEvents(
+  client: HttpClient,
+  ask: HttpRequest,
+  decoder: SseDecoder,
+  onProgress?: () => void,
+) {
+  const { path, signal } = ask;
+  const response = await request(client, {
+    ...ask,
+    headers: { ...ask.headers, accept: 'text/event-stream' },
+  });
+  onProgress?.();
+  if (!isEvents(response)) {
     cancel(response);
-    const message = isType(response, 'application/json')
-      ? `${ask.path} did not answer with a stream`
-      : `${response.url || ask.path} answered, but not with events: is this the address of the gateway?`;
-    throw new GatewayError({ code: 'NETWORK', message });
+    throw networkError(
+      `${response.url || path} answered, but not with events: is this the address of the gateway?`,
+    );
   }
   // No async iteration over the body: Safari has none.
   const reader = response.body?.getReader();
   if (!reader) throw wholeAnswer();
   try {
     for (;;) {
-      const part = await raceSignal(ask.signal, () => reader.read());
+      const part = await raceSignal(signal, () => reader.read());
       if (part.done) return;
-      progress?.();
+      onProgress?.();
       // All that a chunk completes at once: a step of the iteration for each event would cost more than its decoding.
       yield decoder.feed(part.value);
     }
   } catch (cause) {
-    throw asGatewayError(cause, `The stream of ${ask.path.split('?')[0]} broke off`);
+    throw asGatewayError(cause, `The stream of ${path.split('?')[0]} broke off`);
   } finally {
-    ask.signal.removeEventListener('abort', leave);
     reader.cancel().catch(() => {});
   }
 }
@@ -118,22 +96,20 @@ async function* readEvents(client: HttpClient, ask: HttpRequest, { decoder, prog
 async function* streamMethod(
   client: HttpClient,
   params: unknown,
-  { signal, answerMs }: TransportOptions,
+  { signal: given, answerMs }: TransportOptions,
 ): AsyncGenerator<unknown> {
-  const joined = new AbortController();
-  const leave = () => abortWith(joined, signal.reason);
-  signal.addEventListener('abort', leave);
-  if (signal.aborted) leave();
-  const watchdog = new Watchdog(() => abortWith(joined, silence()));
+  const scope = openScope(given);
+  const { signal, abort } = scope;
+  const watchdog = createWatchdog(() => abort(silence()));
+  const lift = answerMs === undefined ? undefined : scope.limit(answerMs, 'No answer came in time');
+  const progress = () => {
+    lift?.();
+    watchdog.heard();
+  };
   let heartbeatMs = 0;
-  const watch = () => heartbeatMs > 0 && watchdog.start(heartbeatMs * SILENT_HEARTBEATS);
-  const ask = { path: CALLS.invoke.path, body: toJson(params), signal: joined.signal };
+  const ask = { path: CALLS.invoke.path, body: toJson(params), signal };
   try {
-    for await (const events of readEvents(client, ask, {
-      decoder: new SseDecoder(),
-      progress: () => watchdog.heard(),
-      answerMs,
-    })) {
+    for await (const events of readEvents(client, ask, new SseDecoder(), progress)) {
       // What the consumer does with an item may take its time, in which nothing is read.
       watchdog.stop();
       for (const { event, data } of events) {
@@ -142,47 +118,33 @@ async function* streamMethod(
         if (event === 'ping') heartbeatMs = JSON.parse(data).heartbeatMs ?? 0;
         if (event === 'chunk') yield JSON.parse(data);
       }
-      watch();
+      if (heartbeatMs > 0) watchdog.expect(heartbeatMs);
     }
-    throw new GatewayError({ code: 'NETWORK', message: 'The stream broke off' });
+    throw networkError('The stream broke off');
   } finally {
     watchdog.stop();
-    signal.removeEventListener('abort', leave);
-    joined.abort();
+    scope.release();
+    abort();
   }
 }
 
 function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
-  const abort = new AbortController();
-  const { signal } = abort;
+  const { signal, abort } = openScope();
   const { credentials } = client;
   const decoder = new SseDecoder();
   const reader = new EventReader();
   let connectionId = '';
-  let renewal: ReturnType<typeof setTimeout> | undefined;
+  let stopRenewal = () => {};
 
   const finish = (error?: GatewayError) => {
     if (signal.aborted) return;
-    clearTimeout(renewal);
-    abortWith(abort, error);
+    stopRenewal();
+    abort(error);
     handlers.onClose({ error, retryMs: decoder.retryMs });
-  };
-  /** A stream is opened with its token: a new one takes over with the new token, before the old one runs out. */
-  const renewAfter = (leftMs: number, isRetry = false) => {
-    const waitMs = credentials.renewalMs(leftMs, isRetry);
-    if (waitMs === undefined) return;
-    const renew = () =>
-      credentials.refresh().then(
-        () => signal.aborted || handlers.onStale?.(),
-        // The old token goes on; perhaps it will be given next time.
-        () => signal.aborted || renewAfter(leftMs - waitMs, true),
-      );
-    renewal = quietTimer(waitMs, () => void renew());
   };
   const run = async () => {
     const ask = { ...opening(targets), signal };
-    const reading = { decoder, progress: handlers.onProgress };
-    for await (const events of readEvents(client, ask, reading)) for (const part of events) take(part);
+    for await (const events of readEvents(client, ask, decoder, handlers.onProgress)) events.forEach(take);
   };
   const take = ({ event: type, data, id }: SseEvent) => {
     if (signal.aborted) return;
@@ -190,8 +152,8 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     if (event.type === 'connected') {
       // Before it is passed on: what follows `connected` may already subscribe.
       connectionId = event.connectionId;
-      const leftMs = leftOf(event);
-      if (leftMs !== undefined) renewAfter(leftMs);
+      // A stream is opened with its token: a new one takes over with the new token, before the old one runs out.
+      stopRenewal = credentials.renew(event.authExpiresInMs, () => handlers.onStale?.());
     } else if (type === 'auth_expired') credentials.expired();
     handlers.onEvent(event);
   };
@@ -211,10 +173,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
 function opening(targets: readonly SubscribeTarget[]) {
   const from = targets[0]?.from;
   const first = targets.filter((target) => target.from === from).slice(0, URL_SESSIONS);
-  const query = queryOf([
-    ...(from ? [['from', from] as const] : []),
-    ...first.map(({ sessionId }) => ['sessionId', sessionId] as const),
-  ]);
+  const query = queryOf([['from', from], ...first.map(({ sessionId }) => ['sessionId', sessionId] as const)]);
   const cursors = first.map(({ sessionId, cursor }) => [sessionId, cursor!] as const);
   // An empty cursor is no header, but has its place in a vector.
   const headers: Record<string, string> =

@@ -1,9 +1,9 @@
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
-import { GatewayError } from '../../shared/gateway-error.js';
 import { attempt } from '../listeners.js';
 import type { Supplied } from '../options.js';
+import { misused } from './failure.js';
 import type { FrameWireHandlers } from './frame-socket.js';
-import { FrameTransport } from './frames.js';
+import { type FrameTransport, frameTransport } from './frames.js';
 import { urlOf } from './http.js';
 import type { ClientTransport } from './transport.js';
 
@@ -48,7 +48,7 @@ export function webSocketTransport(options: WebSocketOptions): ClientTransport {
 
 /** The same, with what `auto` needs of it. */
 export function webSocketFrames(options: WebSocketOptions): FrameTransport {
-  return new FrameTransport({
+  return frameTransport({
     name: 'websocket',
     token: options.token,
     open: (handlers) => openSocket(options, handlers),
@@ -58,9 +58,9 @@ export function webSocketFrames(options: WebSocketOptions): FrameTransport {
 function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   const Socket = options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass | undefined);
   if (!Socket) {
-    const message =
-      'There is no WebSocket here: pass one, of the ws package for example, as the WebSocket option';
-    throw new GatewayError({ code: 'INVALID_REQUEST', message, status: 400 });
+    throw misused(
+      'There is no WebSocket here: pass one, of the ws package for example, as the WebSocket option',
+    );
   }
   const socket = new Socket(addressOf(options));
   let isOver = false;
@@ -97,8 +97,7 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
 function addressOf({ url, baseUrl }: WebSocketOptions): string {
   if (url !== undefined) return url;
   if (baseUrl === undefined) {
-    const message = 'webSocketTransport needs a baseUrl or a url';
-    throw new GatewayError({ code: 'INVALID_REQUEST', message, status: 400 });
+    throw misused('webSocketTransport needs a baseUrl or a url');
   }
   // No `URL`, whose protocol cannot be set everywhere.
   return urlOf(baseUrl, WEBSOCKET_PATH).replace(/^http/i, 'ws');

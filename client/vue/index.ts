@@ -15,9 +15,9 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { Client } from '../client.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import {
+  createSessionStore,
   type SessionActions,
   type SessionOptions,
-  SessionStore,
   type SessionView,
   type Shown,
 } from '../hooks/session-store.js';
@@ -76,7 +76,7 @@ function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
  */
 export function useSession(id: MaybeRefOrGetter<string>, options: SessionOptions = {}): SessionRefs {
   const client = useGateway();
-  const store = computed(() => new SessionStore(client, toValue(id), options));
+  const store = computed(() => createSessionStore(client, toValue(id), options));
   const first = store.value.getServerSnapshot();
   const view = shallowRef(first);
   follow(() => store.value, view);

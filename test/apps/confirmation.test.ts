@@ -172,7 +172,7 @@ describe('a confirmation', () => {
   });
 
   it('waiting for a person does not use up the time of the run', async () => {
-    const { respond, text, stream } = await ask({}, { runMs: 150, heartbeatMs: 20 });
+    const { respond, text, stream } = await ask({}, { runMs: 1000, heartbeatMs: 100 });
     const beats = (): number => stream.events.filter(({ event }) => event === 'heartbeat').length;
     const before = beats();
     await stream.until(() => beats() >= before + 15);

@@ -5,7 +5,7 @@ import { transformSync } from 'esbuild';
 import { type AuthConfig, GatewayError, type MethodContext } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { post, startGateway } from '../support/gateway.js';
-import { KeyServer, signingKey } from '../support/key-server.js';
+import { KeyServer, type SigningKey, signingKey } from '../support/key-server.js';
 import { ROOT } from '../support/program.js';
 
 interface Provider {
@@ -84,10 +84,19 @@ function recipe(name: string, jwksUri: string): AuthConfig {
   return build((config: { auth: AuthConfig }) => config.auth, GatewayError, echo);
 }
 
+const pairs = new Map<string, Promise<SigningKey[]>>();
+
+/** Two keys, the same for all providers: those of RSA are dear. */
+function keysOf(algorithm: string): Promise<SigningKey[]> {
+  const made = pairs.get(algorithm) ?? Promise.all(['k1', 'k2'].map((kid) => signingKey(kid, algorithm)));
+  pairs.set(algorithm, made);
+  return made;
+}
+
 describe('the recipes for identity providers', () => {
   for (const [name, { algorithm, claims, user, refused }] of Object.entries(PROVIDERS)) {
     it(`${name}: takes its tokens, through a rotation of keys, and no others`, async () => {
-      const [key, next] = [await signingKey('k1', algorithm), await signingKey('k2', algorithm)];
+      const [key, next] = (await keysOf(algorithm)) as [SigningKey, SigningKey];
       const server = await KeyServer.start(key);
       const auth = { ...recipe(name, server.uri), jwks: { cooldownMs: 0 } } as AuthConfig;
       const methods = { who: async (_params: undefined, { user: found }: MethodContext) => found };

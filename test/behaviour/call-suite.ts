@@ -148,7 +148,7 @@ export function callBehaviour(door: Door): void {
       alice.disconnect();
       expect(states).to.deep.equal(['connecting', 'open', 'reconnecting', 'open', 'closed']);
       expect(await alice.invoke('ping')).to.deep.equal({ pong: true });
-    }).timeout(60_000);
+    });
 
     it('is turned away while the gateway drains', async () => {
       const { client, gateway, stage } = await openBehaviour(door, { drainMs: 5000, methodMs: 1000 });
@@ -165,7 +165,7 @@ export function callBehaviour(door: Door): void {
       expect((await waiting).code).to.be.oneOf(['NETWORK', 'ABORTED', 'TIMEOUT']);
       alice.disconnect();
       await run.result;
-    }).timeout(60_000);
+    });
 
     if (door.takesTokens) {
       it('refuses a wrong token', async () => {

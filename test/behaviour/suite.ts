@@ -71,7 +71,7 @@ export function sessionBehaviour(door: Door): void {
       expect(textOf((await run.result).message)).to.equal(text);
       expect((await collect(run.text)).join('')).to.equal(text);
       expect((await run.result).stopReason).to.equal('end');
-    }).timeout(60_000);
+    });
 
     it('resumes many sessions over the one connection of a client', async () => {
       const { client, cut } = await openBehaviour(door, { sendsPerSecond: 1000 });
@@ -87,7 +87,7 @@ export function sessionBehaviour(door: Door): void {
         const rest = await takeUntil(events, ({ type }) => type === 'message_end');
         expect(placesOf(rest)).to.deep.equal(upTo(rest.length).map((n) => n + 5));
       }
-    }).timeout(60_000);
+    });
 
     it('says so when it cannot go on from a place', async () => {
       const { client } = await openBehaviour(door);

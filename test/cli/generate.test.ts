@@ -35,9 +35,7 @@ async function answering(status: number, body: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('agent-session-gateway generate', function () {
-  this.timeout(60_000);
-
+describe('agent-session-gateway generate', () => {
   it('writes the module, says so, and leaves an equal file alone', async () => {
     const url = await startCodegenGateway();
     const out = join(tempDir(), 'gateway.gen.ts');

@@ -98,7 +98,7 @@ for (const transport of TRANSPORTS) {
       const { proxy, client } = await behindProxy(transport);
       proxy.deaf = 'both';
       expect((await failure(client.stream('any').next())).code).to.be.oneOf(['TIMEOUT', 'NETWORK']);
-    }).timeout(30_000);
+    });
 
     it('subscribes anew when a subscription is not answered', async () => {
       const { proxy, client, url } = await behindProxy(transport);
@@ -156,7 +156,7 @@ for (const transport of TRANSPORTS) {
       proxy.rate = 600_000;
       const run = client.send('main', 'go');
       expect(textOf((await run.result).message)).to.have.length(600_000);
-    }).timeout(60_000);
+    });
 
     for (const skew of [-3_600_000, 3_600_000]) {
       it(`renews its token in time whatever its clock says (${skew / 60_000} min)`, async () => {
@@ -251,7 +251,7 @@ for (const transport of TRANSPORTS) {
 
     it('lets the old token go on when a new one is refused', async () => {
       let asked = 0;
-      const expiresAt = Date.now() + 1500;
+      const expiresAt = Date.now() + 4000;
       const validate = (given = '') => ({ valid: given === 't1', user: { id: 'u' }, expiresAt });
       const { client } = await behindProxy(
         transport,

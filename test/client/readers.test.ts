@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
+import type { GatewayEvent } from '../../shared/events.js';
 import {
   at,
   gap,
@@ -126,4 +127,71 @@ describe('readers of one session', () => {
     expect(seqs(await take(old, 7))).to.deep.equal([3, 4, 'gap', 'snapshot', 1, 2, 3]);
     expect(seqs(await take(fresh, 3))).to.deep.equal([1, 2, 3]);
   });
+
+  for (const from of ['now', 'run', 'snapshot'] as const)
+    it(`passes nothing over where links overlap while a session is asked for with ${from}`, async () => {
+      client.events('main');
+      const old = (await transport.link(0)).connect({ main: info(1) });
+      const events = client.events('other', { from, types: ['custom'] });
+      const other = (seq: number) => logged(seq, 'custom', { sessionId: 'other' });
+      const state = (seq: number) => ({ ...snapshot(seq), sessionId: 'other' }) as GatewayEvent;
+      const first = from === 'snapshot' ? [state(10)] : [];
+      old.stale();
+      const link = await transport.link(1);
+      expect(link.targets[1]).to.deep.equal({ sessionId: 'other', from });
+      // Meanwhile the old link has answered, and has not brought all that was there when the new one was asked.
+      old.subscribed(info(11), 'other').emit(...first, other(11));
+      link.connect({ main: info(1, { resume: 'exact' }), other: info(13) });
+      if (from === 'snapshot') link.emit(state(12));
+      link.emit(other(13));
+      await settle();
+      expect(link.changes).to.deep.equal([{ add: [{ sessionId: 'other', cursor: at(11) }] }]);
+      link.subscribed(info(12, { resume: 'exact', head: 13 }), 'other').emit(other(12), other(13), other(14));
+      expect(seqs(await take(events, 4))).to.deep.equal([11, 12, 13, 14]);
+    });
+
+  it('keeps what it has where a link that takes over begins further back', async () => {
+    const events = client.events('main');
+    const old = (await transport.link(0)).connect({});
+    expect(old.changes).to.deep.equal([{ add: [{ sessionId: 'main', from: 'run' }] }]);
+    old.stale();
+    old.subscribed(info(1, { head: 2, runId: 'r' })).emit(logged(1), logged(2));
+    const link = (await transport.link(1)).connect({ main: info(1, { head: 2, runId: 'r' }) });
+    link.emit(logged(1), logged(2), logged(3));
+    expect(seqs(await take(events, 3))).to.deep.equal([1, 2, 3]);
+    expect(seqs(await take(client.events('main', { from: at(1) }), 2))).to.deep.equal([2, 3]);
+    expect(link.changes).to.deep.equal([]);
+  });
+
+  it('tells of a gap only whom it answers, where others may begin somewhere else', async () => {
+    const old = client.events('main', { from: at(3, OTHER_EPOCH) });
+    const fresh = client.events('main', { from: at(8) });
+    const link = await transport.link(0);
+    expect(link.targets).to.deep.equal([{ sessionId: 'main', cursor: at(3, OTHER_EPOCH) }]);
+    link.connect({ main: info(11, { resume: 'gap' }) }).emit(gap(10), snapshot(10));
+    const aside = await transport.link(1);
+    expect(aside.targets).to.deep.equal([{ sessionId: 'main', cursor: at(8) }]);
+    aside.connect({ main: info(9, { resume: 'exact', head: 10 }) }).emit(logged(9), logged(10));
+    link.emit(logged(11));
+    expect(seqs(await take(old, 3))).to.deep.equal(['gap', 'snapshot', 11]);
+    expect(seqs(await take(fresh, 3))).to.deep.equal([9, 10, 11]);
+  });
+
+  it('feeds nobody who was left by what another reader of the same moment did', async () => {
+    const kept = client.events('kept');
+    const watch = client.session('main').watch();
+    const stop = watch.subscribe(() => void left.return?.());
+    const left = client.events('main', { from: 'snapshot' });
+    const link = (await transport.link(0)).connect({
+      kept: info(1),
+      main: info(1, { epoch: null, head: 0 }),
+    });
+    expect(watch.getSnapshot().status).to.equal('ready');
+    stop();
+    link.emit(logged(1));
+    expect(await left.next()).to.have.property('done', true);
+    await transport.until(() => link.changes.length > 0);
+    expect(link.changes).to.deep.equal([{ remove: ['main'] }]);
+    await kept.return?.();
+  }).timeout(5000);
 });

@@ -107,6 +107,11 @@ export class ScriptedLink implements Link {
     return this.emit({ type: 'subscribed', sessionId, ...subscription });
   }
 
+  /** Has another link take over from this one. */
+  stale(): void {
+    this.#handlers.onStale?.();
+  }
+
   end(error?: GatewayError, retryMs?: number): void {
     this.#handlers.onClose({ ...(error && { error }), retryMs });
   }

@@ -48,9 +48,7 @@ export async function use(): Promise<void> {
 }
 `;
 
-describe('a generated client', function () {
-  this.timeout(120_000);
-
+describe('a generated client', () => {
   it('has the types that are inferred from the gateway itself', async () => {
     const { url } = await closeLater(codegenGateway(), (gateway) => gateway.close()).start();
     const { code, problems } = await clientModule(await fetchCatalogue(url!, TOKEN));

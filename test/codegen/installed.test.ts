@@ -34,8 +34,7 @@ void main();
 /** Kinds of projects, by what their files are to Node. */
 const PROJECTS = { esm: 'module', commonjs: 'commonjs' } as const;
 
-describe('a project with a generated client', function () {
-  this.timeout(300_000);
+describe('a project with a generated client', () => {
   let installed: Installed;
 
   before(async () => {

@@ -46,7 +46,7 @@ export async function runCell(
   outcome.cells += 1;
   let timer: NodeJS.Timeout | undefined;
   const hung = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('no answer'), 10_000);
+    timer = setTimeout(() => resolve('no answer'), 60_000);
   });
   const problem = await Promise.race([
     cell().catch((error: unknown) => `the test's own: ${(error as Error)?.stack}`),

@@ -21,7 +21,7 @@ const GROUPS: Readonly<Record<string, number>> = {
 describe('no value of a host, an app or a caller ends the process, cuts another connection or stays unanswered', () => {
   for (const [group, cells] of Object.entries(GROUPS)) {
     it(`${group}: every place × every value × every door, with the default logger`, async function () {
-      this.timeout(400_000);
+      this.timeout(900_000);
       const program = runProgram('test/crash/program.ts', { args: [group, socketDirectory()] });
       expect(await program.exited, program.output.slice(-2000)).to.equal(0);
       const { cells: run, failures } = JSON.parse(/^OUTCOME (.*)$/m.exec(program.output)![1]!);

@@ -7,6 +7,7 @@ import type { LogBatch } from '../../server/sessions/batch.js';
 import { SessionLog } from '../../server/sessions/log.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newTestEpoch, refOf, TestWriter } from '../contract/records.js';
+import { cases } from '../support/fuzz.js';
 import { SessionView } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
 
@@ -178,7 +179,7 @@ for (const async of [false, true]) {
               }
             },
           ),
-          { numRuns: async ? 60 : 150 },
+          { numRuns: cases(async ? 60 : 150) },
         );
         expect(delivered).to.be.greaterThan(100);
       });

@@ -25,10 +25,7 @@ async function startMain(env: Record<string, string> = {}): Promise<Demo> {
   return { program, url: url!, token: token!, guest: guest!, curls };
 }
 
-describe('npm start', function () {
-  // Each test starts several processes, which take their time on a machine that runs other tests too.
-  this.timeout(60_000);
-
+describe('npm start', () => {
   it('prints URL, token and curl lines that work as they stand', async () => {
     const { url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
     expect(token).to.equal(TOKEN);

@@ -32,9 +32,7 @@ const contents = (messages: any): any[] => Object.values(messages);
 const constOf = (document: any, { $ref }: any, field: string): unknown =>
   lookUp(document, $ref).payload.properties?.[field]?.const;
 
-describe('GET /asyncapi.json', function () {
-  this.timeout(120_000);
-
+describe('GET /asyncapi.json', () => {
   it('passes its linter without a remark, and asks for nothing outside of it', async () => {
     const document = await documentOf(full());
     expect(references(document).filter(({ ref, found }) => !found || !ref.startsWith('#/'))).to.deep.equal(

@@ -55,9 +55,7 @@ async function lint(document: unknown): Promise<string[]> {
 
 const full = { app: echo, methods: describedMethods };
 
-describe('GET /openapi.json', function () {
-  this.timeout(60_000);
-
+describe('GET /openapi.json', () => {
   it('passes the recommended rules of its linter, whatever the gateway is', async () => {
     expect(await lint(await documentOf(full))).to.deep.equal([]);
     expect(await lint(await documentOf(full, 'alice'))).to.deep.equal([]);

@@ -8,8 +8,7 @@ import { type DocumentValidator, lookUp, strictValidator } from './validator.js'
 const EVENTS = Object.keys(eventDataSchemas) as EventType[];
 const step = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');
 
-describe('what a gateway really says, judged by its documents', function () {
-  this.timeout(60_000);
+describe('what a gateway really says, judged by its documents', () => {
   let recorded: Recorded;
   let open: DocumentValidator;
   let async: DocumentValidator;

@@ -183,7 +183,8 @@ export class CrashRun {
   async #rest(restMs: number): Promise<void> {
     const deadline = performance.now() + restMs;
     for (;;) {
-      for (const target of this.#targets) target.log = await this.#logOf(target.id);
+      for (const target of this.#targets)
+        target.log = await this.#logOf(target.id, Math.max(READ_MS, restMs));
       const resting = this.#targets.every(({ log, readers }) => {
         const runs = new Set(log.flatMap(({ data }) => data.runId ?? []));
         const ends = log.filter(({ event }) => event === 'message_end').length;
@@ -198,7 +199,7 @@ export class CrashRun {
   }
 
   /** The whole log, as it is now. */
-  async #logOf(sessionId: string): Promise<RawEvent[]> {
+  async #logOf(sessionId: string, patienceMs: number): Promise<RawEvent[]> {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const abort = new AbortController();
     const events: RawEvent[] = [];
@@ -209,7 +210,7 @@ export class CrashRun {
     const reader = new RawReader();
     let head = Number.POSITIVE_INFINITY;
     // A log with a hole has no end that could be reached.
-    const patience = setTimeout(() => abort.abort(), READ_MS);
+    const patience = setTimeout(() => abort.abort(), patienceMs);
     try {
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
         for (const { event, data } of reader.feed(chunk)) {

@@ -24,7 +24,7 @@ describe('a gateway that is killed at any moment', function () {
     const histories = await new CrashRun(await buildProgram(), 'none', SESSIONS).run(
       ROUNDS,
       randomOf(SEED),
-      30_000,
+      300_000,
     );
     expect(histories.flatMap(violations).slice(0, 20)).to.deep.equal([]);
     const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
@@ -38,7 +38,8 @@ describe('a gateway that is killed at any moment', function () {
     ).to.equal(true);
   });
 
-  // What the checker finds when a promise is broken on purpose: a test that nothing could fail would prove nothing.
+  // What the checker finds when a promise is broken on purpose: a test that nothing could fail would prove nothing. Kills hit where
+  // they hit, so that a defect may take some attempts to show.
   for (const [mutant, expected] of [
     ['dedupeOff', /^key: \S+ (?:ran|was answered)/],
     ['commitLate', /^(?:reader|key): .*is not in the log|^reader \d+: gap/],
@@ -47,7 +48,7 @@ describe('a gateway that is killed at any moment', function () {
     it(`is caught when it has the defect ${mutant}`, async () => {
       const file = await buildProgram();
       const found: string[] = [];
-      for (let attempt = 0; attempt < 5 && !found.some((text) => expected.test(text)); attempt++) {
+      for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++) {
         const run = new CrashRun(file, mutant, 2);
         found.push(...(await run.run(3, randomOf(SEED + attempt), 1500)).flatMap(violations));
       }

@@ -93,8 +93,7 @@ function once(events: readonly any[]): any[] {
   return [...new Map(events.map((event) => [event.cursor, event])).values()];
 }
 
-describe('a real browser', function () {
-  this.timeout(90_000);
+describe('a real browser', () => {
   before(function () {
     needChromium(this);
   });
@@ -122,7 +121,7 @@ describe('a real browser', function () {
       inNode.push(event);
       if (event.type === 'message_end') break;
     }
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     const inBrowser = await page.evaluate(() => globalThis.seen);
 
     const log = await readLog(url);
@@ -140,7 +139,7 @@ describe('a real browser', function () {
     const url = await servePage(SEND_PAGE, { app: longApp([20, 150], () => proxy?.cutAll()) });
     proxy = await CuttingProxy.start(url);
     const { page } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     expect(await page.evaluate(() => globalThis.runText)).to.equal(ANSWER);
     const log = await readLog(url);
     expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
@@ -157,7 +156,7 @@ describe('a real browser', function () {
     await page.waitForFunction(() => globalThis.ready === true);
     const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
     await client.send('main', 'go').result;
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     const seen = await page.evaluate(() => globalThis.seen);
     expect(seen).to.deep.equal(await readLog(url));
   });
@@ -172,7 +171,7 @@ describe('a real browser', function () {
     await page.waitForFunction(() => globalThis.ready === true);
     const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
     await Promise.all([client.send('a', 'go').result, client.send('b', 'go').result]);
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     const seen = once(await page.evaluate(() => globalThis.seen));
     for (const id of ['a', 'b']) {
       expect(seen.filter(({ sessionId }) => sessionId === id)).to.deep.equal(await readLog(url, id));

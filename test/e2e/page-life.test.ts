@@ -62,8 +62,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await delay(10);
 }
 
-describe('the life of a page', function () {
-  this.timeout(90_000);
+describe('the life of a page', () => {
   before(function () {
     needChromium(this);
   });

@@ -14,8 +14,7 @@ async function startDemo(port: string): Promise<{ program: Program; url: string 
 }
 
 describe('kill -9 of a gateway that keeps its sessions in memory', () => {
-  it('tells the clients of the gap, gives the lost run an end and goes on', async function () {
-    this.timeout(60_000);
+  it('tells the clients of the gap, gives the lost run an end and goes on', async () => {
     const { program, url } = await startDemo('0');
     const client = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
     const events = client.events('main');

@@ -16,9 +16,7 @@ async function start(path: string): Promise<Program> {
   return program;
 }
 
-describe('a gateway on a Unix socket that is killed', function () {
-  this.timeout(60_000);
-
+describe('a gateway on a Unix socket that is killed', () => {
   it('is followed by another one, whose clients come back by themselves', async () => {
     const path = join(socketDirectory(), 'g.sock');
     const first = await start(path);

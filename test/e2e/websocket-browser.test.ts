@@ -81,8 +81,7 @@ declare global {
   var result: { readonly stopReason: string };
 }
 
-describe('a real browser with WebSockets', function () {
-  this.timeout(90_000);
+describe('a real browser with WebSockets', () => {
   before(function () {
     needChromium(this);
   });
@@ -98,7 +97,7 @@ describe('a real browser with WebSockets', function () {
     });
     proxy = await CuttingProxy.start(url);
     const { page, problems } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(await readLog(url));
     expect(await page.evaluate(() => globalThis.opened)).to.be.at.least(4);
     expect(problems).to.deep.equal([]);
@@ -112,7 +111,7 @@ describe('a real browser with WebSockets', function () {
     );
     proxy = await CuttingProxy.start(url);
     const { page, problems } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.finished === true);
     const log = await readLog(url);
     expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(log);
     expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);

@@ -60,7 +60,6 @@ describe('examples', () => {
   });
 
   it('browser-page shows a conversation, and the same after a reload', async function () {
-    this.timeout(60_000);
     needChromium(this);
     const { program, url } = await start('examples/browser-page/server.ts');
     const { page, problems } = await openPage(url);
@@ -81,7 +80,6 @@ describe('examples', () => {
   });
 
   it('browser-page shows what waits, asks, stops and fails', async function () {
-    this.timeout(60_000);
     needChromium(this);
     const { url } = await start('examples/browser-page/server.ts');
     const { page, problems } = await openPage(url);

@@ -36,7 +36,7 @@ async function install(): Promise<void> {
 
 describe('GatewayModule in Nest 11', () => {
   before(async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     await install();
   });
 

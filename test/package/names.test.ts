@@ -53,8 +53,7 @@ declare const graph: any;
 declare const agent: any;
 `;
 
-describe('public names', function () {
-  this.timeout(120_000);
+describe('public names', () => {
   let names: readonly PublicName[];
 
   before(async () => {

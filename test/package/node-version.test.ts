@@ -21,8 +21,7 @@ function onOldNode(...args: string[]): Promise<{ stdout: string; stderr: string;
   );
 }
 
-describe('a Node that is too old', function () {
-  this.timeout(120_000);
+describe('a Node that is too old', () => {
   before(() => buildPackage());
 
   it('is told so in one sentence, by the package and by its command', async () => {

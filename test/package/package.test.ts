@@ -20,8 +20,7 @@ const MAX_BYTES = 20_000_000;
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
 
-describe('the packed package', function () {
-  this.timeout(120_000);
+describe('the packed package', () => {
   let installed: Installed;
 
   before(async () => {

@@ -28,8 +28,7 @@ function blocks(): { kind: string; code: string }[] {
 }
 
 describe('README', () => {
-  it('has blocks that run when they are pasted, in order, into an empty folder with the packed package', async function () {
-    this.timeout(300_000);
+  it('has blocks that run when they are pasted, in order, into an empty folder with the packed package', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'asg-readme-'));
     const tarball = await packPackage(folder);
     const port = String(await freePort());

@@ -17,8 +17,7 @@ async function compile(compiler: string, project: string): Promise<string> {
   return stdout;
 }
 
-describe('the types of the packed package', function () {
-  this.timeout(240_000);
+describe('the types of the packed package', () => {
   let installed: Installed;
 
   before(async () => {

@@ -27,8 +27,7 @@ const reportOf = async ({ page }: Awaited<ReturnType<typeof openPage>>): Promise
   return page.evaluate(() => globalThis.reported);
 };
 
-describe('the client runs in a page', function () {
-  this.timeout(60_000);
+describe('the client runs in a page', () => {
   before(function () {
     needChromium(this);
   });

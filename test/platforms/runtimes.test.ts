@@ -49,7 +49,7 @@ async function reported(command: string, args: readonly string[]): Promise<unkno
 }
 
 describe('the client runs', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
 
   for (const transport of TRANSPORTS) {
     it(`on Bun, over ${transport}`, async function () {

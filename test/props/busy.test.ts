@@ -4,6 +4,7 @@ import { defineApp, type Turn } from '../../server/index.js';
 import type { GatewayEvent, OnBusy } from '../../shared/index.js';
 import { BusyModel } from '../support/busy-model.js';
 import { embedGateway } from '../support/embedded.js';
+import { cases } from '../support/fuzz.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
 
@@ -109,7 +110,7 @@ for (const async of [false, true]) {
           check(store.eventsOf('main'), model, runIds);
           await gateway.close();
         }),
-        { numRuns: async ? 60 : 150 },
+        { numRuns: cases(async ? 60 : 150) },
       );
     });
   });

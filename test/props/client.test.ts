@@ -4,6 +4,7 @@ import type { GatewayEvent } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
 import { connectClient, takeUntil } from '../support/client.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { cases } from '../support/fuzz.js';
 import { post, startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
@@ -81,10 +82,10 @@ describe('a client behind a network that cuts connections at any byte', () => {
           client.disconnect();
         },
       ),
-      { numRuns: 12 },
+      { numRuns: cases(12) },
     );
     expect(proxy.cut, 'the cuts were hard enough to matter').to.be.greaterThan(5);
-  }).timeout(60_000);
+  });
 
   it('says so where retention has cut what came next, and shows the same state in the end', async () => {
     const { url, model, proxy } = await setUp(15);
@@ -111,8 +112,8 @@ describe('a client behind a network that cuts connections at any byte', () => {
         expect(lastMessages(state)).to.deep.equal(expected);
         client.disconnect();
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
     expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
-  }).timeout(60_000);
+  });
 });

@@ -4,6 +4,7 @@ import type { Store } from '../../server/index.js';
 import { defineApp } from '../../server/index.js';
 import { formatCursor, parseCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { cases } from '../support/fuzz.js';
 import { post, startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import { openStream, type RawEvent } from '../support/sse-client.js';
@@ -121,7 +122,7 @@ describe('a cursor of any kind', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
     expect([...seen].sort()).to.deep.equal(['ahead', 'epoch', 'evicted', 'exact', 'malformed', 'truncated']);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { defineApp, type SessionHandle, type Turn, tool } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { embedGateway } from '../support/embedded.js';
+import { cases } from '../support/fuzz.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
 
@@ -141,7 +142,7 @@ for (const async of [false, true]) {
             expect(foldOf(log).pending).to.deep.equal([]);
           },
         ),
-        { numRuns: async ? 80 : 150 },
+        { numRuns: cases(async ? 80 : 150) },
       );
     });
   });

@@ -6,6 +6,7 @@ import { textOf } from '../../shared/messages.js';
 import { behindProxy, isEnd } from '../support/behind-proxy.js';
 import { collect, connectClient, takeUntil } from '../support/client.js';
 import { type FaultProxy, foreignAnswer } from '../support/fault-proxy.js';
+import { cases } from '../support/fuzz.js';
 import { foldOf } from '../support/session-view.js';
 import { uncaught } from '../support/uncaught.js';
 
@@ -95,8 +96,8 @@ describe('a client whose network fails in every way, with a page that throws and
             client.disconnect();
           },
         ),
-        { numRuns: 8 },
+        { numRuns: cases(8) },
       );
-    }).timeout(120_000);
+    });
   }
 });

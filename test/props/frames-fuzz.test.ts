@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { echo } from '../support/apps.js';
+import { cases } from '../support/fuzz.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { head } from '../support/raw-http.js';
 import { openUnixSocket, openWebSocket, type RawFrame, type RawSocket } from '../support/raw-socket.js';
@@ -137,10 +138,10 @@ describe('whatever is written to a socket', () => {
           socket.destroy();
           await socket.closed;
         }),
-        { numRuns: 120 },
+        { numRuns: cases(120) },
       );
       await checkAlice(fuzzed);
-    }).timeout(60_000);
+    });
   }
 
   it('as lines cut anywhere is read as if it came at once', async () => {
@@ -184,10 +185,10 @@ describe('whatever is written to a socket', () => {
           socket.destroy();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
     await checkAlice(fuzzed);
-  }).timeout(60_000);
+  });
 
   for (const door of ['WebSocket', 'Unix socket'] as const) {
     it(`as bytes to a ${door} ends in nothing worse than a close`, async () => {
@@ -213,9 +214,9 @@ describe('whatever is written to a socket', () => {
           await ended;
           expect(Buffer.concat(received).toString()).not.to.include(SECRET);
         }),
-        { numRuns: 150 },
+        { numRuns: cases(150) },
       );
       await checkAlice(fuzzed);
-    }).timeout(60_000);
+    });
   }
 });

@@ -5,6 +5,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
+import { cases } from '../support/fuzz.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import { type TestStore, testStore } from '../support/test-store.js';
 
@@ -106,7 +107,7 @@ for (const async of [false, true]) {
             await settled(model, session);
           },
         ),
-        { numRuns: async ? 25 : 60 },
+        { numRuns: cases(async ? 25 : 60) },
       );
       expect(cuts, 'the retention was small enough to matter').to.be.greaterThan(10);
     });

@@ -4,6 +4,7 @@ import { defineApp, type Gateway, isGatewayError, type SessionHandle } from '../
 import type { GatewayEvent, OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
+import { cases } from '../support/fuzz.js';
 import { type Fate, hostileStore } from '../support/hostile-store.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
@@ -147,7 +148,7 @@ for (const async of [false, true]) {
           );
           for (const [key, count] of hostile.met) metOverall.set(key, (metOverall.get(key) ?? 0) + count);
         }),
-        { numRuns: async ? 40 : 80 },
+        { numRuns: cases(async ? 40 : 80) },
       );
     });
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { cases } from '../support/fuzz.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { openEventSource } from '../support/native-client.js';
 import { foldOf, SessionView } from '../support/session-view.js';
@@ -44,7 +45,7 @@ describe('a native EventSource that is cut off at any byte', () => {
         expect(view.state).to.deep.equal(foldOf(log));
         expect(view.gaps).to.deep.equal([]);
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('a native EventSource that is cut off at any byte', () => {
           expect(view.state).to.deep.equal(foldOf(model.eventsOf(view.id)));
         }
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 
@@ -108,7 +109,7 @@ describe('a native EventSource that is cut off at any byte', () => {
           }).to.deep.equal({ messages, run, queue });
         }
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 });

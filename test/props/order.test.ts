@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
 import { post, startGateway } from '../support/gateway.js';
 import { ResumingReader } from '../support/resuming-reader.js';
@@ -79,7 +80,7 @@ for (const async of [false, true]) {
             }
           },
         ),
-        { numRuns: 30 },
+        { numRuns: cases(30) },
       );
     });
 
@@ -124,7 +125,7 @@ for (const async of [false, true]) {
           );
           followed += seen.length - 1;
         }),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       );
       expect(followed).to.be.greaterThan(10);
     });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { cases } from '../support/fuzz.js';
 import { post, startGateway } from '../support/gateway.js';
 import { ResumingReader } from '../support/resuming-reader.js';
 import { foldOf, lastMessages, SessionView } from '../support/session-view.js';
@@ -83,7 +84,7 @@ for (const async of [false, true]) {
           expect(view.cursors).to.deep.equal(log.map((event) => event.cursor));
           expect(view.state).to.deep.equal(foldOf(log));
         }),
-        { numRuns: 25 },
+        { numRuns: cases(25) },
       );
     });
 
@@ -105,7 +106,7 @@ for (const async of [false, true]) {
             expect(lastMessages(view.state)).to.deep.equal(lastMessages(foldOf(model.eventsOf(name))));
           },
         ),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       );
       expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
     });
@@ -119,7 +120,7 @@ for (const async of [false, true]) {
           expect(view.snapshots).to.be.greaterThan(0);
           expect(view.state).to.deep.equal(foldOf(model.eventsOf(name)));
         }),
-        { numRuns: 20 },
+        { numRuns: cases(20) },
       );
     });
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
+import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
 import { jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
@@ -67,7 +68,7 @@ for (const async of [false, true]) {
             expect(ends.length).to.be.at.most(1);
           },
         ),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       );
     });
 
@@ -93,7 +94,7 @@ for (const async of [false, true]) {
             }
           },
         ),
-        { numRuns: 40 },
+        { numRuns: cases(40) },
       );
     });
   });

@@ -38,7 +38,7 @@ function heldMemory(): number {
 /** A gateway whose server-side sockets the test can look at. */
 async function setUp(retentionBytes: number, store: Store) {
   const limits = {
-    slowClientMs: 150,
+    slowClientMs: 1000,
     heartbeatMs: 100,
     drainMs: 0,
     retention: { bytes: retentionBytes, events: 1e6 },

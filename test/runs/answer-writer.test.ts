@@ -5,6 +5,7 @@ import { AnswerWriter } from '../../server/runs/answer-writer.js';
 import { toEntry } from '../../server/sessions/entry.js';
 import type { EventDraft, GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
+import { cases } from '../support/fuzz.js';
 
 const items: fc.Arbitrary<string | AppEvent> = fc.oneof(
   fc.string({ maxLength: 4 }),
@@ -83,7 +84,7 @@ describe('the writer of an answer', () => {
         );
         expect(shown).to.deep.equal(expected(written));
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 // @ts-expect-error It has no types.
-import { resultOf, summaryOf } from '../../scripts/peers/results.mjs';
+import { failuresOf, resultOf, summaryOf } from '../../scripts/peers/results.mjs';
 // @ts-expect-error It has no types.
 import { PEERS } from '../../scripts/peers/versions.mjs';
 
@@ -28,16 +28,18 @@ describe('the tests of the peers', () => {
     }
   });
 
-  it('are counted over all legs, as .ci/run reads them', () => {
-    const legs = [ran('\n  12 passing (3s)\n  1 pending\n'), ran('  7 passing (1m)\n  2 failing\n', 2)];
-    expect(legs).to.deep.equal([
-      { passed: 12, failed: 0 },
-      { passed: 7, failed: 2 },
-    ]);
-    const suite = /^suite\(\) \{\n[\s\S]*?^\}/m.exec(readFileSync('.ci/run', 'utf8'))![0];
-    const script = `log=$(mktemp); passed=0; failed=0\n${suite}\nsuite cat >/dev/null; rm "$log"; echo "$passed $failed"`;
-    const { stdout } = spawnSync('bash', ['-c', script], { input: summaryOf(legs), encoding: 'utf8' });
-    expect(stdout).to.equal('19 2\n');
+  it('are counted over all legs, with what failed in which', () => {
+    const legs = [
+      { title: 'ai 6.0.0', ...ran('\n  12 passing (3s)\n  1 pending\n') },
+      { title: 'ai 7.0.0', ...ran('  7 passing (1m)\n  1 failing\n', 2), failures: '  1) answers' },
+    ];
+    expect(summaryOf(legs)).to.equal('\n  19 passing\n  1 failing\n\n  ai 7.0.0\n  1) answers\n');
+  });
+
+  it('say what failed, or how they ended', () => {
+    const said = '  7 passing (1m)\n  1 failing\n\n  1) answers:\n     Error: no\n';
+    expect(failuresOf({ stdout: said })).to.equal('1) answers:\n     Error: no');
+    expect(failuresOf({ stdout: 'Cannot find package\n' })).to.equal('Cannot find package');
   });
 
   it('fail where a leg ran nothing, or ended before it had said how many fail', () => {

@@ -8,6 +8,7 @@ import { Hearing } from '../support/hearing.js';
 import { openUnixSocket, openWebSocket, type RawSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
 import { as } from '../support/users.js';
+import { holdWallClock } from '../support/wall-clock.js';
 import { socketPath } from './doors.js';
 
 const SECRET = 's'.repeat(40);
@@ -150,6 +151,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
   });
 
   it('streams of methods and of MCP end when a JWT expires', async () => {
+    const letPass = holdWallClock();
     const auth: AuthConfig = { type: 'jwt', secret: SECRET, clockToleranceSeconds: 0 };
     const { url, gateway } = await startGateway({
       app,
@@ -157,7 +159,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
       methods: { watch: method({ handler: forEver }) },
     });
     gateway.use(mcpServerPlugin({ sessionId: 'main' }));
-    const token = jwt.sign({ sub: 'alice', exp: Math.floor(Date.now() / 1000) + 2 }, SECRET);
+    const token = jwt.sign({ sub: 'alice', exp: Math.floor(Date.now() / 1000) + 60 }, SECRET);
     const headers = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -190,6 +192,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
       headers: { ...headers, ...session, accept: 'text/event-stream' },
     });
     expect([call.status, listening.status]).to.deep.equal([200, 200]);
+    letPass(60_000);
     const ended = (answer: Response) => answer.text().catch(() => 'cut');
     await Promise.all([ended(call), ended(listening), stream.ended]);
     expect(stream.events.at(-1)!.data.code).to.equal('UNAUTHENTICATED');

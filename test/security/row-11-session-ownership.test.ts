@@ -89,8 +89,7 @@ describe('row 11: sessions of others', () => {
     }
   });
 
-  it('sessionAccess that never answers refuses after the time a guard has', async function () {
-    this.timeout(30_000);
+  it('sessionAccess that never answers refuses after the time a guard has', async () => {
     const { url, log } = await start({ sessionAccess: () => new Promise(() => {}) });
     const { status, body } = await get(`${url}/history?sessionId=main`, as('alice'));
     expect([status, codeOf(body)]).to.deep.equal([404, 'SESSION_NOT_FOUND']);

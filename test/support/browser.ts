@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from 'mocha';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { closeLater } from './resources.js';
+import { closeAtLast, closeLater } from './resources.js';
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = [
@@ -23,22 +23,35 @@ export function needChromium(test: Context): void {
   test.skip();
 }
 
-/** Opens a page in headless Chromium; the browser is closed after the test. An error on the page fails `problems`. */
+const browsers = new Map<string, Promise<Browser>>();
+
+/** The browser with these flags, which the tests of a file share: each has a context of its own, which shares nothing. */
+async function browserWith(flags: readonly string[]): Promise<Browser> {
+  const key = flags.join(' ');
+  const running = await browsers.get(key)?.catch(() => undefined);
+  if (running?.isConnected()) return running;
+  const launched = chromium.launch({
+    executablePath: EXECUTABLE,
+    args: [...FLAGS, ...flags],
+    // Pages that one comes back to are kept, as they are outside of tests.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    headless: true,
+    timeout: 0,
+  });
+  browsers.set(key, launched);
+  return closeAtLast(await launched, (it) => it.close());
+}
+
+/** Opens a page in headless Chromium; it is closed after the test. An error on the page fails `problems`. */
 export async function openPage(
   url: string,
   flags: readonly string[] = [],
 ): Promise<{ readonly page: Page; readonly problems: string[] }> {
-  const browser: Browser = closeLater(
-    await chromium.launch({
-      executablePath: EXECUTABLE,
-      args: [...FLAGS, ...flags],
-      // Pages that one comes back to are kept, as they are outside of tests.
-      ignoreDefaultArgs: ['--disable-back-forward-cache'],
-      headless: true,
-    }),
-    (it) => it.close(),
-  );
-  const page = await (await browser.newContext()).newPage();
+  const browser = await browserWith(flags);
+  const context = closeLater(await browser.newContext(), (it) => it.close());
+  // Only the time limit of the test counts.
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   await page.goto(url);

@@ -6,7 +6,12 @@ interface Connection {
   readonly server: Socket;
   /** What is not passed on any more. */
   deaf: 'up' | 'down' | 'both' | undefined;
+  /** When what the client has been given so far is due at the rate of the line. */
+  due: number;
 }
+
+/** What a line may make up for when the machine had others to serve. */
+const MAKES_UP_MS = 1000;
 
 /**
  * A TCP proxy for all that goes wrong without a connection being closed: it can fall silent, lose one direction, delay, be slow, change
@@ -62,7 +67,7 @@ export class FaultProxy {
 
   #pass(client: Socket, server: Socket): void {
     this.opened += 1;
-    const connection: Connection = { client, server, deaf: this.deaf };
+    const connection: Connection = { client, server, deaf: this.deaf, due: 0 };
     this.#open.add(connection);
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => {});
     client.on('close', () => {
@@ -88,8 +93,13 @@ export class FaultProxy {
         'down',
       );
       if (!rate) return;
+      const now = performance.now();
+      // The first piece begins now; a late one is followed at once, so that the rate holds on a busy machine too.
+      const from = connection.due === 0 ? now : Math.max(connection.due, now - MAKES_UP_MS);
+      connection.due = from + (chunk.length / rate) * 1000;
+      if (connection.due <= now) return;
       server.pause();
-      setTimeout(() => server.resume(), (chunk.length / rate) * 1000);
+      setTimeout(() => server.resume(), connection.due - now);
     });
   }
 

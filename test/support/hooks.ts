@@ -1,8 +1,13 @@
-import { closeAll } from './resources.js';
+import './fuzz.js';
+import { closeAll, closeShared } from './resources.js';
 
 /** Closes what a test opened, also when it failed. */
 export const mochaHooks = {
   async afterEach(): Promise<void> {
     await closeAll();
+  },
+  /** After all files, or, where files run at the same time, after each. */
+  async afterAll(): Promise<void> {
+    await closeShared();
   },
 };

@@ -10,7 +10,7 @@ export interface SigningKey {
   sign(claims: JWTPayload, header?: { readonly kid?: string }): Promise<string>;
 }
 
-export async function signingKey(kid: string, algorithm = 'RS256'): Promise<SigningKey> {
+export async function signingKey(kid: string, algorithm = 'ES256'): Promise<SigningKey> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
   return {
     kid,

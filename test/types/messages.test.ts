@@ -39,9 +39,7 @@ const CALLS: readonly (readonly [call: string, said: RegExp])[] = [
   [`client.stream('tasks:archive', { before: 'x' })`, /UseInstead<"client\.invoke\(\)">/],
 ];
 
-describe('what the compiler says of a wrong call', function () {
-  this.timeout(60_000);
-
+describe('what the compiler says of a wrong call', () => {
   for (const compiler of COMPILERS) {
     it(`names what is wrong, with ${compiler}`, async () => {
       const calls = CALLS.map(([call], at) => [

@@ -54,8 +54,7 @@ export const gateway = createGateway({
 `;
 
 describe('the types an application registers', () => {
-  it('are those of its users, channels and events everywhere', async function () {
-    this.timeout(60_000);
+  it('are those of its users, channels and events everywhere', async () => {
     const output = await compileFiles('types-register', { 'schemas.ts': SCHEMAS, 'app.ts': APP });
     expect(output).to.equal('');
   });

@@ -16,9 +16,7 @@ const COMPILERS = {
  */
 const MAX_INSTANTIATIONS = { mixed: 320_000, deep: 320_000, generated: 45_600 } as const;
 
-describe('the types of methods and calls', function () {
-  this.timeout(120_000);
-
+describe('the types of methods and calls', () => {
   for (const [name, compiler] of Object.entries(COMPILERS)) {
     it(`compile with ${name}, with every expected error`, async () => {
       const run = promisify(execFile)(process.execPath, [compiler, '-p', 'test/types/fixtures'], {

@@ -28,6 +28,8 @@ export class WebSocketWire implements FrameWire {
   readonly #socket: Duplex;
   readonly #session: FrameSession;
   #missed = 0;
+  /** What had left at the last beat, where more was waiting. */
+  #sentBefore: number | undefined;
 
   constructor(env: FrameEnvironment, webSocket: WebSocket, peer: FramePeer & { readonly socket: Duplex }) {
     this.#webSocket = webSocket;
@@ -110,6 +112,9 @@ export class WebSocketWire implements FrameWire {
 
   /** Asks for a sign of life, and gives up on a peer that gave none for long. */
   beat(): void {
+    // A peer that takes what waits for it lives; the ping comes after that, and no pong before.
+    if (this.#sentBefore !== undefined && this.sent > this.#sentBefore) this.#missed = 0;
+    this.#sentBefore = this.backlog > 0 ? this.sent : undefined;
     this.#missed += 1;
     if (this.#missed > MISSED_PINGS) this.destroy();
     else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();

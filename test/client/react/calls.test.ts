@@ -38,8 +38,7 @@ const heardCount = (page: Page, wanted: number) =>
 const text = (page: Page, wanted: string) =>
   page.waitForFunction((title) => document.querySelector('h1')?.textContent === title, wanted);
 
-describe('react hooks', function () {
-  this.timeout(60_000);
+describe('react hooks', () => {
   before(function () {
     needChromium(this);
   });

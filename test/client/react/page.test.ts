@@ -41,8 +41,7 @@ const echo = defineApp({
   },
 });
 
-describe('react in a page', function () {
-  this.timeout(60_000);
+describe('react in a page', () => {
   before(function () {
     needChromium(this);
   });

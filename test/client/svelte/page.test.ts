@@ -43,9 +43,7 @@ const PAGE = `<script>
 </script>
 {#if shown}<Chat {client} {id} />{:else}<b>gone</b>{/if}`;
 
-describe('svelte', function () {
-  this.timeout(60_000);
-
+describe('svelte', () => {
   it('shows a session in a page: one change a frame, another id, until it goes', async function () {
     needChromium(this);
     const script = `import { mount } from 'svelte';
@@ -84,9 +82,7 @@ describe('svelte', function () {
 
     await page.evaluate(() => (globalThis as any).hide());
     await page.waitForSelector('b');
-    await page.waitForFunction(() => globalThis.client.connection.state === 'closed', undefined, {
-      timeout: 20_000,
-    });
+    await page.waitForFunction(() => globalThis.client.connection.state === 'closed');
     expect(problems).to.deep.equal([]);
   });
 

@@ -46,9 +46,7 @@ createApp({ render: () => (shown.value ? h(chat) : h('b', 'gone')) })
   .provide(GATEWAY, globalThis.client = createClient({ baseUrl: '/agent' })).mount(document.body.appendChild(document.createElement('main')));
 `;
 
-describe('vue', function () {
-  this.timeout(60_000);
-
+describe('vue', () => {
   it('shows a session in a page: one change a frame, each part apart, another id, until it goes', async function () {
     needChromium(this);
     const url = await servePage(PAGE, { app });
@@ -85,9 +83,7 @@ describe('vue', function () {
       (globalThis as any).shown.value = false;
     });
     await page.waitForSelector('b');
-    await page.waitForFunction(() => globalThis.client.connection.state === 'closed', undefined, {
-      timeout: 20_000,
-    });
+    await page.waitForFunction(() => globalThis.client.connection.state === 'closed');
     expect(problems).to.deep.equal([]);
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { toToolCall } from '../../../server/chat-format/to-chat.js';
 import type { AppEvent } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
+import { cases } from '../../support/fuzz.js';
 import { runs, says, startChat, tools } from './fixtures.js';
 
 const delta = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
@@ -50,7 +51,7 @@ describe('what the openai client folds', () => {
         expect(calls).to.deep.equal(called);
         expect(finish_reason).to.equal(called.length > 0 ? 'tool_calls' : 'stop');
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 });

@@ -37,7 +37,7 @@ function resultsIn(
 
 describe('the MCP conformance suite', () => {
   it('passes in all that concerns tools, sessions, streams and DNS rebinding', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     // The suite sends no credentials, so its server has to take anyone.
     const { url } = await startMcp({ app: conformanceApp, auth: { type: 'none' } });
     const folder = tempDir();

@@ -283,7 +283,7 @@ for (const wire of WIRES) {
           }
         },
       });
-      const { open, gateway } = await wire.start({ app, limits: { slowClientMs: 300, heartbeatMs: 500 } });
+      const { open, gateway } = await wire.start({ app, limits: { slowClientMs: 1000 } });
       const disconnected = new Hearing(gateway, 'client:disconnected');
       const fast = await open();
       await fast.connect({ subscribe: [{ sessionId: 'main' }] });
@@ -291,9 +291,10 @@ for (const wire of WIRES) {
       const { connectionId } = await slow.connect({ subscribe: [{ sessionId: 'main' }] });
       slow.pause();
       await fast.ask('1', 'send', { sessionId: 'main', message: 'x' });
-      await fast.event('message_end');
       expect(await disconnected.nth(1)).to.include({ connectionId });
+      // At once: a peer is given a while to read how its connection ended.
       slow.resume();
+      await fast.event('message_end');
       expect(await slow.closed).to.equal(wire.code(4008));
       expect(slow.frames.some(({ event }) => event === 'message_end')).to.equal(false);
     });
@@ -303,6 +304,7 @@ for (const wire of WIRES) {
       const held = gate<string>();
       const { open, gateway } = await wire.start({
         app: echo,
+        limits: { drainMs: 60_000 },
         methods: {
           wait: () => {
             entered.open();

@@ -5,6 +5,7 @@ import { gate } from '../../support/gate.js';
 import { jsonHeaders, post, startGateway } from '../../support/gateway.js';
 import { rawClient, requestText } from '../../support/raw-client.js';
 import { openStream } from '../../support/sse-client.js';
+import { holdWallClock } from '../../support/wall-clock.js';
 
 /** A streaming method that says one thing and then waits until it is ended. */
 function waiting() {
@@ -38,8 +39,9 @@ describe('a stream of a method over HTTP', () => {
   });
 
   it('ends when the token expires, and its handler with it', async () => {
+    const letPass = holdWallClock();
     const { watch, ended } = waiting();
-    const expiresAt = Date.now() + 400;
+    const expiresAt = Date.now() + 60_000;
     const validate = () => ({ valid: true, user: { id: 'u' }, expiresAt });
     const { url } = await startGateway({
       app: echo,
@@ -48,6 +50,8 @@ describe('a stream of a method over HTTP', () => {
       limits: { heartbeatMs: 100 },
     });
     const stream = await invoke(url, 'watch');
+    await stream.until(({ event }) => event === 'chunk');
+    letPass(60_000);
     const { data } = await stream.until(({ event }) => event === 'fail');
     expect(data).to.include({ code: 'UNAUTHENTICATED' });
     await Promise.all([ended.passed, stream.ended]);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { wireValue } from '../../../server/transports/in-process/wire-value.js';
+import { cases } from '../../support/fuzz.js';
 
 describe('values in process', () => {
   it('are what JSON would have made of them', () => {
@@ -13,7 +14,7 @@ describe('values in process', () => {
         const text = JSON.stringify(given);
         expect(wireValue(given)).to.deep.equal(text === undefined ? undefined : JSON.parse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

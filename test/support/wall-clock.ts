@@ -1,0 +1,8 @@
+import FakeTimers from '@sinonjs/fake-timers';
+import { closeLater } from './resources.js';
+
+/** Holds the time of day, and only that, until the test ends; the returned function lets milliseconds of it pass. */
+export function holdWallClock(): (ms: number) => void {
+  const clock = closeLater(FakeTimers.install({ now: Date.now(), toFake: ['Date'] }), (it) => it.uninstall());
+  return (ms) => clock.setSystemTime(Date.now() + ms);
+}
