@@ -24,9 +24,10 @@ interface Read {
  * @example
  * ```ts
  * const reader = new EventReader();
- * socket.onmessage = ({ data }) => {
- *   const frame = JSON.parse(data);
- *   if (frame.event) show(reader.read(frame.event, frame.data, frame.id));
+ * const socket = new WebSocket('wss://example.com/agent/ws');
+ * socket.onmessage = (message) => {
+ *   const frame = JSON.parse(message.data);
+ *   if (frame.event) console.log(reader.read(frame.event, frame.data, frame.id));
  * };
  * ```
  */
