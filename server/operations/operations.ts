@@ -168,7 +168,7 @@ export class Operations {
     targets: readonly SubscribeTarget[],
     protocol: number = PROTOCOL_RANGE.max,
   ): Promise<void> {
-    this.#assertOpen();
+    if (connection.options.client) this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
@@ -193,6 +193,8 @@ export class Operations {
 
   async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
     const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
+    // Whoever had a run begin before the gateway began to close reads it to its end.
+    if (!session.runs.busy) this.#assertOpen();
     // A session that has not begun is waited for.
     await session.open();
     return session;
