@@ -128,6 +128,7 @@ export type {
 } from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
+export type { GatewayStats, RunCounts } from './stats.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';

@@ -40,12 +40,20 @@ export interface TextSink {
   /** Writes what its protocol passes over, as a sign of life. */
   beat(): boolean;
   sent(): number;
+  /** Bytes that are written and that the receiver has not taken. */
+  unread(): number;
   /** The receiver has not kept up for too long. */
   cut(): void;
 }
 
 /** Nobody listens: what counts is the last state. */
-export const NOWHERE: TextSink = { write: () => true, beat: () => true, sent: () => 0, cut: () => {} };
+export const NOWHERE: TextSink = {
+  write: () => true,
+  beat: () => true,
+  sent: () => 0,
+  unread: () => 0,
+  cut: () => {},
+};
 
 /** A connection's sink that speaks a dialect. */
 export class DialectSink<State> implements Sink {
@@ -83,6 +91,10 @@ export class DialectSink<State> implements Sink {
 
   sent(): number {
     return this.#out.sent();
+  }
+
+  unread(): number {
+    return this.#out.unread();
   }
 
   end(reason: EndReason): void {

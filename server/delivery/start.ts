@@ -2,10 +2,10 @@ import { formatCursor, parseCursor } from '../../shared/cursor.js';
 import type { GapReason } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { From } from '../../shared/operation-types.js';
+import type { LogView } from '../log/log-view.js';
+import type { ReadableLog } from '../log/readable-log.js';
+import { stateAt } from '../log/snapshot.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
-import type { SessionLog } from '../sessions/log.js';
-import type { ReadableLog } from '../sessions/readable-log.js';
-import { stateAt } from '../sessions/snapshot.js';
 
 /** Where a subscriber asks to start. A cursor wins over `from`. */
 export interface StartRequest {
@@ -24,7 +24,7 @@ export interface Start {
 
 /** What the start is resolved against. */
 export interface StartSource {
-  readonly log: SessionLog | null;
+  readonly log: LogView | null;
   /** Place just before the active run's first event; null when nothing runs. */
   readonly runStart: number | null;
   /** A closed log of this session that is still kept. */
@@ -80,7 +80,7 @@ function fromCursor(source: StartSource, requested: string): MaybePromise<Start 
 }
 
 function inLog(
-  log: SessionLog,
+  log: LogView,
   cursor: { term: number; seq: number },
   requested: string,
 ): MaybePromise<Start | null> {
@@ -111,7 +111,7 @@ function endOfTerm(log: ReadableLog, term: number): number {
 }
 
 function gap(
-  log: SessionLog,
+  log: LogView,
   reason: GapReason,
   requested: string | null,
   after: number,

@@ -1,5 +1,5 @@
 import type { TransientEventData, TransientEventType } from '../../shared/events.js';
-import { type Answering, answeringAfter } from '../sessions/answering.js';
+import { type Answering, answeringAfter } from '../log/answering.js';
 import type { StoredEvent } from '../stores/store.js';
 
 /** Where events are from. */

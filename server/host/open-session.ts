@@ -5,6 +5,7 @@ import type { ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
+import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
 import type { Operations, PlainOperation, Sent } from '../operations/operations.js';
 import { eventType } from '../publish-options.js';
@@ -32,11 +33,14 @@ export function hostCaller(
   { transport = 'host', signal }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
 ): Caller {
   let own = signal;
+  // Inside a call it goes on with the caller's trace.
+  const { traceId = newTraceId(), parentSpan } = currentContext() ?? {};
   return {
     identity,
     transport,
     clientId: newConnectionId(),
-    traceId: newTraceId(),
+    traceId,
+    parentSpan,
     trusted: true,
     // Most calls never look at it, and Node makes one slowly.
     get signal() {

@@ -173,7 +173,7 @@ class InvokeContext implements MethodContext {
   }
 
   #begin(session: Session): MaybePromise<unknown> {
-    return session.open({ userId: this.#caller.identity.user.id });
+    return session.hold({ userId: this.#caller.identity.user.id });
   }
 }
 

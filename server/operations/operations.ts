@@ -1,4 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
@@ -7,19 +8,20 @@ import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
+import { boundedPage } from '../log/page.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
-import { boundedPage } from '../sessions/page.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
-import type { SessionRef } from '../stores/store.js';
+import { IDLE, type SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages } from './client-messages.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
 import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
+import { traceOf } from './trace-of.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, 'send' | 'invoke'>;
@@ -104,6 +106,7 @@ export class Operations {
       onBusy,
       metadata,
       user,
+      trace: traceOf(caller),
       ...extras,
       admit: () => {
         this.#assertOpen();
@@ -162,12 +165,13 @@ export class Operations {
     for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
   }
 
-  /** Tells a new connection what it follows, then lets it follow. @throws GatewayError */
+  /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
   async open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
     protocol: number = PROTOCOL_RANGE.max,
-  ): Promise<void> {
+  ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
+    // Who speaks for a caller in this process follows to its end what was accepted.
     if (connection.options.client) this.#assertOpen();
     const followed = [];
     for (const { sessionId, ...target } of targets) {
@@ -176,6 +180,7 @@ export class Operations {
       followed.push({ id: session.id, ...(await connection.follow(session, target)) });
     }
     this.#env.connections.announce(connection);
+    const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
     const { expiresAt } = connection.identity;
     connection.send('connected', {
       protocol,
@@ -185,34 +190,33 @@ export class Operations {
       heartbeatMs: connection.options.heartbeatMs,
       ...authExpiry(expiresAt),
       defaultApp: this.#env.apps.defaultApp,
-      sessions: Object.fromEntries(followed.map(({ id, info }) => [id, info])),
+      sessions,
     });
     connection.heartbeat();
     for (const { begin } of followed) begin();
+    return sessions;
   }
 
   async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
     const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
-    // Whoever had a run begin before the gateway began to close reads it to its end.
-    if (!session.runs.busy) this.#assertOpen();
     // A session that has not begun is waited for.
-    await session.open();
+    await session.look();
     return session;
   }
 
   readonly #handlers: Handlers = {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
-      const session = await this.#existing(sessionId, 'abort', caller);
+      const session = await this.#held(sessionId, 'abort', caller);
       return { aborted: await session.runs.abort(runId, reason) };
     },
     close: async ({ sessionId }, caller) => {
-      const session = await this.#existing(sessionId, 'close', caller);
+      const session = await this.#held(sessionId, 'close', caller);
       await session.close('closed');
       return { ok: true };
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
-      const session = await this.#existing(sessionId, 'tool-response', caller);
+      const session = await this.#held(sessionId, 'tool-response', caller);
       await session.runs.respond(callId, { ...answer, by: caller.identity.user.id });
       return { ok: true };
     },
@@ -221,7 +225,7 @@ export class Operations {
       this.#env.quotas.sends.take(caller.identity);
       const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
       await this.#room.check(session.ref);
-      await session.open({ userId: caller.identity.user.id });
+      await session.hold({ userId: caller.identity.user.id });
       await session.publishStored(channel, type, payload ?? null);
       return { ok: true };
     },
@@ -285,6 +289,7 @@ export class Operations {
     const { sessionId, limit = PAGE, before } = params;
     const session = await this.#existing(sessionId, 'history', caller);
     const log = session.log!;
+    await log.folded();
     const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
     const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
     return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
@@ -297,12 +302,11 @@ export class Operations {
       throw invalid('before', 'not a cursor of this list');
     const page = await this.#env.store.list(caller.identity.scope, { limit, before: place });
     const sessions = [];
-    for (const { ref, createdAt, updatedAt } of page.records) {
+    for (const { ref, createdAt, updatedAt, activity = IDLE } of page.records) {
       const sessionId = this.#env.apps.format(ref.app, ref.name);
       if (!(await this.#access.mayUse(ref.app, caller.identity))) continue;
       if (!(await this.#access.mayReach(ref, 'sessions', caller.identity))) continue;
-      const { status } = this.#env.sessions.peek(ref)?.describe() ?? { status: 'idle' as const };
-      sessions.push({ sessionId, app: ref.app, status, createdAt, updatedAt });
+      sessions.push({ sessionId, app: ref.app, status: activity.status, createdAt, updatedAt });
     }
     return { sessions, cursor: page.next === null ? null : String(page.next) };
   }
@@ -333,6 +337,11 @@ export class Operations {
 
   async #existing(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
     return this.#env.sessions.existing(await this.#authorize(sessionId, operation, caller));
+  }
+
+  /** The same to work on: it is held here. */
+  async #held(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
+    return this.#env.sessions.held(await this.#authorize(sessionId, operation, caller));
   }
 
   /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */

@@ -59,6 +59,7 @@ function textOf(sse: SseSink, response: ServerResponse): TextSink {
     // A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there.
     beat: () => sse.writeText(':\n\n'),
     sent: () => sse.sent(),
+    unread: () => sse.unread(),
     cut: () => void response.destroy(),
   };
 }

@@ -12,8 +12,8 @@ import type {
   TurnSession,
 } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
+import type { LogWriter } from '../log/log-writer.js';
 import { isPromise } from '../maybe-promise.js';
-import type { SessionLog } from '../sessions/log.js';
 import { AnswerWriter } from './answer-writer.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer, Questions } from './questions.js';
@@ -24,9 +24,10 @@ import { createTurn } from './turn.js';
 
 /** What a run's execution needs of its session. */
 export interface ExecutionHost {
+  readonly gatewayId: string;
   readonly session: TurnSession;
   readonly app: Application;
-  readonly log: SessionLog;
+  readonly log: LogWriter;
   readonly questions: Questions;
   readonly runMs: number;
   /** Longest answer, in characters. */
@@ -73,12 +74,22 @@ export class Execution implements RunContext {
   constructor(run: Run, host: ExecutionHost) {
     this.#run = run;
     this.#host = host;
-    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), host.answerSize);
+    const append = (draft: EventDraft): number => {
+      if (run.firstDeltaAt === null && isDelta(draft)) run.firstDeltaAt = performance.now();
+      return host.log.append(draft);
+    };
+    this.#writer = new AnswerWriter(run.id, append, host.answerSize);
     if (run.resumed) this.#writer.resume(run.resumed);
   }
 
+  get gatewayId(): string {
+    return this.#host.gatewayId;
+  }
   get runId(): string {
     return this.#run.id;
+  }
+  get over(): Promise<unknown> {
+    return this.#run.ended;
   }
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -185,6 +196,7 @@ export class Execution implements RunContext {
     // What is behind an error that clients may read is for the log alone.
     const unseen = isGatewayError(error) ? error.cause : error;
     if (unseen !== undefined || !isGatewayError(error)) this.#host.report(unseen, 'the app failed');
+    this.#run.failure = { error };
     const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
     this.#host.end(this.#run, {
       stopReason: 'error',
@@ -268,6 +280,7 @@ export class Execution implements RunContext {
 
   #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
     const error = { code: 'TIMEOUT', message } as const;
+    this.#run.failure ??= { error: new GatewayError(error) };
     this.#host.end(this.#run, { stopReason: 'timeout', error });
     return error;
   }
@@ -350,6 +363,8 @@ export function endDrafts(
   };
   return error ? [{ type: 'run_error', ...base, ...error }, end] : [end];
 }
+
+const isDelta = ({ type }: EventDraft): boolean => type === 'content_delta' || type === 'reasoning_delta';
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<string | AppEvent, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

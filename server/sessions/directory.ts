@@ -48,20 +48,28 @@ export class SessionDirectory {
     return session;
   }
 
-  /** A session that has begun and is not closed. @throws GatewayError `SESSION_NOT_FOUND` */
+  /** A session that has begun and is not closed, to be read. @throws GatewayError `SESSION_NOT_FOUND` */
   existing(ref: SessionRef): MaybePromise<Session> {
     const session = this.get(ref);
-    return andThen(session.open(), (log) => {
-      if (log) return session;
-      this.#forget(session);
-      throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
-    });
+    return andThen(session.look(), (log) => this.#begun(session, log));
+  }
+
+  /** The same to be worked on: it is held here. @throws GatewayError `SESSION_NOT_FOUND` */
+  held(ref: SessionRef): MaybePromise<Session> {
+    const session = this.get(ref);
+    return andThen(session.hold(), (log) => this.#begun(session, log));
+  }
+
+  #begun(session: Session, log: unknown): Session {
+    if (log) return session;
+    this.#forget(session);
+    throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
   }
 
   /** Closes a session and drops all that is kept of it. */
   async discard(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
-    if (session.closing || (await session.open())) await session.close('discarded');
+    if (session.closing || (await session.hold())) await session.close('discarded');
     await this.#env.store.remove(ref);
     this.#forget(session);
   }
@@ -89,7 +97,7 @@ export class SessionDirectory {
     for (const ref of await this.#env.store.unfinished()) {
       if (!served(ref)) continue;
       try {
-        await this.get(ref).open();
+        await this.get(ref).hold();
       } catch (error) {
         this.#env.report(error, `recovering session ${this.#env.format(ref.app, ref.name)}`);
       }
@@ -102,7 +110,7 @@ export class SessionDirectory {
     for (const [i, session] of [...this.#live.values()].entries()) {
       if (i % SWEEP_SLICE === SWEEP_SLICE - 1) await new Promise(setImmediate);
       try {
-        await session.log?.expire();
+        await session.writer?.expire();
         if (!session.idle || session.usedAt > before) continue;
         await session.retire();
         this.#forget(session);

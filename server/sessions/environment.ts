@@ -1,7 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
+import type { Retention } from '../log/retention.js';
 import type { SessionRef, Store } from '../stores/store.js';
-import type { Retention } from './retention.js';
 
 /** What the sessions of a gateway hear and may use of it. */
 export interface SessionEnvironment {

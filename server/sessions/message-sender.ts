@@ -6,6 +6,7 @@ import type { OnBusy } from '../../shared/events.js';
 import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
+import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId, newRunId } from '../ids.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogRef, Store, StoredSend } from '../stores/store.js';
@@ -21,6 +22,8 @@ export interface SendRequest {
   readonly user: UserContext | null;
   readonly clientTools?: readonly ClientTool[];
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Whose trace it belongs to. */
+  readonly trace?: TraceOrigin | undefined;
   /** Who sent it, where a session is not one person's alone. */
   readonly senderId?: string | undefined;
   /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
@@ -93,6 +96,7 @@ export class MessageSender {
         metadata: request.metadata ?? {},
         clientTools: request.clientTools ?? [],
         parameters: request.parameters ?? {},
+        trace: request.trace,
       },
       hash,
     );
@@ -113,7 +117,7 @@ export class MessageSender {
   async #join(session: Session, known: StoredSend, hash: string): Promise<SentMessage> {
     assertSame(known.hash, hash);
     const { runId, epoch, seq } = known;
-    await session.open();
+    await session.hold();
     const log: LogRef = { ...session.ref, epoch };
     // A run that has left the queue has its end in the log, or on the way there.
     const run = session.runs.queue.find(runId);
@@ -131,7 +135,7 @@ export class MessageSender {
   }
 
   async #outcome(session: Session, known: StoredSend): Promise<RunResult> {
-    await session.log?.settled();
+    await session.writer?.settled();
     const settled = known.result ? known : await this.#store.lookup(session.ref, known.key);
     return settled?.result ?? this.#find(session, known);
   }

@@ -2,11 +2,11 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import type { Committed, GroupOptions } from '../log/append-group.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { outcomesOf } from '../log/outcome.js';
 import { type Ending, type Execution, endDrafts } from '../runs/execution.js';
 import type { Run } from '../runs/run.js';
-import type { Committed, GroupOptions } from './append-group.js';
-import type { SessionLog } from './log.js';
-import { outcomesOf } from './outcome.js';
 
 /** Runs that end because of something that is stored with their ends. */
 export interface CausedEnding {
@@ -25,7 +25,7 @@ export interface CausedEnding {
 }
 
 /** Ends runs in one append with its cause. They go on until that is stored; if it is refused, nothing has happened to them. */
-export async function endRuns(log: SessionLog, caused: CausedEnding): Promise<Committed> {
+export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
   const { runs, ending, options } = caused;
   let over: readonly { readonly run: Run; readonly execution: Execution | null }[] = [];
   let ends: readonly EventDraft[] = [];

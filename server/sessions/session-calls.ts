@@ -4,6 +4,7 @@ import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/
 import type { ClientTool, ToolSession } from '../apps/application.js';
 import type { ToolOutput, ToolSet } from '../apps/tool.js';
 import { newCallId } from '../ids.js';
+import type { LogWriter } from '../log/log-writer.js';
 import { contextOutsideCalls } from '../methods/context.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
@@ -11,7 +12,6 @@ import type { RunContext } from '../runs/run-context.js';
 import { callToolAlone } from '../runs/tool-call.js';
 import { ToolCallError } from '../runs/tool-error.js';
 import type { SessionEnvironment } from './environment.js';
-import type { SessionLog } from './log.js';
 import type { Session } from './session.js';
 
 /** Hears the progress of a tool. */
@@ -65,7 +65,7 @@ export class SessionCalls {
   }
 
   /** Withdraws what a former process had asked for calls that ended with it. */
-  recover(log: SessionLog): void {
+  recover(log: LogWriter): void {
     for (const { runId, callId, name, kind } of log.state.pending)
       if (runId === undefined) log.append(withdrawal(kind, { callId, name, by: 'gateway' }));
   }
@@ -108,6 +108,12 @@ class LoneCall implements RunContext {
     void this.#context(() => callToolAlone(this, call, input)).then((result) => this.#end(result));
   }
 
+  get gatewayId(): string {
+    return this.#env.holder;
+  }
+  get over(): Promise<unknown> {
+    return this.result;
+  }
   get runId(): string {
     return this.#callId;
   }
@@ -147,7 +153,7 @@ class LoneCall implements RunContext {
     this.#session.runs.questions.dropRun(this.#callId);
     if (!this.#asked) return;
     const { name, user } = this.#request;
-    this.#session.log?.append(withdrawal(this.#asked, { callId: this.#callId, name, by: user.id }));
+    this.#session.writer?.append(withdrawal(this.#asked, { callId: this.#callId, name, by: user.id }));
   }
 
   emit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
@@ -155,12 +161,13 @@ class LoneCall implements RunContext {
     if (type === 'tool_confirmation_required') this.#asked = 'confirmation';
     else if (type === 'input_required') this.#asked = 'input';
     else return;
-    this.#session.log?.append({ type, ts: Date.now(), ...data } as EventDraft);
+    this.#session.writer?.append({ type, ts: Date.now(), ...data } as EventDraft);
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
-    if (this.#ended || !this.#session.log) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    await this.#session.log.commit([{ type, ts: Date.now(), ...data } as EventDraft], { refusable: true });
+    const { writer } = this.#session;
+    if (this.#ended || !writer) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    await writer.commit([{ type, ts: Date.now(), ...data } as EventDraft], { refusable: true });
     this.#asked = null;
   }
 
@@ -175,7 +182,7 @@ class LoneCall implements RunContext {
       const message = `A person has to agree to ${name}, and nobody follows the session ${id} where they would be asked`;
       throw new ToolCallError({ callId, toolName: name, denied: true }, message);
     }
-    await this.#session.open({ userId: user.id });
+    await this.#session.hold({ userId: user.id });
     if (this.#ended) return new Promise(() => {});
     // First, because it may be refused: what nobody was asked must not wait for an answer.
     announce();

@@ -5,21 +5,23 @@ import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { rootContext } from '../async-context.js';
+import { traceRun, traceUnstarted } from '../diagnostics/run.js';
+import type { Committed } from '../log/append-group.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { outcomesOf } from '../log/outcome.js';
+import { unavailable } from '../log/unavailable.js';
 import { isPromise } from '../maybe-promise.js';
 import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
 import { type StoredSend, StoreError } from '../stores/store.js';
-import type { Committed } from './append-group.js';
 import type { SessionEnvironment } from './environment.js';
-import type { SessionLog } from './log.js';
-import { outcomesOf } from './outcome.js';
+import { assertNewIds } from './message-ids.js';
 import { type CausedEnding, endOf, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import { type OpenRuns, toOpenRun } from './run-record.js';
 import type { Session } from './session.js';
-import { unavailable } from './unavailable.js';
 
 /** A message that was accepted. */
 export interface AcceptedRun {
@@ -61,7 +63,7 @@ export class SessionRuns {
    */
   async accept(request: RunRequest, hash: string): Promise<AcceptedRun | { readonly duplicate: StoredSend }> {
     const { user, onBusy, key } = request;
-    const opened = this.#session.open({ userId: user?.id });
+    const opened = this.#session.hold({ userId: user?.id });
     const log = (isPromise(opened) ? await opened : opened)!;
     // A close may have begun while the store was asked.
     if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
@@ -114,15 +116,14 @@ export class SessionRuns {
       this.#withdraw(run);
       throw error instanceof StoreError ? unavailable(error) : error;
     }
-    run.startAfter = run.acceptedAfter;
     if (run.state === 'accepting') run.state = 'queued';
     if (starts) this.#run(run, log);
     this.#advance();
-    return { run, position, epoch: log.ref.epoch, cursor: log.cursorAt(run.acceptedAfter) };
+    return { run, position, epoch: log.ref.epoch, cursor: log.view.cursorAt(run.acceptedAfter) };
   }
 
   /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */
-  async close(log: SessionLog, reason: string, acknowledged: () => void): Promise<void> {
+  async close(log: LogWriter, reason: string, acknowledged: () => void): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
     await this.#endWith(log, [...this.queue.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
@@ -133,7 +134,7 @@ export class SessionRuns {
   }
 
   #endWith(
-    log: SessionLog,
+    log: LogWriter,
     runs: readonly Run[],
     caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options'>,
   ): Promise<Committed> {
@@ -156,7 +157,7 @@ export class SessionRuns {
   }
 
   #advance(): void {
-    const { log } = this.#session;
+    const log = this.#session.writer;
     if (this.#session.closing || this.#held || !log) return;
     const run = this.queue.advance();
     if (run) void this.#start(run, log);
@@ -168,20 +169,17 @@ export class SessionRuns {
   }
 
   /** Starts a run that had to wait. */
-  async #start(run: Run, log: SessionLog): Promise<void> {
+  async #start(run: Run, log: LogWriter): Promise<void> {
     this.#activate(run, log);
-    run.startAfter = run.acceptedAfter;
     try {
-      const committed = await log.commit(this.#startOf(run));
-      // A viewer of a run that had to wait starts where it began, not where it was accepted.
-      if (committed.first !== run.acceptedAfter + 2) run.startAfter = committed.first - 1;
+      await log.commit(this.#startOf(run));
     } catch {
       return;
     }
     this.#run(run, log);
   }
 
-  #activate(run: Run, log: SessionLog): void {
+  #activate(run: Run, log: LogWriter): void {
     this.queue.activate(run);
     this.#execution = new Execution(run, this.#host(log));
   }
@@ -194,7 +192,7 @@ export class SessionRuns {
   }
 
   /** Lets the app of the active run begin, if that has not ended meanwhile. */
-  #run(run: Run, log: SessionLog): void {
+  #run(run: Run, log: LogWriter): void {
     const execution = this.#execution;
     if (run !== this.active || run.state !== 'active' || !execution) return;
     const { messages } = log.state;
@@ -204,13 +202,15 @@ export class SessionRuns {
     run.context(() => {
       const { user } = run.request;
       this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user });
-      execution.start(said);
+      run.startedAt = performance.now();
+      traceRun(run, execution, said);
     });
   }
 
-  #host(log: SessionLog): ExecutionHost {
+  #host(log: LogWriter): ExecutionHost {
     const { runMs, waitMs, answerSize } = this.#env;
     return {
+      gatewayId: this.#env.holder,
       session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
       app: this.#env.app(this.#session.ref.app),
       log,
@@ -265,7 +265,7 @@ export class SessionRuns {
   }
 
   async #logEnd(run: Run, drafts: (state: SessionState) => readonly EventDraft[]): Promise<boolean> {
-    const { log } = this.#session;
+    const log = this.#session.writer;
     if (!log) return false;
     let outcome: Omit<RunResult, 'cursor'> | undefined;
     try {
@@ -282,16 +282,19 @@ export class SessionRuns {
       return true;
     } catch {
       const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
-      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.cursor });
+      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor });
       return false;
     }
   }
 
   /** The end of a run is stored, or never will be. */
   #ended(run: Run, result: RunResult): void {
+    const { id: sessionId, ref } = this.#session;
+    const session = { id: sessionId, app: ref.app };
+    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.holder, session }, result);
     run.resolve(result);
     const { stopReason } = result;
-    this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId: run.id, stopReason });
+    this.#env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
 
   /**
@@ -316,7 +319,7 @@ export class SessionRuns {
   }
 
   /** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
-  recover(log: SessionLog, open: OpenRuns): void {
+  recover(log: LogWriter, open: OpenRuns): void {
     const { run: left, queue } = log.state;
     if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
     for (const queued of queue) {
@@ -327,7 +330,7 @@ export class SessionRuns {
     this.#advance();
   }
 
-  #resume({ runId, message: answer }: ActiveRun, log: SessionLog, open: OpenRuns): boolean {
+  #resume({ runId, message: answer }: ActiveRun, log: LogWriter, open: OpenRuns): boolean {
     const { messages, pending } = log.state;
     const kept = open.get(runId);
     const message = kept && messages.findLast((other) => other.id === kept.messageId);
@@ -337,7 +340,6 @@ export class SessionRuns {
       context: rootContext,
     });
     run.state = 'active';
-    run.startAfter = log.lastStart ?? log.first - 1;
     this.queue.active = run;
     const execution = new Execution(run, this.#host(log));
     this.#execution = execution;
@@ -351,10 +353,14 @@ export class SessionRuns {
     return true;
   }
 
-  #endLeft({ runId, message }: ActiveRun, log: SessionLog, open: OpenRuns): void {
+  #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: OpenRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    log.commit([end], { ends: [{ id: runId, key: open.get(runId)?.key }] }).then(
-      () => this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId, stopReason: 'lost' }),
+    const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
+      resumed: message,
+      context: rootContext,
+    });
+    log.commit([end], { ends: [endOf(run)] }).then(
+      ({ last }) => this.#ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
       (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
     );
   }
@@ -390,20 +396,4 @@ export class SessionRuns {
     execution?.seal();
     execution?.release({ stopReason: 'lost' });
   }
-}
-
-/** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */
-function assertNewIds(request: RunRequest, { messages, run }: SessionState, runs: readonly Run[]): void {
-  const added = messagesOf(request).map(({ id }) => id);
-  const isTaken = ({ id }: Message): boolean => added.includes(id);
-  const taken =
-    added.find((id, at) => added.indexOf(id) !== at) ??
-    messages.find(isTaken)?.id ??
-    runs.flatMap((other) => messagesOf(other.request)).find(isTaken)?.id ??
-    (run && isTaken(run.message) ? run.message.id : undefined);
-  if (taken !== undefined) throw new GatewayError({ code: 'MESSAGE_EXISTS', details: { messageId: taken } });
-}
-
-function messagesOf({ preceding, message }: RunRequest): readonly Message[] {
-  return [...preceding, message];
 }

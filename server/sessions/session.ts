@@ -1,33 +1,42 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { SessionStatus, SubscriptionInfo } from '../../shared/events.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
 import { startDeadline, within } from '../deadline.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
+import type { LogBatch } from '../log/batch.js';
+import { LogView } from '../log/log-view.js';
+import { LogWriter } from '../log/log-writer.js';
+import { openLastLog, openNextLog, openPastLog } from '../log/past-log.js';
+import type { ReadableLog } from '../log/readable-log.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { type Acquired, type SessionRef, StoreError } from '../stores/store.js';
-import type { LogBatch } from './batch.js';
+import { type Acquired, IDLE, type LogHead, type SessionRef, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { SessionLog } from './log.js';
-import { openLastLog, openNextLog, openPastLog } from './past-log.js';
-import type { ReadableLog } from './readable-log.js';
 import { OpenRuns } from './run-record.js';
 import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
-import { unavailable } from './unavailable.js';
 
-/** One live session: its log while it is held here, its runs, and who follows it. Outlives a close: the next send begins a new log. */
+/**
+ * One live session: what is seen of its log here, its writer and its runs while it is held here, and who follows it. Outlives a close:
+ * the next send begins a new log.
+ */
 export class Session implements Subscribable {
   readonly ref: SessionRef;
   readonly id: string;
   readonly runs: SessionRuns;
   readonly calls: SessionCalls;
-  log: SessionLog | null = null;
+  /** The present log, as far as it was looked at. */
+  log: LogView | null = null;
+  /** Its writer, while the session is held here. */
+  writer: LogWriter | null = null;
   openings = 0;
   /** When it was last used, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
   readonly #subscriptions = new Set<Subscription>();
-  #opening: Promise<SessionLog | null> | null = null;
+  #holding: Promise<LogWriter | null> | null = null;
+  /** Stops hearing what others write. */
+  #unwatch: (() => void) | null = null;
   #closing: Promise<void> | null = null;
   #waiting = 0;
   /** Takes back that the active run ends for want of viewers. */
@@ -53,24 +62,22 @@ export class Session implements Subscribable {
 
   get idle(): boolean {
     const used = this.watched || this.#waiting > 0 || this.runs.busy || this.calls.size > 0;
-    return !used && !this.#opening && !this.#closing;
+    return !used && !this.#holding && !this.#closing;
   }
 
   get runStart(): number | null {
-    return this.runs.active?.startAfter ?? null;
+    return this.log?.activity.start ?? null;
   }
 
   describe(): Pick<SubscriptionInfo, 'status' | 'runId' | 'queued'> {
-    const { active } = this.runs;
-    let status: SessionStatus = 'idle';
-    if (this.runs.questions.size > 0) status = 'waiting';
-    else if (this.runs.busy) status = 'running';
-    return { status, ...(active && { runId: active.id }), queued: this.runs.queue.length };
+    const { status, runId, queued } = this.log?.activity ?? IDLE;
+    return { status, ...(runId !== undefined && { runId }), queued };
   }
 
   attach(subscription: Subscription): void {
     this.#deserted();
     this.#subscriptions.add(subscription);
+    this.#watch();
   }
 
   /** @param left Whether its receiver went away, rather than that it has all it wanted. */
@@ -93,6 +100,7 @@ export class Session implements Subscribable {
     this.usedAt = performance.now();
     if (this.watched || this.#waiting > 0) return;
     if (left) this.#desert();
+    this.#watch();
     if (!this.log) this.#env.unused(this.ref);
   }
 
@@ -119,34 +127,107 @@ export class Session implements Subscribable {
     return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 
-  /** Opens the log; with `create` an absent or closed session begins anew. Null when there is none. */
-  open(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
+  /** Looks at the present log, which that takes from nobody; null when there is none. */
+  look(): MaybePromise<LogView | null> {
+    this.usedAt = performance.now();
+    // What only looks must not wait for a close that runs.
+    if (this.#closing) return null;
+    if (this.writer) return this.log;
+    if (this.#holding) return this.#holding.then(() => this.look());
+    const { store } = this.#env;
+    return asUnavailable(() =>
+      andThen(store.head(this.ref), (head) => andThen(this.#settle(head), () => this.#seen(head))),
+    );
+  }
+
+  /** Shows those who still read the log that was present how it ended. */
+  #settle(present: LogHead | null): MaybePromise<void> {
+    const { log } = this;
+    if (this.writer || !log || (present?.epoch === log.ref.epoch && !present.closed)) return;
+    return andThen(this.#env.store.head(this.ref, log.ref.epoch), (head) => {
+      if (head && !this.writer) log.update(head);
+    });
+  }
+
+  #seen(head: LogHead | null): MaybePromise<LogView | null> {
+    // Taken or closed while the store was asked.
+    if (this.writer || this.#closing) return this.look();
+    if (!head || head.closed) {
+      this.log = null;
+      return null;
+    }
+    const view = this.#viewOf(head);
+    return andThen(view.settleActivity(), () => {
+      if (this.writer || this.#closing) return this.look();
+      this.#show(view);
+      return view;
+    });
+  }
+
+  /** The view of a log that stands at a head: the one that is there, where it is of that. */
+  #viewOf(head: LogHead): LogView {
+    const { epoch } = head;
+    if (this.log?.ref.epoch !== epoch)
+      return new LogView(this.#env.store, { ...this.ref, epoch }, head, this.#env.pageBytes);
+    this.log.update(head);
+    return this.log;
+  }
+
+  #show(view: LogView): void {
+    if (this.log === view) return;
+    this.log = view;
+    this.openings += 1;
+    this.#env.opened(this.ref);
+  }
+
+  /** Hears of what others write, while somebody follows the session and it is not held here. */
+  #watch(): void {
+    const wanted = this.watched && !this.writer;
+    if (wanted === (this.#unwatch !== null)) return;
+    this.#unwatch?.();
+    this.#unwatch = wanted ? this.#env.store.watch(this.ref, () => this.#heard()) : null;
+  }
+
+  #lookingAgain = false;
+
+  /** Others may have written. */
+  #heard(): void {
+    if (this.#lookingAgain) return;
+    this.#lookingAgain = true;
+    setImmediate(async () => {
+      this.#lookingAgain = false;
+      if (!this.watched || this.writer) return;
+      try {
+        await this.look();
+        this.#wake();
+      } catch (error) {
+        this.#env.report(error, `following session ${this.id}`);
+      }
+    });
+  }
+
+  /** Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none. */
+  hold(create?: { readonly userId: string | undefined }): MaybePromise<LogWriter | null> {
     this.usedAt = performance.now();
     if (this.#closing) {
-      // What only looks must not wait for a close that runs; what would begin anew is turned away.
+      // What would begin anew is turned away.
       if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
       return null;
     }
-    if (this.log) return this.log;
-    if (this.#opening) return this.#opening.then((log) => log ?? this.open(create));
-    const failed = (error: unknown): never => {
-      throw error instanceof StoreError ? unavailable(error) : error;
-    };
-    try {
-      const opened = this.#acquire(create);
-      if (!isPromise(opened)) return opened;
-      this.#opening = opened.catch(failed).finally(() => {
-        this.#opening = null;
-      });
-      return this.#opening;
-    } catch (error) {
-      return failed(error);
-    }
+    if (this.writer) return this.writer;
+    if (this.#holding) return this.#holding.then((writer) => writer ?? this.hold(create));
+    const held = asUnavailable(() => this.#acquire(create));
+    if (!isPromise(held)) return held;
+    this.#holding = held.finally(() => {
+      this.#holding = null;
+    });
+    return this.#holding;
   }
 
-  #acquire(create?: { readonly userId: string | undefined }): MaybePromise<SessionLog | null> {
+  #acquire(create?: { readonly userId: string | undefined }): MaybePromise<LogWriter | null> {
     const { store, holder } = this.#env;
-    return andThen(store.acquire(this.ref, { holder }), (acquired) => {
+    const taken = (): void => this.#taken();
+    return andThen(store.acquire(this.ref, { holder, taken }), (acquired) => {
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired);
       return andThen(store.count(this.ref.scope), (count) => {
         const allowed = this.#env.sessionsIn(this.ref.scope);
@@ -159,12 +240,14 @@ export class Session implements Subscribable {
         }
         const { userId } = create;
         const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }) };
-        return andThen(store.acquire(this.ref, { holder, create: anew }), (begun) => this.#adopt(begun));
+        return andThen(store.acquire(this.ref, { holder, taken, create: anew }), (begun) =>
+          this.#adopt(begun),
+        );
       });
     });
   }
 
-  #adopt(acquired: Acquired): MaybePromise<SessionLog | null> {
+  #adopt(acquired: Acquired): MaybePromise<LogWriter | null> {
     if (acquired.kind === 'absent') return null;
     if (acquired.kind === 'owned') {
       throw new GatewayError({
@@ -173,34 +256,31 @@ export class Session implements Subscribable {
         retryAfterMs: 1000,
       });
     }
-    const { head, checkpoint, record, openRuns, created } = acquired;
-    const opened = SessionLog.open(
-      this.#env.store,
-      { ref: { ...this.ref, epoch: head.epoch }, head, checkpoint },
-      {
-        retention: this.#env.retention,
-        pageBytes: this.#env.pageBytes,
-        now: this.#env.now,
-        listener: {
-          committed: (batch) => this.#wake(batch),
-          broken: (error) => this.#lose(head.epoch, error),
-          unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
-        },
+    const { head, record, openRuns, created } = acquired;
+    const { term } = head;
+    const view = this.#viewOf(head);
+    const opened = LogWriter.open(this.#env.store, view, term, {
+      retention: this.#env.retention,
+      now: this.#env.now,
+      listener: {
+        committed: (batch) => this.#wake(batch),
+        broken: (error) => this.#lose(term, error),
+        unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
       },
-    );
-    return andThen(opened, (log) => {
-      this.log = log;
-      this.openings += 1;
-      this.#env.opened(this.ref);
+    });
+    return andThen(opened, (writer) => {
+      this.writer = writer;
+      this.#show(view);
+      this.#watch();
       if (created) {
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
       } else {
-        this.calls.recover(log);
-        this.runs.recover(log, new OpenRuns(openRuns, record.userId));
+        this.calls.recover(writer);
+        this.runs.recover(writer, new OpenRuns(openRuns, record.userId));
       }
       this.#wake();
-      return log;
+      return writer;
     });
   }
 
@@ -208,35 +288,57 @@ export class Session implements Subscribable {
     for (const subscription of this.#subscriptions) subscription.pump(batch);
   }
 
-  /** The log can't be written here any more: whoever holds it now, or the next opening, ends its runs in it. */
-  #lose(epoch: string, error: unknown): void {
+  /** Another gateway holds the session now, if the store says the truth. */
+  #taken(): void {
+    const { writer } = this;
+    if (!writer) return;
+    const lost = (head: LogHead | null): void => {
+      if (head?.term !== writer.term)
+        this.#lose(writer.term, new StoreError('FENCED', 'Another writer holds this session'));
+    };
+    try {
+      const head = this.#env.store.head(this.ref);
+      // Its next write finds out.
+      if (isPromise(head)) head.then(lost, () => {});
+      else lost(head);
+    } catch {}
+  }
+
+  /** The log can't be written here any more: whoever holds it now, or the next to hold it, ends its runs in it. */
+  #lose(term: number, error: unknown): void {
+    // It may be another one by now, or lost already.
+    if (this.writer?.term !== term) return;
     this.#env.report(error, `the log of session ${this.id} was lost`);
-    const { log } = this;
-    // It may be another one by now, of the conversation that followed.
-    if (log && log.ref.epoch !== epoch) return;
-    this.log = null;
+    const fenced = error instanceof StoreError && error.code === 'FENCED';
+    const cursor = this.log?.cursor ?? '';
+    this.writer = null;
+    if (!fenced) this.log = null;
     this.calls.endAll('The session was lost');
-    this.runs.lose(log?.cursor ?? '');
-    for (const subscription of [...this.#subscriptions]) subscription.interrupt();
+    this.runs.lose(cursor);
+    if (fenced) {
+      // Another gateway holds it, whose log those who follow it go on with.
+      this.#watch();
+      this.#heard();
+    } else for (const subscription of [...this.#subscriptions]) subscription.interrupt();
   }
 
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel. */
   publish(channel: string, type: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('channels', channel, payload);
-    this.log?.append({ type: 'channel', runId, ts: Date.now(), channel, event: { type, payload } });
+    this.writer?.append({ type: 'channel', runId, ts: Date.now(), channel, event: { type, payload } });
   }
 
   /** The same for a client, who is told when it is stored. @throws GatewayError also `OVERLOADED` */
   async publishStored(channel: string, type: string, payload: unknown): Promise<void> {
     this.#env.checkPayload('channels', channel, payload);
     const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
-    await this.log?.commit([draft], { refusable: true });
+    await this.writer?.commit([draft], { refusable: true });
   }
 
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
   emitCustom(name: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('events', name, payload);
-    this.log?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
+    this.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
     this.#env.notify({ type: 'custom', sessionId: this.id, name, payload });
   }
 
@@ -250,41 +352,44 @@ export class Session implements Subscribable {
   }
 
   async #close(reason: string): Promise<void> {
-    const log = this.log!;
-    await this.runs.close(log, reason, () => {
+    await this.runs.close(this.writer!, reason, () => {
+      this.writer = null;
       this.log = null;
     });
+    this.#watch();
     this.calls.endAll('The session was closed');
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
   /** Gives the session up if nobody uses it, also not by the time what was appended is stored. @throws GatewayError `OVERLOADED` */
   async retire(): Promise<void> {
-    const { log } = this;
-    await log?.quiesce();
-    if (this.idle && this.log === log) await this.#letGo();
+    const { writer, log } = this;
+    await writer?.quiesce();
+    if (this.idle && this.writer === writer && this.log === log) await this.#letGo();
   }
 
   /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
   async release(): Promise<void> {
-    await this.log?.quiesce();
+    await this.writer?.quiesce();
     await this.#letGo();
   }
 
   async #letGo(): Promise<void> {
-    const { log } = this;
+    const { writer } = this;
+    this.writer = null;
     this.log = null;
-    if (log) await this.#env.store.release(this.ref, log.term);
+    if (writer) await this.#env.store.release(this.ref, writer.term);
   }
 
   /** Gives the session up, even with what could not be stored within so many milliseconds. */
   async abandon(ms: number): Promise<void> {
-    const { log } = this;
+    const { writer } = this;
     const failed = (error: unknown): void =>
       this.#env.report(error, `session ${this.id} was given up with events that could not be stored`);
     const released = this.release().catch(failed);
     if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
-    log?.abandon();
+    writer?.abandon();
+    this.writer = null;
     this.log = null;
   }
 }

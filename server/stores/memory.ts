@@ -3,10 +3,13 @@ import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import {
   type Acquired,
+  type AcquireOptions,
+  type Activity,
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
   type EventRecord,
+  IDLE,
   type LogHead,
   type LogRef,
   type OpenRun,
@@ -21,6 +24,7 @@ import {
   type StoredSize,
   StoreError,
 } from './store.js';
+import { sizeOf, sizeOfMessages } from './stored-size.js';
 
 interface MemoryLog {
   readonly epoch: string;
@@ -31,6 +35,7 @@ interface MemoryLog {
   checkpoint: Checkpoint | null;
   messages: Message[];
   closedAt: number | null;
+  activity: Activity | null;
   /** Of its events and messages, in characters. */
   size: number;
   /** Dropped by `expire`; only the keys of its session are still kept. */
@@ -45,6 +50,8 @@ interface MemorySession {
   updatedAt: number;
   userId: string | undefined;
   term: number;
+  /** Tells the present writer that it is not that any more. */
+  taken: (() => void) | null;
   log: MemoryLog;
   /** Logs of closed incarnations, by epoch. */
   readonly past: Map<string, MemoryLog>;
@@ -81,13 +88,7 @@ class MemoryStore implements Store {
   open(): void {}
   close(): void {}
 
-  acquire(
-    ref: SessionRef,
-    options: {
-      readonly holder: string;
-      readonly create?: { readonly epoch: string; readonly userId?: string };
-    },
-  ): Acquired {
+  acquire(ref: SessionRef, options: AcquireOptions): Acquired {
     let session = this.#sessions.get(keyOf(ref));
     const created = !session || session.log.closedAt !== null;
     if (created) {
@@ -95,6 +96,8 @@ class MemoryStore implements Store {
       session = this.#begin(ref, session, options.create.epoch, options.create.userId);
     }
     const { log } = session!;
+    if (session!.taken) setImmediate(session!.taken);
+    session!.taken = options.taken ?? null;
     // Never used again, not even by a session that was removed and begins anew.
     session!.term = ++this.#term;
     const first = headOf(log) + 1;
@@ -106,7 +109,6 @@ class MemoryStore implements Store {
       kind: 'acquired',
       record: recordOf(session!),
       head: describe(session!, log),
-      checkpoint: log.checkpoint,
       openRuns: [...session!.openRuns.values()],
       created,
     };
@@ -128,6 +130,7 @@ class MemoryStore implements Store {
       checkpoint: null,
       messages: [],
       closedAt: null,
+      activity: null,
       size: 0,
       expired: false,
     };
@@ -144,6 +147,7 @@ class MemoryStore implements Store {
       updatedAt: now,
       userId,
       term: 0,
+      taken: null,
       log,
       past: new Map(),
       keys: new Map(),
@@ -163,7 +167,10 @@ class MemoryStore implements Store {
     return sessions;
   }
 
-  release(): void {}
+  release(ref: SessionRef, term: number): void {
+    const session = this.#sessions.get(keyOf(ref));
+    if (session?.term === term) session.taken = null;
+  }
 
   append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): AppendResult {
     const session = this.#writer(ref);
@@ -205,6 +212,7 @@ class MemoryStore implements Store {
       this.#settle(session, key, { ...result, cursor });
     }
     session.updatedAt = now;
+    if (options.activity) log.activity = options.activity;
     if (opens) session.openRuns.set(opens.runId, opens);
     if (options.close) {
       session.openRuns.clear();
@@ -282,9 +290,10 @@ class MemoryStore implements Store {
     return this.#sessions.get(keyOf(ref))?.keys.get(key) ?? null;
   }
 
-  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): void {
+  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
     const log = this.#log(ref);
     if (!log || checkpoint.seq < log.first) return;
+    if (log.terms.at(-1)?.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
     log.checkpoint = checkpoint;
     // By their ordinals, so that a cut whose answer was lost can be made again.
     const forgotten = log.messages.splice(checkpoint.messageCount - messages.length);
@@ -322,7 +331,9 @@ class MemoryStore implements Store {
   }
 
   unfinished(): readonly SessionRef[] {
-    return [...this.#sessions.values()].filter(({ openRuns }) => openRuns.size > 0).map(({ ref }) => ref);
+    const isBusy = ({ openRuns, log }: MemorySession): boolean =>
+      openRuns.size > 0 || (log.closedAt === null && (log.activity ?? IDLE).status !== 'idle');
+    return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 
   expire(before: { readonly keys: number; readonly closedLogs: number }): void {
@@ -360,29 +371,28 @@ class MemoryStore implements Store {
   }
 }
 
-function sizeOfMessages(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
-}
-
-function sizeOf(events: readonly { readonly body: string }[]): number {
-  let size = 0;
-  for (const { body } of events) size += body.length;
-  return size;
-}
-
 function describe(session: MemorySession, log: MemoryLog): LogHead {
   return {
     epoch: log.epoch,
     term: log.terms.at(-1)?.term ?? session.term,
     first: log.first,
     head: headOf(log),
-    terms: log.terms,
+    // A copy: whoever has it is not to see what the next writer does.
+    terms: [...log.terms],
     closed: log.closedAt !== null,
+    ...(log.activity && { activity: log.activity }),
   };
 }
 
 function recordOf(session: MemorySession): SessionRecord {
   const { ref, log, createdAt, updatedAt, userId } = session;
-  const record = { ref, epoch: log.epoch, createdAt, updatedAt, closed: log.closedAt !== null };
+  const record = {
+    ref,
+    epoch: log.epoch,
+    createdAt,
+    updatedAt,
+    closed: log.closedAt !== null,
+    ...(log.activity && { activity: log.activity }),
+  };
   return userId === undefined ? record : { ...record, userId };
 }

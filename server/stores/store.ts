@@ -1,4 +1,4 @@
-import type { LoggedEventType } from '../../shared/events.js';
+import type { LoggedEventType, SessionStatus } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
@@ -56,6 +56,20 @@ export interface StoredSend extends DedupeRecord {
   readonly result?: RunResult;
 }
 
+/** What a session is doing, as its writer last stored it. */
+export interface Activity {
+  readonly status: SessionStatus;
+  /** The active run. */
+  readonly runId?: string;
+  /** Place just before the first event of the active run's: where its viewers start. */
+  readonly start?: number;
+  /** Messages that wait for their run. */
+  readonly queued: number;
+}
+
+/** The activity of a session that does nothing. */
+export const IDLE: Activity = Object.freeze({ status: 'idle', queued: 0 });
+
 /** What a store knows of a session beside its log. */
 export interface SessionRecord {
   readonly ref: SessionRef;
@@ -65,6 +79,8 @@ export interface SessionRecord {
   readonly closed: boolean;
   /** The user who created it, where there is one. */
   readonly userId?: string;
+  /** Absent where none was ever stored. */
+  readonly activity?: Activity;
 }
 
 /** Sizes of what is kept, in characters of JSON. */
@@ -85,6 +101,8 @@ export interface LogHead {
   /** First sequence number of each term, ascending. */
   readonly terms: readonly { readonly term: number; readonly first: number }[];
   readonly closed: boolean;
+  /** Absent where none was ever stored. */
+  readonly activity?: Activity;
 }
 
 /** The fold of a log just before its first retained event. Messages are rows of their own. */
@@ -102,7 +120,6 @@ export type Acquired =
       readonly kind: 'acquired';
       readonly record: SessionRecord;
       readonly head: LogHead;
-      readonly checkpoint: Checkpoint | null;
       /** What a former writer left open, oldest first. */
       readonly openRuns: readonly OpenRun[];
       readonly created: boolean;
@@ -117,6 +134,15 @@ export interface RunEnd {
   readonly result: Omit<RunResult, 'cursor'>;
 }
 
+/** How a session is taken. */
+export interface AcquireOptions {
+  readonly holder: string;
+  /** Begins an absent or closed session anew under this epoch. */
+  readonly create?: { readonly epoch: string; readonly userId?: string };
+  /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
+  readonly taken?: () => void;
+}
+
 /** What goes with a batch of events, in the same atomic append. */
 export interface AppendOptions {
   /** The writer's fencing token; an older one than the store's is refused. */
@@ -129,6 +155,8 @@ export interface AppendOptions {
   readonly opens?: OpenRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
+  /** What the session is doing from this batch on; absent where that has not changed. */
+  readonly activity?: Activity;
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
 }
@@ -198,13 +226,7 @@ export interface Store {
    * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under
    * that epoch; without it such a session is `absent`.
    */
-  acquire(
-    ref: SessionRef,
-    options: {
-      readonly holder: string;
-      readonly create?: { readonly epoch: string; readonly userId?: string };
-    },
-  ): MaybePromise<Acquired>;
+  acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired>;
   /** Gives the session up, if `term` still holds it. */
   release(ref: SessionRef, term: number): MaybePromise<void>;
 
@@ -221,8 +243,12 @@ export interface Store {
   /** What a key was used for within the last 24 hours at least, also in closed logs. */
   lookup(ref: SessionRef, key: string): MaybePromise<StoredSend | null>;
 
-  /** Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept. */
-  cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): MaybePromise<void>;
+  /**
+   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept.
+   *
+   * @param term The writer's. @throws StoreError `FENCED` when another writer took over
+   */
+  cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): MaybePromise<void>;
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
   /** Messages kept by `cut`, by their ordinal from 0, oldest first: the last `limit` before `before`. */
   messages(log: LogRef, page: PageOptions): MaybePromise<readonly Message[]>;
@@ -238,7 +264,7 @@ export interface Store {
   /** What a session and its scope take up: their events and messages that are kept, also those of closed logs. */
   usage(ref: SessionRef): MaybePromise<StoredSize>;
 
-  /** Open sessions with a run that has not ended. Found without reading logs. */
+  /** Open sessions with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading logs. */
   unfinished(): MaybePromise<readonly SessionRef[]>;
 
   /** Drops idempotency keys and closed logs that are older than this, in milliseconds since the epoch. */

@@ -7,8 +7,8 @@ import { codegenGateway, TOKEN } from './fixtures/gateway.js';
 
 const EQUALITY = `
 import type { ChannelInput, ChannelPayload, ClientEvent, MethodParams, MethodPaths, MethodResult } from 'agent-session-gateway/client';
-import type { codegenGateway } from '../../test/codegen/fixtures/gateway.js';
-import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import type { codegenGateway } from './fixtures/gateway.js';
+import { type Equal, expectType } from '../types/fixtures/equal.js';
 import type { GatewayContract, GatewayMethods } from './gateway.gen.js';
 
 type Live = ReturnType<typeof codegenGateway>;
@@ -28,7 +28,7 @@ expectType<Equal<ClientEvent<Live, 'custom'>, ClientEvent<GatewayContract, 'cust
 `;
 
 const USE = `
-import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import { type Equal, expectType } from '../types/fixtures/equal.js';
 import { createGatewayClient } from './gateway.gen.js';
 
 export async function use(): Promise<void> {

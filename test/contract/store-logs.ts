@@ -112,32 +112,57 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
 
     it('cuts: events go, the checkpoint and the messages stay, first rises', async () => {
       await writer.append(records(1, 10));
-      await store.cut(writer.log, checkpointAt(4, 2), [message('m0'), message('m1')]);
+      await store.cut(writer.log, checkpointAt(4, 2), [message('m0'), message('m1')], writer.term);
       expect(await store.head(refOf())).to.include({ first: 5, head: 10 });
       expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(4, 2));
       expect(await writer.seqs(4)).to.deep.equal([5, 6, 7, 8, 9, 10]);
       expect((await writer.seqs(0))[0], 'never an event that was cut').to.equal(5);
-      await store.cut(writer.log, checkpointAt(10, 3), [message('m2')]);
+      await store.cut(writer.log, checkpointAt(10, 3), [message('m2')], writer.term);
       expect(await store.head(refOf())).to.include({ first: 11, head: 10 });
       expect(await writer.seqs(0)).to.deep.equal([]);
       expect(await writer.append(records(11, 11))).to.include({ first: 11, last: 11 });
       expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(10, 3));
     });
 
-    it('hands the checkpoint to whoever acquires', async () => {
-      await writer.append(records(1, 3));
-      await store.cut(writer.log, checkpointAt(2, 1), [message('m0')]);
-      await store.release(refOf(), writer.term);
-      const { acquired } = await TestWriter.acquire(store, refOf(), null);
-      expect(acquired.checkpoint).to.deep.equal(checkpointAt(2, 1));
-      expect(acquired.head).to.include({ first: 3, head: 3 });
+    it('is cut by its writer only', async () => {
+      await writer.append(records(1, 4));
+      const next = await TestWriter.acquire(store, refOf(), null);
+      const cut = (term: number) => () => store.cut(writer.log, checkpointAt(2, 1), [message('m0')], term);
+      expect(await refusal(cut(writer.term))).to.equal('FENCED');
+      expect(await store.checkpoint(writer.log)).to.equal(null);
+      expect(await writer.seqs()).to.deep.equal([1, 2, 3, 4]);
+      await cut(next.term)();
+      await store.release(refOf(), next.term);
+      expect(await store.checkpoint(writer.log)).to.deep.equal(checkpointAt(2, 1));
+      expect(await store.head(refOf())).to.include({ first: 3, head: 4 });
+    });
+
+    it('says what a session is doing, as its writer stored it last', async () => {
+      const running = { status: 'running', runId: 'r', start: 0, queued: 2 } as const;
+      expect((await store.head(refOf()))!.activity).to.equal(undefined);
+      await writer.append(records(1, 2), { activity: running });
+      await writer.append(records(3, 3));
+      expect((await store.head(refOf()))!.activity).to.deep.equal(running);
+      expect((await store.record(refOf()))!.activity).to.deep.equal(running);
+      const { records: listed } = await store.list(refOf().scope, { limit: 1 });
+      expect(listed[0]!.activity).to.deep.equal(running);
+      const next = await TestWriter.acquire(store, refOf(), null);
+      expect(next.acquired.head.activity).to.deep.equal(running);
+      expect(
+        await refusal(() => writer.append(records(4, 4), { activity: { status: 'idle', queued: 0 } })),
+      ).to.equal('FENCED');
+      expect((await store.head(refOf()))!.activity).to.deep.equal(running);
+      expect(await store.unfinished(), 'it was doing something').to.deep.equal([refOf()]);
+      await next.append(records(4, 4), { activity: { status: 'idle', queued: 0 } });
+      expect((await store.head(refOf()))!.activity).to.deep.equal({ status: 'idle', queued: 0 });
+      expect(await store.unfinished()).to.deep.equal([]);
     });
 
     it('pages backwards through messages', async () => {
       await writer.append(records(1, 10));
       const ids = Array.from({ length: 7 }, (_, i) => `m${i}`);
-      await store.cut(writer.log, checkpointAt(4, 3), ids.slice(0, 3).map(message));
-      await store.cut(writer.log, checkpointAt(8, 7), ids.slice(3).map(message));
+      await store.cut(writer.log, checkpointAt(4, 3), ids.slice(0, 3).map(message), writer.term);
+      await store.cut(writer.log, checkpointAt(8, 7), ids.slice(3).map(message), writer.term);
       const page = async (limit: number, before?: number): Promise<string[]> =>
         (await store.messages(writer.log, { limit, before })).map(({ id }) => id);
       expect(await page(100)).to.deep.equal(ids);
@@ -151,7 +176,7 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
 
     it('keeps terms, checkpoint and messages of a log that was closed and begun anew', async () => {
       await writer.append(records(1, 3));
-      await store.cut(writer.log, checkpointAt(2, 1), [message('m0')]);
+      await store.cut(writer.log, checkpointAt(2, 1), [message('m0')], writer.term);
       await writer.append([record(4, 'session_closed')], { close: true });
       const anew = await TestWriter.acquire(store, refOf());
       expect(await store.checkpoint(anew.log)).to.equal(null);

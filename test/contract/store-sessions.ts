@@ -40,7 +40,6 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       const epoch = newTestEpoch();
       const { acquired } = await TestWriter.acquire(store, refOf(), { epoch, userId: 'u1' });
       expect(acquired.created).to.equal(true);
-      expect(acquired.checkpoint).to.equal(null);
       expect(acquired.head).to.include({ epoch, first: 1, head: 0, closed: false });
       expect(acquired.head.term).to.be.greaterThan(0);
       const { record: kept } = acquired;

@@ -44,7 +44,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       await main.append(records(1, 600));
       await usage();
       const messages = [message('m0'), message('m1')];
-      await store.cut(main.log, checkpointAt(600, 2), messages);
+      await store.cut(main.log, checkpointAt(600, 2), messages, main.term);
       const kept = messages.reduce((sum, it) => sum + JSON.stringify(it).length, 0);
       expect(await usage()).to.deep.equal({ session: kept, scope: kept });
     });
@@ -74,7 +74,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       if (!made.reopen) return this.skip();
       const main = await TestWriter.acquire(store, refOf());
       await main.append(records(1, 700));
-      await store.cut(main.log, checkpointAt(512, 1), [message('m0')]);
+      await store.cut(main.log, checkpointAt(512, 1), [message('m0')], main.term);
       const other = await TestWriter.acquire(store, refOf('other'));
       await other.append([...records(1, 2), record(3, 'session_closed')], { close: true });
       const before = [await usage(), await usage('other')];

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { EventConnection } from '../../server/delivery/connection.js';
 import { objectForm } from '../../server/delivery/object-form.js';
 import { type Outlet, type Subscribable, Subscription } from '../../server/delivery/subscription.js';
-import type { LogBatch } from '../../server/sessions/batch.js';
-import { SessionLog } from '../../server/sessions/log.js';
+import type { LogBatch } from '../../server/log/batch.js';
+import { LogView } from '../../server/log/log-view.js';
+import { LogWriter } from '../../server/log/log-writer.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newTestEpoch, refOf, TestWriter } from '../contract/records.js';
 import { cases } from '../support/fuzz.js';
@@ -49,27 +50,24 @@ async function setUp(async: boolean, retained: number) {
     epoch: newTestEpoch(),
   });
   const batches: LogBatch[] = [];
-  const log = await SessionLog.open(
-    model.store,
-    { ref, head: acquired.head, checkpoint: null },
-    {
-      retention: { events: retained, bytes: 1e9, ageMs: 1e9 },
-      now: Date.now,
-      listener: {
-        committed: (batch) => batches.push(batch),
-        broken: (error) => {
-          throw error;
-        },
-        unavailable: (error) => {
-          throw error;
-        },
+  const view = new LogView(model.store, ref, acquired.head);
+  const log = await LogWriter.open(model.store, view, acquired.head.term, {
+    retention: { events: retained, bytes: 1e9, ageMs: 1e9 },
+    now: Date.now,
+    listener: {
+      committed: (batch) => batches.push(batch),
+      broken: (error) => {
+        throw error;
+      },
+      unavailable: (error) => {
+        throw error;
       },
     },
-  );
+  });
   const attached = new Set<Subscription>();
   const session: Subscribable = {
     id: 'main',
-    log,
+    log: view,
     runStart: null,
     openings: 1,
     pastLog: () => null,
@@ -79,7 +77,7 @@ async function setUp(async: boolean, retained: number) {
     detach: (subscription) => attached.delete(subscription),
     describe: () => ({ status: 'idle', queued: 0 }),
   };
-  return { model, log, session, batches, attached };
+  return { model, log, view, session, batches, attached };
 }
 
 const which = fc.nat(3);
@@ -199,6 +197,7 @@ describe('a connection', () => {
         form: objectForm,
         sink: {
           write: (payload) => written.push(...(payload as GatewayEvent[])) > 0,
+          unread: () => 0,
           sent: () => 0,
           end: () => {},
         },
@@ -226,7 +225,7 @@ describe('a connection', () => {
 
   it('goes on with a gap when everything it had still to read was cut', async () => {
     for (const async of [false, true]) {
-      const { log, session, model } = await setUp(async, 10_000);
+      const { log, view, session, model } = await setUp(async, 10_000);
       const outlet = new TestOutlet('earliest');
       const subscription = new Subscription(session, outlet);
       await subscription.open({ from: 'earliest' });
@@ -236,7 +235,7 @@ describe('a connection', () => {
       await log.settled();
       // All of them are older than the retention allows.
       await log.expire();
-      expect(log.first).to.equal(log.head + 1);
+      expect(view.first).to.equal(view.head + 1);
       outlet.writable = true;
       subscription.pump();
       for (let i = 0; i < 5; i++) await turn();

@@ -279,7 +279,7 @@ describe('a session of a plugin', () => {
     expect(await refusal(alice.callTool('add', { a: 1 }))).to.equal('SHUTTING_DOWN');
   });
 
-  it('a question of a call that a crash ended is withdrawn when the session is next used', async () => {
+  it('a question of a call that a crash ended is withdrawn at the next start', async () => {
     const path = newDatabase();
     const first = await bench({}, (config) => startDurable(path, config));
     const stream = await first.follow('alice');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AppEvent } from '../../server/index.js';
+import { toEntry } from '../../server/log/entry.js';
 import { AnswerWriter } from '../../server/runs/answer-writer.js';
-import { toEntry } from '../../server/sessions/entry.js';
 import type { EventDraft, GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import { cases } from '../support/fuzz.js';

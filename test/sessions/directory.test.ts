@@ -49,9 +49,9 @@ describe('the sessions of a process', () => {
     const { directory, reports } = directoryOn(store);
     for (let i = 0; i < 120; i++) {
       const session = directory.get(refOf(`n${i}`));
-      await session.open({ userId: 'u' });
+      await session.hold({ userId: 'u' });
       session.publish('c', 't', 1);
-      await session.log!.settled();
+      await session.writer!.settled();
       session.usedAt = performance.now() - 3_600_000;
     }
     bad.add('n3');
@@ -74,7 +74,7 @@ describe('the sessions of a process', () => {
   it('are one object each for as long as somebody holds it', async () => {
     const { directory } = directoryOn(memoryStore());
     const held = directory.get(refOf('held'));
-    await held.open({ userId: 'u' });
+    await held.hold({ userId: 'u' });
     held.usedAt = performance.now() - 3_600_000;
     await directory.sweep();
     expect([...directory.values()], 'given up').to.have.length(0);
@@ -82,7 +82,7 @@ describe('the sessions of a process', () => {
     await held.retire();
     held.usedAt = performance.now() - 3_600_000;
     await directory.sweep();
-    await held.open();
+    await held.look();
     expect(directory.peek(refOf('held')), 'opened by who held it').to.equal(held);
   });
 });

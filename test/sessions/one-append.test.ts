@@ -216,9 +216,11 @@ describe('what ends a run is stored with its end', () => {
     const aborting = session.abort();
     await waits;
     expect(turn('a').turn.signal.aborted).to.equal(true);
-    expect((await session.status()).status).to.equal('idle');
+    expect((await session.status()).status, 'what the log says').to.equal('running');
+    const next = session.send('b', { onBusy: 'reject' });
     expect(await settled(aborting), 'answered').to.equal(false);
     held.release();
+    expect(await next.accepted, 'the session is free').to.include({ position: 0 });
     expect(await aborting).to.equal(true);
     expect((await first.result).stopReason).to.equal('aborted');
   });

@@ -17,7 +17,7 @@ declare module 'agent-session-gateway' {
 
 const APP = `
 import { createGateway, defineApp, getContext, method } from 'agent-session-gateway';
-import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
+import { type Equal, expectType } from './fixtures/equal.js';
 import { channels, events } from './schemas.js';
 
 const app = defineApp({

@@ -13,7 +13,7 @@ import type { Connection, Sync } from './connection.js';
 import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
-import type { LogState } from './log-state.js';
+import { encodeActivity, type LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
 interface Append {
@@ -174,7 +174,7 @@ class Group {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { dedupe, opens, ends = [] }: AppendOptions,
+    { dedupe, opens, ends = [], activity }: AppendOptions,
   ): void {
     if (dedupe)
       this.#sql().putSent.run(
@@ -186,6 +186,10 @@ class Group {
         placeOfAccepted(events, first),
         Date.now(),
       );
+    if (activity) {
+      this.#sql().putActivity.run(encodeActivity(activity), log.id);
+      log.activity = activity;
+    }
     if (opens) this.#sql().putRun.run(log.id, first, opens.runId, opens.request);
     for (const { runId, key, result } of ends) {
       this.#sql().dropRun.run(log.id, runId);

@@ -1,8 +1,9 @@
 import type { StoredEvent } from '../store.js';
+import { sizeOf } from '../stored-size.js';
 import { decodeJournal, encodeEvents, encodeGroup } from './codec.js';
 import type { Connection } from './connection.js';
 import type { LiveLogs } from './live-logs.js';
-import { type LogState, sizeOf } from './log-state.js';
+import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
 /** Size of the journal, in characters, at which it is moved into chunks: what the next opening reads at most, and what tails hold. */

@@ -1,11 +1,22 @@
-import type { AppendResult, LogHead, SessionRecord, SessionRef, StoredEvent } from '../store.js';
+import {
+  type Activity,
+  type AppendResult,
+  IDLE,
+  type LogHead,
+  type SessionRecord,
+  type SessionRef,
+  type StoredEvent,
+} from '../store.js';
 import type { Row } from './driver.js';
 
-/** Size of events, in characters of their bodies. */
-export function sizeOf(events: readonly { readonly body: string }[]): number {
-  let size = 0;
-  for (const { body } of events) size += body.length;
-  return size;
+/** The activity of a session as its log's row has it: those that are idle are found by the word. */
+export function encodeActivity(activity: Activity): string {
+  return activity.status === 'idle' ? 'idle' : JSON.stringify(activity);
+}
+
+function decodeActivity(text: string | null): Activity | null {
+  if (text === 'idle') return IDLE;
+  return text === null ? null : (JSON.parse(text) as Activity);
 }
 
 /** A log that is held for writing. Between commits it says what the database has; a failed commit puts it back. */
@@ -27,6 +38,7 @@ export class LogState {
   tail: StoredEvent[] = [];
   batch: { readonly number: number; readonly result: AppendResult } | null = null;
   closed: boolean;
+  activity: Activity | null;
   updatedAt: number;
   /** False once nobody holds it here. */
   live = true;
@@ -34,6 +46,7 @@ export class LogState {
   size: number;
   /** What of that was told to `Usage`. */
   countedSize: number;
+  #taken: (() => void) | undefined;
 
   constructor(ref: SessionRef, row: Row, terms: readonly Row[]) {
     this.ref = { scope: ref.scope, app: ref.app, name: ref.name };
@@ -44,6 +57,7 @@ export class LogState {
     this.createdAt = row.created as number;
     this.updatedAt = row.updated as number;
     this.closed = row.closed !== null;
+    this.activity = decodeActivity(row.activity as string | null);
     this.first = row.first as number;
     this.head = row.head as number;
     this.chunked = this.head;
@@ -52,8 +66,10 @@ export class LogState {
     this.terms = terms.map((term) => ({ term: term.term as number, first: term.first as number }));
   }
 
-  /** Takes the log under a new term. */
-  acquire(term: number): void {
+  /** Takes the log under a new term. @param taken Called when the next one does */
+  acquire(term: number, taken?: () => void): void {
+    if (this.#taken) setImmediate(this.#taken);
+    this.#taken = taken;
     if (this.term !== 0 && !this.termKept) this.terms.pop();
     this.term = term;
     this.termKept = false;
@@ -63,22 +79,23 @@ export class LogState {
 
   /** What a failed commit has to put back. */
   mark(): () => void {
-    const { termKept, head, chunked, tail, batch, closed, updatedAt, size } = this;
+    const { termKept, head, chunked, tail, batch, closed, activity, updatedAt, size } = this;
     const { length } = tail;
     return () => {
-      Object.assign(this, { termKept, head, chunked, tail, batch, closed, updatedAt, size });
+      Object.assign(this, { termKept, head, chunked, tail, batch, closed, activity, updatedAt, size });
       tail.length = length;
     };
   }
 
   describe(): LogHead {
-    const { epoch, term, first, head, terms, closed } = this;
-    return { epoch, term: term || (terms.at(-1)?.term ?? 0), first, head, terms, closed };
+    const { epoch, term, first, head, terms, closed, activity } = this;
+    const place = { epoch, term: term || (terms.at(-1)?.term ?? 0), first, head, terms, closed };
+    return activity ? { ...place, activity } : place;
   }
 
   record(): SessionRecord {
-    const { ref, epoch, createdAt, updatedAt, closed, userId } = this;
-    const record = { ref, epoch, createdAt, updatedAt, closed };
+    const { ref, epoch, createdAt, updatedAt, closed, userId, activity } = this;
+    const record = { ref, epoch, createdAt, updatedAt, closed, ...(activity && { activity }) };
     return userId === null ? record : { ...record, userId };
   }
 }

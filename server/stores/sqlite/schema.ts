@@ -51,4 +51,8 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE log SET size = (SELECT coalesce(sum(size), 0) FROM chunk WHERE log = log.id)
     + (SELECT coalesce(sum(length(data)), 0) FROM message WHERE log = log.id);
   `,
+  `
+  ALTER TABLE log ADD COLUMN activity TEXT;   -- what its session is doing: 'idle', or JSON; NULL: its writer never said
+  CREATE INDEX log_busy ON log (session) WHERE activity <> 'idle';
+  `,
 ];

@@ -1,6 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 import {
   type Acquired,
+  type AcquireOptions,
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
@@ -134,12 +135,7 @@ export class SqliteStore implements Store {
     return this.#parts;
   }
 
-  acquire(
-    ref: SessionRef,
-    {
-      create,
-    }: { readonly holder: string; readonly create?: { readonly epoch: string; readonly userId?: string } },
-  ): Acquired {
+  acquire(ref: SessionRef, { create, taken }: AcquireOptions): Acquired {
     const { live, reader, terms } = this.#open;
     const kept = reader.log(ref);
     const created = !kept || kept.closed;
@@ -147,13 +143,12 @@ export class SqliteStore implements Store {
     try {
       const term = terms.next();
       const log = created ? this.#begin(ref, create!) : kept!;
-      log.acquire(term);
+      log.acquire(term, taken);
       live.add(log);
       return {
         kind: 'acquired',
         record: log.record(),
         head: log.describe(),
-        checkpoint: reader.checkpoint(log.id),
         openRuns: reader.openRuns(log.id),
         created,
       };
@@ -210,10 +205,11 @@ export class SqliteStore implements Store {
     return session === undefined ? null : reader.sent(session, key);
   }
 
-  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[]): void {
+  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
     const { connection, sql, reader, journal, usage } = this.#open;
     const log = reader.log(ref, ref.epoch);
     if (!log || checkpoint.seq < log.first) return;
+    if (log.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
     const undo = log.mark();
     const first = checkpoint.seq + 1;
     try {

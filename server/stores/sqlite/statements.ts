@@ -1,6 +1,7 @@
 import type { Database } from './driver.js';
 
-const LOG = 'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size';
+const LOG =
+  'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size, l.activity';
 
 /** The statements of the store, each prepared once. */
 export function prepareStatements(db: Database) {
@@ -23,8 +24,11 @@ export function prepareStatements(db: Database) {
     ),
     sizeOfSession: sql('SELECT sum(size) AS n FROM log WHERE session = ?'),
     unfinished: sql(
-      `SELECT DISTINCT s.scope, s.app, s.name FROM run r JOIN log l ON l.id = r.log JOIN session s ON s.id = l.session
-       WHERE l.closed IS NULL ORDER BY s.open`,
+      `SELECT s.scope, s.app, s.name FROM session s JOIN log l ON l.id = s.open
+       WHERE s.id IN (
+         SELECT l.session FROM run r JOIN log l ON l.id = r.log WHERE l.closed IS NULL
+         UNION SELECT session FROM log WHERE activity <> 'idle' AND closed IS NULL
+       ) ORDER BY s.open`,
     ),
 
     log: sql(`SELECT ${LOG} FROM log l WHERE l.id = ?`),
@@ -35,6 +39,7 @@ export function prepareStatements(db: Database) {
     ),
     moveHead: sql('UPDATE log SET head = ?, updated = ?, size = size + ? WHERE id = ?'),
     moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1), size = size + ?2 WHERE id = ?3'),
+    putActivity: sql('UPDATE log SET activity = ? WHERE id = ?'),
     closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
 
     terms: sql('SELECT term, first FROM term WHERE log = ? ORDER BY term'),

@@ -1,6 +1,7 @@
 import type { SessionRef, StoredSize } from '../store.js';
+import { sizeOf } from '../stored-size.js';
 import type { LiveLogs } from './live-logs.js';
-import { type LogState, sizeOf } from './log-state.js';
+import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
 /** Scopes whose totals are remembered; beyond it all are worked out anew when they are asked for. */

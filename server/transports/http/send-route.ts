@@ -71,7 +71,7 @@ async function streamRun(
   else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
   const finish = (): void => {
-    connection.gone();
+    connection.gone('done');
     sink.finish();
   };
   const { 'last-event-id': lastEventId } = request.headers;

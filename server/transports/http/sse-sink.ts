@@ -81,6 +81,10 @@ export class SseSink implements Sink {
     return sentBytes(this.#response.socket);
   }
 
+  unread(): number {
+    return this.#socket?.writableLength ?? this.#response.writableLength;
+  }
+
   /** Calls back whenever the receiver has caught up. */
   onDrain(drained: () => void): void {
     const { socket } = this.#response;

@@ -1,19 +1,16 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
-import { initialState, type SessionState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
+import { reduce, type SessionState } from '../../shared/fold.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import {
+  type Activity,
   type AppendOptions,
-  type Checkpoint,
   type EventRecord,
-  type LogHead,
   type LogRef,
   type Store,
-  type StoredEvent,
   StoreError,
 } from '../stores/store.js';
+import { activityOf, changesActivity, isSameActivity } from './activity.js';
 import type { Answering } from './answering.js';
 import {
   type Committed,
@@ -24,32 +21,26 @@ import {
   sizeOf,
 } from './append-group.js';
 import { LogBatch } from './batch.js';
-import { type Entry, parseEvent, toEntry } from './entry.js';
-import { LazyFold } from './lazy-fold.js';
-import { DEFAULT_PAGE_BYTES, type LogListener, type LogOptions } from './log-options.js';
-import { type ReadableLog, termAt } from './readable-log.js';
-import { RetainedEvents } from './retention.js';
+import { type Entry, toEntry } from './entry.js';
+import type { LogListener, LogOptions } from './log-options.js';
+import type { LogView } from './log-view.js';
+import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { unavailable } from './unavailable.js';
 
-/** Messages kept in memory for turns and snapshots; older ones are read from the store. */
-export const MESSAGES_IN_MEMORY = 1000;
-const PAGE = { events: 1000, bytes: 1 << 20 };
 /** Characters of events that wait for a store which can't be written; beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
 /** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
 const DOUBT_MS = 30_000;
 
-/** The writer of one session's log: batches what an event-loop turn appended, folds what the store acknowledged, and only then lets it be seen. */
-export class SessionLog implements ReadableLog {
-  readonly ref: LogRef;
+/**
+ * The writer of one session's log, where it is held: batches what an event-loop turn appended and hands to the view what the store has
+ * acknowledged; only then it is seen.
+ */
+export class LogWriter {
+  readonly view: LogView;
   readonly term: number;
-  head: number;
-  readonly terms: LogHead['terms'];
-  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
-  readonly pageBytes: number;
-  readonly #fold: LazyFold;
-  readonly #retained: RetainedEvents;
+  readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
   #groups: Group[] = [];
@@ -58,7 +49,6 @@ export class SessionLog implements ReadableLog {
   /** What the store has not answered yet. */
   #writing: Group | null = null;
   #broken: unknown = null;
-  #dropped = 0;
   #fresh: EventRecord[] = [];
   /** The answer that deltas were committed of, as far as it is known. */
   #answering: Answering | null = null;
@@ -68,89 +58,30 @@ export class SessionLog implements ReadableLog {
   readonly #over = new Set<string>();
   readonly #retry = new StoreRetry(() => this.#flush());
 
-  private constructor(
-    store: Store,
-    ref: LogRef,
-    head: LogHead,
-    checkpoint: Checkpoint | null,
-    options: LogOptions,
-  ) {
+  private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
-    this.pageBytes = options.pageBytes ?? DEFAULT_PAGE_BYTES;
-    this.ref = ref;
-    this.term = head.term;
-    this.terms = head.terms;
-    const base = checkpoint ?? { seq: 0, state: initialState, messageCount: 0 };
-    this.head = base.seq;
-    this.#fold = new LazyFold(base.state);
-    this.#retained = new RetainedEvents(this, store, {
+    this.view = view;
+    this.term = term;
+    this.#cutter = new LogCutter(view, store, {
       ...options,
-      base,
-      first: head.first,
-      kept: (messageCount) => this.#forgetMessages(messageCount),
+      term,
       failed: (error) => options.listener.unavailable(error),
     });
   }
 
-  /** Place just before the `message_start` that came last, as far as it was read here. */
-  lastStart: number | null = null;
-
-  /** Opens an acquired log and folds it. */
-  static open(
-    store: Store,
-    acquired: { readonly ref: LogRef; readonly head: LogHead; readonly checkpoint: Checkpoint | null },
-    options: LogOptions,
-  ): MaybePromise<SessionLog> {
-    const log = new SessionLog(store, acquired.ref, acquired.head, acquired.checkpoint, options);
-    const { messageCount, state } = log.base;
-    const rows =
-      messageCount > 0 ? store.messages(log.ref, { limit: MESSAGES_IN_MEMORY, before: messageCount }) : [];
-    return andThen(rows, (messages) => {
-      log.#dropped = messageCount - messages.length;
-      log.#fold.state = { ...state, messages };
-      return andThen(log.#catchUp(acquired.head.head), () => log);
-    });
+  /** Goes on with a log that was acquired under a term: its view is to stand at the head that it had then. */
+  static open(store: Store, view: LogView, term: number, options: LogOptions): MaybePromise<LogWriter> {
+    return andThen(view.folded(), () => new LogWriter(store, view, term, options));
   }
 
-  /** The fold at `head`. Its `messages` are the last ones only; see `messageCount`. */
+  get ref(): LogRef {
+    return this.view.ref;
+  }
+
+  /** The fold of what is acknowledged. */
   get state(): SessionState {
-    return this.#fold.state;
-  }
-
-  get messageCount(): number {
-    return this.#dropped + this.state.messages.length;
-  }
-
-  /** Lowest retained sequence number; `head + 1` when nothing is retained. */
-  get first(): number {
-    return this.#retained.first;
-  }
-
-  /** The fold just before `first`. */
-  get base(): Checkpoint {
-    return this.#retained.base;
-  }
-
-  get cursor(): string {
-    return this.cursorAt(this.head);
-  }
-
-  cursorAt(seq: number): string {
-    return formatCursor(this.ref.epoch, this.termAt(seq), seq);
-  }
-
-  termAt(seq: number): number {
-    return termAt(this.terms, seq);
-  }
-
-  read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
-    return this.#store.read(this.ref, after, limit, bytes);
-  }
-
-  /** Messages that a cut put into rows. */
-  storedMessages(before: number, limit: number): MaybePromise<readonly Message[]> {
-    return this.#store.messages(this.ref, { before, limit });
+    return this.view.state;
   }
 
   /**
@@ -207,9 +138,9 @@ export class SessionLog implements ReadableLog {
 
   /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
   async quiesce(): Promise<void> {
-    while (this.#groups.length > 0 || this.#writing || this.#retained.cutting) {
+    while (this.#groups.length > 0 || this.#writing || this.#cutter.cutting) {
       await this.settled();
-      await this.#retained.cutting;
+      await this.#cutter.cutting;
     }
   }
 
@@ -225,7 +156,7 @@ export class SessionLog implements ReadableLog {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0) group.waiter?.resolve({ first: this.head + 1, last: this.head });
+      if (entries.length === 0) group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
     if (this.#groups.length === 0 && !this.#writing) this.#over.clear();
@@ -255,19 +186,21 @@ export class SessionLog implements ReadableLog {
   #write(group: Group, entries: readonly Entry[]): void {
     const { dedupe, opens, close } = group.options ?? {};
     const ends = endsOf(group, entries);
+    const activity = this.#activityAfter(entries);
     const options: AppendOptions = {
       term: this.term,
       batch: ++this.#batch,
       ...(dedupe && { dedupe }),
       ...(opens && { opens }),
       ...(ends && { ends }),
+      ...(activity && { activity }),
       ...(close && { close }),
     };
     const records = entries.map((entry) => entry.record);
     try {
       const result = this.#store.append(this.ref, records, options);
       if (!isPromise(result)) {
-        this.#commit(group, entries, result, ends);
+        this.#commit(group, entries, result, options);
         return;
       }
       this.#writing = group;
@@ -276,7 +209,7 @@ export class SessionLog implements ReadableLog {
           // Too late: whoever waited was told.
           if (this.#broken) return;
           this.#writing = null;
-          this.#commit(group, entries, value, ends);
+          this.#commit(group, entries, value, options);
           this.#flush();
         },
         (error: unknown) => {
@@ -290,12 +223,19 @@ export class SessionLog implements ReadableLog {
     }
   }
 
-  #commit(
-    group: Group,
-    entries: readonly Entry[],
-    result: Committed,
-    ends: AppendOptions['ends'] | null,
-  ): void {
+  /** What the session does once these are stored; null where that is what it does now. */
+  #activityAfter(entries: readonly Entry[]): Activity | null {
+    if (!entries.some(({ record }) => changesActivity(record.type))) return null;
+    const { activity, head } = this.view;
+    const state = entries.reduce((folded, { event }) => reduce(folded, event), this.state);
+    let { start } = activity;
+    if (state.run && state.run.runId !== activity.runId)
+      start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
+    const after = activityOf(state, start);
+    return isSameActivity(activity, after) ? null : after;
+  }
+
+  #commit(group: Group, entries: readonly Entry[], result: Committed, options: AppendOptions): void {
     if (this.#retry.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
     if (result.duplicate) this.#batch -= 1;
@@ -304,13 +244,12 @@ export class SessionLog implements ReadableLog {
       for (const { record, event } of entries) {
         record.seq = seq++;
         record.term = this.term;
-        this.#fold.add(event);
-        this.#retained.added(record);
+        this.view.ingest(record, event);
         this.#fresh.push(record);
       }
-      this.head = result.last;
+      if (options.activity) this.view.become(options.activity);
       const { close = false, acknowledged } = group.options ?? {};
-      for (const { runId } of ends ?? []) this.#over.add(runId);
+      for (const { runId } of options.ends ?? []) this.#over.add(runId);
       this.#closed = close;
       acknowledged?.();
     }
@@ -363,32 +302,11 @@ export class SessionLog implements ReadableLog {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    void this.#retained.trim();
+    void this.#cutter.trim();
   }
 
   /** Cuts what has become too old. */
   expire(): MaybePromise<void> {
-    return this.#broken ? undefined : this.#retained.expire();
-  }
-
-  /** What is now in rows may leave memory. */
-  #forgetMessages(kept: number): void {
-    const excess = Math.min(this.state.messages.length - MESSAGES_IN_MEMORY, kept - this.#dropped);
-    if (excess <= 0) return;
-    this.#dropped += excess;
-    this.#fold.state = { ...this.state, messages: this.state.messages.slice(excess) };
-  }
-
-  #catchUp(head: number): MaybePromise<void> {
-    if (this.head >= head) return;
-    return andThen(this.read(this.head, PAGE.events, PAGE.bytes), (page) => {
-      for (const record of page) {
-        this.#fold.add(parseEvent(record));
-        this.#retained.added(record);
-        this.head = record.seq;
-        if (record.type === 'message_start') this.lastStart = record.seq - 1;
-      }
-      return page.length === 0 ? undefined : this.#catchUp(head);
-    });
+    return this.#broken ? undefined : this.#cutter.expire();
   }
 }

@@ -20,6 +20,4 @@ export interface LogOptions {
   readonly listener: LogListener;
   /** The time by which events age, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. @default 4 MiB */
-  readonly pageBytes?: number;
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../../shared/messages.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { lastThatFit } from './fit.js';
-import type { SessionLog } from './log.js';
+import type { LogView } from './log-view.js';
 import { messagePage } from './snapshot.js';
 
 /** Messages that are read at once: what is read and does not fit was read for nothing. */
@@ -14,11 +14,11 @@ export interface PageBounds {
 }
 
 /**
- * Up to `limit` messages before the ordinal `before` that fit a size, oldest first; at least one, where there is one. `start` is the
+ * Up to `limit` messages of a folded log before the ordinal `before` that fit a size, oldest first; at least one, where there is one. `start` is the
  * ordinal where the page before ends: of rows that the store has lost too, or they would be asked for for ever.
  */
 export function boundedPage(
-  log: SessionLog,
+  log: LogView,
   before: number,
   { limit, bytes }: PageBounds,
 ): MaybePromise<{ readonly messages: readonly Message[]; readonly start: number }> {

@@ -3,6 +3,7 @@ import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
+import type { LogView } from './log-view.js';
 import type { ReadableLog } from './readable-log.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
@@ -25,49 +26,29 @@ interface Cut {
   readonly size: number;
 }
 
-export interface RetainedOptions {
+export interface LogCutterOptions {
+  /** The writer's. */
+  readonly term: number;
   readonly retention: Retention;
-  readonly first: number;
-  readonly base: Checkpoint;
   /** The time by which events age, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** So many messages are in rows of the store now. */
-  kept(messageCount: number): void;
   /** A cut was not made; a later one will be. */
   failed(error: unknown): void;
 }
 
-/** The events that a log still has. Drops the oldest once there are too many, behind a checkpoint of their fold. */
-export class RetainedEvents {
-  readonly #log: ReadableLog;
+/** Drops the oldest events of a log once there are too many, behind a checkpoint of their fold. */
+export class LogCutter {
+  readonly #log: LogView;
   readonly #store: Store;
-  readonly #options: RetainedOptions;
-  #first: number;
-  #base: Checkpoint;
-  /** Size of the retained events, in characters. */
-  #chars = 0;
+  readonly #options: LogCutterOptions;
   #cutting: Promise<void> | null = null;
   /** Size of what a cut was to drop that failed, and that the store may have made. */
   #inDoubt: number | null = null;
-  /** When the oldest was written, once that was looked up. */
-  #oldestAt: number | null = null;
 
-  constructor(log: ReadableLog, store: Store, options: RetainedOptions) {
+  constructor(log: LogView, store: Store, options: LogCutterOptions) {
     this.#log = log;
     this.#store = store;
     this.#options = options;
-    this.#first = options.first;
-    this.#base = options.base;
-  }
-
-  /** Lowest retained sequence number; one above the head when nothing is retained. */
-  get first(): number {
-    return this.#first;
-  }
-
-  /** The fold just before `first`. */
-  get base(): Checkpoint {
-    return this.#base;
   }
 
   /** Resolves when the cut that is on its way has ended. */
@@ -75,22 +56,16 @@ export class RetainedEvents {
     return this.#cutting;
   }
 
-  added(event: StoredEvent): void {
-    if (event.seq === this.#first) this.#oldestAt = event.ts;
-    this.#chars += event.body.length;
-  }
-
   /** Cuts if there is enough to be dropped to be worth it. */
   trim(): MaybePromise<void> {
     const { events, bytes } = this.#options.retention;
-    const excess =
-      this.#log.head - this.#first + 1 > events * (1 + SLACK) || this.#chars > bytes * (1 + SLACK);
-    if (excess) return this.#cut();
+    const { head, first, range } = this.#log;
+    if (head - first + 1 > events * (1 + SLACK) || range.chars > bytes * (1 + SLACK)) return this.#cut();
   }
 
   /** Cuts what has become too old. */
   expire(): MaybePromise<void> {
-    if (this.#cutting || this.#log.head < this.#first) return;
+    if (this.#cutting || this.#log.head < this.#log.first) return;
     return andThen(this.#oldest(), (ts) => (ts < this.#oldestAllowed() ? this.#cut() : undefined));
   }
 
@@ -99,9 +74,10 @@ export class RetainedEvents {
   }
 
   #oldest(): MaybePromise<number> {
-    if (this.#oldestAt !== null) return this.#oldestAt;
-    return andThen(this.#log.read(this.#first - 1, 1, 1), ([oldest]) => {
-      this.#oldestAt = oldest?.ts ?? null;
+    const { range, first } = this.#log;
+    if (range.oldestAt !== null) return range.oldestAt;
+    return andThen(this.#log.read(first - 1, 1, 1), ([oldest]) => {
+      range.oldestAt = oldest?.ts ?? null;
       return oldest?.ts ?? Number.POSITIVE_INFINITY;
     });
   }
@@ -126,19 +102,20 @@ export class RetainedEvents {
   /** Works out what is to be dropped; null when there is nothing. */
   #plan(): MaybePromise<Cut | null> {
     const { events: maxEvents, bytes: maxChars } = this.#options.retention;
+    const { head, first, range } = this.#log;
+    const { base } = range;
     const oldest = this.#oldestAllowed();
-    let events = this.#log.head - this.#first + 1 - maxEvents;
-    let chars = this.#chars - maxChars;
+    let events = head - first + 1 - maxEvents;
+    let chars = range.chars - maxChars;
     const drops = (event: StoredEvent): boolean => {
       if (events <= 0 && chars <= 0 && event.ts >= oldest) return false;
       events -= 1;
       chars -= event.body.length;
       return true;
     };
-    const base = this.#base;
     const folded = foldWhile(this.#log, base.seq, { ...base.state, messages: [] }, drops);
     return andThen(folded, ({ state, seq, size }) => {
-      if (seq < this.#first) return null;
+      if (seq < first) return null;
       const { messages } = state;
       const messageCount = base.messageCount + messages.length;
       return { checkpoint: { seq, state: { ...state, messages: [] }, messageCount }, messages, size };
@@ -146,33 +123,20 @@ export class RetainedEvents {
   }
 
   #make({ checkpoint, messages, size }: Cut): MaybePromise<void> {
-    const undo = this.#move(checkpoint, size);
+    // Before the store answers, so that whoever reads a page that begins too late finds out why.
+    const undo = this.#log.range.move(checkpoint, size);
     const failed = (error: unknown): never => {
       undo();
       this.#inDoubt = size;
       throw error;
     };
-    const done = (): void => this.#options.kept(checkpoint.messageCount);
+    const done = (): void => this.#log.forgetMessages(checkpoint.messageCount);
     try {
-      const result = this.#store.cut(this.#log.ref, checkpoint, messages);
+      const result = this.#store.cut(this.#log.ref, checkpoint, messages, this.#options.term);
       return isPromise(result) ? result.then(done, failed) : done();
     } catch (error) {
       return failed(error);
     }
-  }
-
-  /** Goes on from a checkpoint, before the store answers, so that whoever reads a page that begins too late finds out why. */
-  #move(checkpoint: Checkpoint, size: number): () => void {
-    const before = [this.#base, this.#first, this.#oldestAt] as const;
-    this.#base = checkpoint;
-    this.#first = checkpoint.seq + 1;
-    this.#chars -= size;
-    this.#oldestAt = null;
-    return () => {
-      [this.#base, this.#first, this.#oldestAt] = before;
-      // Others may have been added meanwhile.
-      this.#chars += size;
-    };
   }
 
   /** After a cut that failed: finds out whether the store has made it nevertheless. */
@@ -181,9 +145,10 @@ export class RetainedEvents {
     if (size === null) return;
     return andThen(this.#store.checkpoint(this.#log.ref), (kept) => {
       this.#inDoubt = null;
-      if (!kept || kept.seq <= this.#base.seq) return;
-      this.#move(kept, size);
-      this.#options.kept(kept.messageCount);
+      const { range } = this.#log;
+      if (!kept || kept.seq <= range.base.seq) return;
+      range.move(kept, size);
+      this.#log.forgetMessages(kept.messageCount);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { StoreError } from '../stores/store.js';
 
 /**
@@ -17,4 +18,17 @@ export function unavailable(error: unknown): GatewayError {
     retryAfterMs: 1000,
     cause: error,
   });
+}
+
+/** A call of the store whose failure is what callers are told of one. */
+export function asUnavailable<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  const failed = (error: unknown): never => {
+    throw error instanceof StoreError ? unavailable(error) : error;
+  };
+  try {
+    const answer = call();
+    return isPromise(answer) ? answer.catch(failed) : answer;
+  } catch (error) {
+    return failed(error);
+  }
 }

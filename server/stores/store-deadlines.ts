@@ -1,5 +1,5 @@
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { type Store, StoreError, type StoreErrorCode } from '../stores/store.js';
+import { type Store, StoreError, type StoreErrorCode } from './store.js';
 
 interface Pending {
   readonly at: number;
@@ -19,7 +19,7 @@ class Deadlines {
   }
 
   bound<T>(what: string, answer: MaybePromise<T>, code: StoreErrorCode = 'UNAVAILABLE'): MaybePromise<T> {
-    if (!isPromise(answer)) return answer;
+    if (!isPromise(answer) || this.#ms === Number.POSITIVE_INFINITY) return answer;
     return new Promise<T>((resolve, reject) => {
       const call: Pending = { at: performance.now() + this.#ms, code, what, reject };
       this.#pending.add(call);
@@ -57,7 +57,6 @@ class Deadlines {
  * @param ms `Infinity` waits for ever.
  */
 export function withDeadlines(store: Store, ms: number): Store {
-  if (ms === Number.POSITIVE_INFINITY) return store;
   const deadlines = new Deadlines(ms);
   return {
     durability: store.durability,
@@ -71,7 +70,8 @@ export function withDeadlines(store: Store, ms: number): Store {
     head: (ref, epoch) => deadlines.bound('head', store.head(ref, epoch)),
     conversations: (ref) => deadlines.bound('conversations', store.conversations(ref)),
     lookup: (ref, key) => deadlines.bound('lookup', store.lookup(ref, key)),
-    cut: (log, checkpoint, messages) => deadlines.bound('cut', store.cut(log, checkpoint, messages)),
+    cut: (log, checkpoint, messages, term) =>
+      deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
     messages: (log, page) => deadlines.bound('messages', store.messages(log, page)),
     record: (ref) => deadlines.bound('record', store.record(ref)),

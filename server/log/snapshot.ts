@@ -4,30 +4,33 @@ import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { lastThatFit } from './fit.js';
-import type { SessionLog } from './log.js';
+import type { LogView } from './log-view.js';
 import { foldWhile } from './retention.js';
 
 /** Messages a snapshot carries; `history` has the older ones. */
 const SNAPSHOT_MESSAGES = 50;
 
 // Readers that come together are given one state, which is then encoded once.
-const latest = new WeakMap<SessionLog, { readonly seq: number; readonly state: WeakRef<SessionState> }>();
+const latest = new WeakMap<LogView, { readonly seq: number; readonly state: WeakRef<SessionState> }>();
 
 /**
  * The folded state at a retained place, as clients receive it: the last messages, as far as they fit `pageBytes`. Null when the place
  * was cut while the store was asked.
  */
-export function stateAt(log: SessionLog, seq: number): MaybePromise<SessionState | null> {
+export function stateAt(log: LogView, seq: number): MaybePromise<SessionState | null> {
   const known = latest.get(log);
   const shared = known?.seq === seq ? known.state.deref() : undefined;
   if (shared) return shared;
-  return andThen(foldedAt(log, seq), (state) => {
-    if (state) latest.set(log, { seq, state: new WeakRef(state) });
-    return state;
-  });
+  return andThen(
+    andThen(log.folded(), () => foldedAt(log, seq)),
+    (state) => {
+      if (state) latest.set(log, { seq, state: new WeakRef(state) });
+      return state;
+    },
+  );
 }
 
-function foldedAt(log: SessionLog, seq: number): MaybePromise<SessionState | null> {
+function foldedAt(log: LogView, seq: number): MaybePromise<SessionState | null> {
   if (seq === log.head) return trim(log, log.state, log.messageCount, seq);
   // One base throughout: a cut may move it while the store is asked.
   const { base } = log;
@@ -47,25 +50,22 @@ function foldedAt(log: SessionLog, seq: number): MaybePromise<SessionState | nul
   });
 }
 
-function trim(log: SessionLog, state: SessionState, count: number, seq: number): SessionState {
+function trim(log: LogView, state: SessionState, count: number, seq: number): SessionState {
   const { messages } = lastThatFit(state.messages.slice(-SNAPSHOT_MESSAGES), log.pageBytes);
   const cursor = formatCursor(log.ref.epoch, log.termAt(seq), seq);
   return { ...state, cursor, messages, hasMore: count > messages.length };
 }
 
-/** Up to `limit` messages before the ordinal `before`, oldest first: from memory, else from the store's rows. */
-export function messagePage(
-  log: SessionLog,
-  before: number,
-  limit: number,
-): MaybePromise<readonly Message[]> {
-  const end = Math.min(before, log.messageCount);
+/** Up to `limit` messages of a folded log before the ordinal `before`, oldest first: from memory, else from the store's rows. */
+export function messagePage(log: LogView, before: number, limit: number): MaybePromise<readonly Message[]> {
+  const { messageCount, state } = log;
+  const end = Math.min(before, messageCount);
   const start = Math.max(0, end - limit);
-  const inMemory = log.messageCount - log.state.messages.length;
-  if (start >= inMemory) return log.state.messages.slice(start - inMemory, end - inMemory);
+  const inMemory = messageCount - state.messages.length;
+  if (start >= inMemory) return state.messages.slice(start - inMemory, end - inMemory);
   const stored = Math.min(end, inMemory);
   return andThen(log.storedMessages(stored, stored - start), (rows) => [
     ...rows,
-    ...log.state.messages.slice(0, end - stored),
+    ...state.messages.slice(0, end - stored),
   ]);
 }

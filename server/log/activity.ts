@@ -1,0 +1,36 @@
+import type { SessionState } from '../../shared/fold.js';
+import { type Activity, IDLE } from '../stores/store.js';
+
+/** Events after which a session does something else. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'message_accepted',
+  'message_start',
+  'message_end',
+  'steer',
+  'tool_confirmation_required',
+  'tool_confirmation_result',
+  'input_required',
+  'input_result',
+  'session_closed',
+]);
+
+/** Whether a session may do something else after an event of this type. */
+export function changesActivity(type: string): boolean {
+  return CHANGING.has(type);
+}
+
+/**
+ * What a session does by its folded state.
+ *
+ * @param start Place just before the first event of the active run's.
+ */
+export function activityOf({ run, pending, queue }: SessionState, start: number | undefined): Activity {
+  if (!run && queue.length === 0 && pending.length === 0) return IDLE;
+  const active = run && { runId: run.runId, ...(start !== undefined && { start }) };
+  const status = pending.length > 0 ? 'waiting' : 'running';
+  return { status, ...active, queued: queue.length };
+}
+
+export function isSameActivity(a: Activity, b: Activity): boolean {
+  return a.status === b.status && a.runId === b.runId && a.start === b.start && a.queued === b.queued;
+}
