@@ -115,6 +115,10 @@ export type { AppAccess, ClientMessages, SessionAccess } from './operations/envi
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,
+  Dialect,
+  DialectOptions,
+  DialectStream,
+  Encoded,
   GatewayPlugin,
   PluginContext,
   PluginRequest,

@@ -112,6 +112,12 @@ export class EventConnection implements Outlet {
     return this.#closed;
   }
 
+  /** Whether everything there is of what it follows was written. */
+  get caughtUp(): boolean {
+    for (const subscription of this.#subscriptions.values()) if (!subscription.caughtUp) return false;
+    return true;
+  }
+
   /** Canonical keys of the sessions it follows. */
   get sessionIds(): readonly string[] {
     return [...this.#subscriptions.keys()];

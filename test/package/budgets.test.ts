@@ -7,9 +7,9 @@ import { ROOT } from '../support/program.js';
 const SIZES = {
   // All a page can load, the part for WebSockets too. The aim is 12 KiB.
   'client/index.ts': { max: 16_800, external: [] },
-  'client/node/index.ts': { max: 5300, external: [] },
+  'client/node/index.ts': { max: 5500, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 8700, external: ['zod'] },
+  'shared/index.ts': { max: 9000, external: ['zod'] },
 } as const;
 
 /** What hooks may add to a page that has the client, besides their framework. */
