@@ -1,7 +1,7 @@
 import type { EventOf, GatewayEvent, SubscriptionInfo } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Reader } from './reader.js';
-import { backoff, createWatchdog, openScope, within } from './timing.js';
+import { backoff, createWatchdog, openScope, quietTimer, within } from './timing.js';
 import { createTrack, type Track } from './track.js';
 import { asGatewayError, silence } from './transport/failure.js';
 import type { ClientTransport, Link, LinkEnd, SubscriptionChange } from './transport/transport.js';
@@ -59,6 +59,8 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   let isApart = false;
   let tried = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let renewals = 0;
+  let renewal: ReturnType<typeof setTimeout> | undefined;
   let defaultApp: string | undefined;
   const watchdog = createWatchdog(() => closed({ error: silence() }));
 
@@ -68,6 +70,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   };
   const unlink = () => {
     clearTimeout(timer);
+    clearTimeout(renewal);
     watchdog.stop();
     const links = [link, next];
     link = next = undefined;
@@ -118,6 +121,8 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
           const old = link;
           link = own;
           next = undefined;
+          clearTimeout(renewal);
+          renewals = 0;
           isAsking = false;
           for (const track of tracks.values()) track.unlink();
           old?.close();
@@ -127,9 +132,12 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       onProgress: () => own === link && watchdog.heard(),
       onStale: () => own === link && renew(),
       onClose: (end) => {
-        // The old one goes on.
-        if (own === next) next = undefined;
-        else if (own === link) closed(end);
+        // The old one goes on, dead as it may be.
+        if (own === next) {
+          next = undefined;
+          clearTimeout(renewal);
+          if (!end.error || !isFinal(end.error)) renewAfter(backoff(renewals++, end.retryMs));
+        } else if (own === link) closed(end);
       },
     });
     return own;
@@ -137,11 +145,16 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   const renew = () => {
     if (state !== 'open') return hurry();
     next?.close();
+    clearTimeout(renewal);
     try {
       next = dial();
+      renewAfter(connectMs);
     } catch {
       // The present one goes on.
     }
+  };
+  const renewAfter = (ms: number) => {
+    renewal = quietTimer(ms, renew);
   };
   const hurry = () => {
     if (state === 'reconnecting' && !link) open();

@@ -8,6 +8,7 @@ import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
+import { withTracedAppends } from './diagnostics/append.js';
 import { Documents } from './documents/documents.js';
 import { Lifecycle } from './lifecycle.js';
 import { AddressGate } from './limits/address-gate.js';
@@ -16,12 +17,14 @@ import { RequestGate } from './limits/request-gate.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { flattenMethods } from './methods/flatten.js';
 import { OpenCalls } from './operations/open-calls.js';
-import { Operations } from './operations/operations.js';
+import type { Operations } from './operations/operations.js';
+import { TracedOperations } from './operations/traced-operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
 import { Refusals } from './refusals.js';
 import { checkLogged } from './schema/check-logged.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
+import type { SessionRef } from './stores/store.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
 import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
@@ -37,6 +40,8 @@ const CHATTER_PER_SECOND = 50;
 export interface GatewayState {
   /** New work is turned away. */
   draining: boolean;
+  /** The store is open. */
+  open: boolean;
 }
 
 /** The parts of a gateway. */
@@ -56,6 +61,8 @@ export interface Assembly {
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
   readonly refusals: Refusals;
+  /** Answers that are written and not read. */
+  readonly unread: UnreadAnswers;
   /** Counts the connections of each address. */
   readonly connectionGate: AddressGate;
   /** Whether an address is that of a proxy that is trusted, so many hops away. */
@@ -77,7 +84,7 @@ export interface Assembly {
  */
 export function assemble(config: ParsedConfig, ready: () => Promise<void> | null): Assembly {
   const { auth, sessionScope, limits, store, id, logger } = config;
-  const state: GatewayState = { draining: false };
+  const state: GatewayState = { draining: false, open: false };
   const log = (error: unknown, what: string): void => logger.error({ error, gateway: id }, what);
   const lifecycle = new Lifecycle(log);
   const report = (error: unknown, what: string): void => {
@@ -105,6 +112,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const ticker = new Ticker(limits, report);
   const connections = new Connections(
     {
+      gatewayId: id,
       ticker,
       presence,
       allowed: (identity) => quotas.connections(identity),
@@ -122,7 +130,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const tickets = new Tickets();
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
-  const operations: Operations = new Operations({
+  const operations: Operations = new TracedOperations({
     gatewayId: id,
     store,
     apps,
@@ -184,7 +192,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals },
+    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {
@@ -201,10 +209,11 @@ function sessionEnvironment(
     'notify' | 'report' | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
-  const { limits, store, id, onDisconnect } = config;
+  const { limits, id, onDisconnect } = config;
   const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } = limits;
+  const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
-    store,
+    store: withTracedAppends(config.store, { gatewayId: id, format }),
     holder: id,
     retention,
     pageBytes,

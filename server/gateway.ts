@@ -26,6 +26,7 @@ import { isPromise } from './maybe-promise.js';
 import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
+import { type GatewayStats, statsOf } from './stats.js';
 import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
 import type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
@@ -58,7 +59,6 @@ export class Gateway<
   readonly #doors: Doors;
   #opening: Promise<void> | null = null;
   #recovered: Promise<void> = Promise.resolve();
-  #open = false;
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
@@ -106,7 +106,7 @@ export class Gateway<
 
   /** Opens the store on first use; null once it is open. */
   #ready(): Promise<void> | null {
-    if (this.#open) return null;
+    if (this.#parts.state.open) return null;
     if (this.#closed) return Promise.reject(closedForGood());
     this.#opening ??= this.#openStore();
     return this.#opening;
@@ -133,7 +133,7 @@ export class Gateway<
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
-      this.#open = true;
+      this.#parts.state.open = true;
     } catch (error) {
       this.#opening = null;
       throw error;
@@ -278,6 +278,11 @@ export class Gateway<
     return this.execute('sessions', { limit, before }, options);
   }
 
+  /** What it has on its hands now, for metrics. */
+  stats(): GatewayStats {
+    return statsOf(this.#parts);
+  }
+
   /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -305,7 +310,7 @@ export class Gateway<
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
-    if (this.#open) await this.#closeStore();
+    if (state.open) await this.#closeStore();
     lifecycle.emit('stopped', {});
   }
 

@@ -119,6 +119,10 @@ export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './oper
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,
+  Dialect,
+  DialectOptions,
+  DialectStream,
+  Encoded,
   GatewayPlugin,
   PluginContext,
   PluginRequest,
@@ -128,6 +132,7 @@ export type {
 } from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
+export type { GatewayStats, RunCounts } from './stats.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';

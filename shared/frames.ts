@@ -71,11 +71,11 @@ export interface ChunkFrame extends StreamItem {
 
 /** An event of a session or of the connection. */
 export interface EventFrame {
-  readonly type: 'event';
+  /** The type of the event. No other frame has this field, and this one has no `type`. */
+  readonly event: string;
+  readonly type?: never;
   /** The cursor, for events of a log. */
   readonly id?: string;
-  readonly event: string;
-  readonly sessionId?: string;
   readonly data: unknown;
 }
 

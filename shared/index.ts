@@ -27,6 +27,7 @@ export {
   isGatewayError,
   isGuardError,
 } from './errors.js';
+export { EventReader } from './event-reader.js';
 export {
   type Envelope,
   type EventDraft,

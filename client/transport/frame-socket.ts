@@ -1,3 +1,4 @@
+import { EventReader } from '../../shared/event-reader.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { ClientFrame, ServerFrame, StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
@@ -101,6 +102,7 @@ export function openFrameSocket(
   { onEvent, onEnd, onIdle }: SocketHandlers,
 ): FrameSocket {
   const waiting = new Map<string, Waiting>();
+  const events = new EventReader();
   let wire: FrameWire | undefined;
   let given: Given = {};
   /** The last `error` frame: why the connection is closed, if it is. */
@@ -184,8 +186,8 @@ export function openFrameSocket(
   };
   const take = (frame: ServerFrame) => {
     switch (frame.type) {
-      case 'event':
-        return takeEvent({ ...(frame.data as object), type: frame.event } as GatewayEvent);
+      case undefined:
+        return takeEvent(events.read(frame.event, frame.data, frame.id));
       case 'chunk': {
         const request = waiting.get(frame.id);
         if (request?.onChunk) return request.onChunk(frame);

@@ -1,6 +1,6 @@
 import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
-import type { GatewayEvent } from '../../shared/events.js';
+import { EventReader } from '../../shared/event-reader.js';
 import type { StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
@@ -135,6 +135,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   const { signal, abort } = openScope();
   const { credentials } = client;
   const decoder = new SseDecoder();
+  const reader = new EventReader();
   let connectionId = '';
   let stopRenewal = () => {};
 
@@ -148,16 +149,16 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     const ask = { ...opening(targets), signal };
     for await (const events of readEvents(client, ask, decoder, handlers.onProgress)) events.forEach(take);
   };
-  const take = ({ event: type, data }: SseEvent) => {
+  const take = ({ event: type, data, id }: SseEvent) => {
     if (signal.aborted) return;
-    const event = { ...JSON.parse(data), type };
-    if (type === 'connected') {
+    const event = reader.read(type, JSON.parse(data), id);
+    if (event.type === 'connected') {
       // Before it is passed on: what follows `connected` may already subscribe.
       connectionId = event.connectionId;
       // A stream is opened with its token: a new one takes over with the new token, before the old one runs out.
       stopRenewal = credentials.renew(event.authExpiresInMs, () => handlers.onStale?.());
     } else if (type === 'auth_expired') credentials.expired();
-    handlers.onEvent(event as GatewayEvent);
+    handlers.onEvent(event);
   };
   run().then(
     () => finish(),

@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo, TransientEventType } from '../../shared/events.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
+import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import { isPromise } from '../maybe-promise.js';
 import { Stall } from './stall.js';
 import { type Outlet, type RunFilter, type Subscribable, Subscription } from './subscription.js';
@@ -17,6 +18,8 @@ export interface Sink {
   write(payload: unknown): boolean;
   /** Bytes that the receiver has taken so far, whether or not it has caught up. */
   sent(): number;
+  /** Bytes that are written and that the receiver has not taken. */
+  unread(): number;
   end(reason: EndReason): void;
 }
 
@@ -39,6 +42,13 @@ export interface ConnectionOptions {
   readonly client: boolean;
 }
 
+/** How a connection has ended. */
+export interface ConnectionEnding {
+  readonly reason: ConnectionEndReason;
+  /** Sessions it followed. */
+  readonly subscriptions: number;
+}
+
 /** Above this a vector would not fit a header; only the SDK resumes so many sessions, through `subscribe`. */
 const VECTOR_SESSIONS = 8;
 const CHECKPOINT_MS = 250;
@@ -53,10 +63,12 @@ const MAX_HELD = 1024 * 1024;
 export class EventConnection implements Outlet {
   readonly options: ConnectionOptions;
   readonly #subscriptions = new Map<string, Subscription>();
-  readonly #onClose: (connection: EventConnection) => void;
+  readonly #onClose: (connection: EventConnection, ending: ConnectionEnding) => void;
   readonly #report: (error: unknown, what: string) => void;
   readonly #diesAt: number;
   readonly #stall: Stall;
+  /** When it was opened; monotonic milliseconds. */
+  readonly openedAt = performance.now();
   identity: Identity;
   #held = 0;
   #heartbeatAt = performance.now();
@@ -67,7 +79,7 @@ export class EventConnection implements Outlet {
 
   constructor(
     options: ConnectionOptions,
-    onClose: (connection: EventConnection) => void,
+    onClose: (connection: EventConnection, ending: ConnectionEnding) => void,
     report: (error: unknown, what: string) => void,
   ) {
     this.options = options;
@@ -91,8 +103,19 @@ export class EventConnection implements Outlet {
     return !this.#stall.blocked && !this.#closed;
   }
 
+  /** Sessions it follows. */
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Whether everything there is of what it follows was written. */
+  get caughtUp(): boolean {
+    for (const subscription of this.#subscriptions.values()) if (!subscription.caughtUp) return false;
+    return true;
   }
 
   /** Canonical keys of the sessions it follows. */
@@ -208,7 +231,7 @@ export class EventConnection implements Outlet {
     const { sink } = this.options;
     if (reason === 'expired' && this.writable)
       this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
-    this.gone();
+    this.gone(reason);
     try {
       sink.end(reason);
     } catch (error) {
@@ -216,13 +239,14 @@ export class EventConnection implements Outlet {
     }
   }
 
-  /** The transport is closed. */
-  gone(): void {
+  /** The transport is closed, or about to be. @param reason By default its client has left. */
+  gone(reason: ConnectionEndReason = 'left'): void {
     if (this.#closed) return;
     this.#closed = true;
+    const ending = { reason, subscriptions: this.#subscriptions.size };
     for (const subscription of this.#subscriptions.values()) subscription.close();
     this.#subscriptions.clear();
-    this.#onClose(this);
+    this.#onClose(this, ending);
   }
 
   /** Does what is due. Called about once a second. */

@@ -1,12 +1,14 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { Presence } from '../auth/presence.js';
 import type { Identity } from '../auth/types.js';
+import { traceConnectionEnd } from '../diagnostics/connection-end.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import { type ConnectionOptions, EventConnection } from './connection.js';
+import { type ConnectionEnding, type ConnectionOptions, EventConnection } from './connection.js';
 import type { Ticker } from './ticker.js';
 
 /** What a gateway's connections work with. */
 export interface ConnectionsEnvironment {
+  readonly gatewayId: string;
   readonly ticker: Ticker;
   /** Whom connections are open for, so that a caller who is withdrawn loses them. */
   readonly presence: Presence;
@@ -36,6 +38,11 @@ export class Connections {
     this.#notify = notify;
   }
 
+  /** The open connections. */
+  values(): Iterable<EventConnection> {
+    return this.#open.values();
+  }
+
   get size(): number {
     return this.#open.size;
   }
@@ -57,9 +64,9 @@ export class Connections {
     }
     const connection: EventConnection = new EventConnection(
       options,
-      (closed) => {
+      (closed, ending) => {
         leave();
-        this.#remove(closed, userKey);
+        this.#remove(closed, userKey, ending);
       },
       this.#env.report,
     );
@@ -96,9 +103,10 @@ export class Connections {
     for (const connection of [...this.#open.values()]) connection.end('drain');
   }
 
-  #remove(connection: EventConnection, userKey: string): void {
+  #remove(connection: EventConnection, userKey: string, ending: ConnectionEnding): void {
     this.#open.delete(connection.id);
     this.#env.ticker.delete(connection);
+    traceConnectionEnd(this.#env.gatewayId, connection, ending);
     if (!connection.options.client) return;
     const count = this.#perUser.get(userKey)! - 1;
     if (count > 0) this.#perUser.set(userKey, count);

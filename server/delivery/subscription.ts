@@ -2,6 +2,7 @@ import { type Cursor, parseCursor } from '../../shared/cursor.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
@@ -59,6 +60,8 @@ export class Subscription {
   #announcing = true;
   #log: ReadableLog | null = null;
   #after = 0;
+  /** The answer that the receiver knows to be written. */
+  #known: Answering | null = null;
   /** Where the run of the filter has ended. */
   #end: Cursor | null = null;
   #begun = false;
@@ -129,6 +132,11 @@ export class Subscription {
     return this.#announcing;
   }
 
+  /** Whether it has sent everything there is. */
+  get caughtUp(): boolean {
+    return !this.#start && this.#after >= (this.#log?.head ?? 0);
+  }
+
   /** The session's log was lost to this process. */
   interrupt(): void {
     this.close();
@@ -158,10 +166,12 @@ export class Subscription {
         if (!this.#follow()) return;
       } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
         this.#after = batch.last;
-        if (!this.#filter || batch.runId === this.#filter.runId) {
+        const isWhole = !this.#filter || batch.runId === this.#filter.runId;
+        if (isWhole && (!batch.needs || batch.needs === this.#known)) {
           this.#outlet.write(batch.payload(this.#outlet.form, this.session.id));
           if (this.#filter) this.#checkEnd(batch.events);
         } else this.#send(batch.events, log);
+        if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
       } else if (!this.#page(log)) return;
     }
   }
@@ -185,6 +195,7 @@ export class Subscription {
     const reopened = this.#log !== null;
     this.#log = log;
     this.#after = 0;
+    this.#known = null;
     if (!reopened) return this.#outlet.moved();
     this.#sendGap('epoch', null);
     this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
@@ -258,6 +269,7 @@ export class Subscription {
         this.#start = found;
         this.#log = found.log;
         this.#after = found.after;
+        this.#known = null;
         this.#announcing = found.snapshot !== undefined;
         // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
         if (found.resume !== 'exact') return true;
@@ -271,7 +283,9 @@ export class Subscription {
     const runId = this.#filter?.runId;
     const wanted = runId === undefined ? events : events.filter((event) => event.runId === runId);
     if (wanted.length === 0) return;
-    this.#outlet.write(this.#outlet.form.events(wanted, this.session.id, log.ref.epoch));
+    const origin = { sessionId: this.session.id, epoch: log.ref.epoch };
+    this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known));
+    for (const event of wanted) this.#known = answeringAfter(event, this.#known);
     if (this.#filter) this.#checkEnd(wanted);
   }
 

@@ -1,10 +1,22 @@
 import type { TransientEventData, TransientEventType } from '../../shared/events.js';
+import { type Answering, answeringAfter } from '../log/answering.js';
 import type { StoredEvent } from '../stores/store.js';
+
+/** Where events are from. */
+export interface Origin {
+  /** Canonical key. */
+  readonly sessionId: string;
+  readonly epoch: string;
+}
 
 /** How a kind of connection writes events. One object per form: batches cache what they encoded by it. */
 export interface WireForm<P> {
-  /** Stored events, joined into one payload. */
-  events(events: readonly StoredEvent[], sessionId: string, epoch: string): P;
+  /**
+   * Stored events, joined into one payload.
+   *
+   * @param known The answer that their reader knows to be written; null for whoever begins to read.
+   */
+  events(events: readonly StoredEvent[], origin: Origin, known: Answering | null): P;
   /** An event of this connection alone. `id` is the position a client resumes from. */
   transient<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): P;
 }
@@ -14,7 +26,42 @@ export type TransientPayload<T extends TransientEventType> = TransientEventData[
   readonly cursor?: string;
 };
 
-/** The wire JSON of a stored event: its body with the fields that its place gives it. */
-export function eventJson(event: StoredEvent, sessionId: string, epoch: string): string {
-  return `{"sessionId":"${sessionId}","cursor":"${epoch}.${event.term}.${event.seq}",${event.body.slice(1)}`;
+/** A stored event on its way to the wire. */
+export interface WireEvent {
+  readonly type: string;
+  readonly cursor: string;
+  /** JSON of its data. */
+  readonly data: string;
+}
+
+/**
+ * What the wire says of stored events. The cursor is the id's to say; a delta says neither session nor answer where they are those of
+ * the delta before it, whose log it shares by its cursor.
+ *
+ * @param whole Whether each event names its session and cursor, for streams whose ids do not tell.
+ */
+export function eachEvent(
+  events: readonly StoredEvent[],
+  { sessionId, epoch }: Origin,
+  { known, whole = false }: { readonly known: Answering | null; readonly whole?: boolean },
+  take: (event: WireEvent) => void,
+): void {
+  let answering = known;
+  for (const event of events) {
+    const { type, term, seq } = event;
+    const cursor = `${epoch}.${term}.${seq}`;
+    const repeats = answering?.has(event) ?? false;
+    const body = repeats ? answering!.rest(event) : event.body;
+    let data = body;
+    if (whole) data = `{"sessionId":"${sessionId}","cursor":"${cursor}",${body.slice(1)}`;
+    else if (!repeats) data = `{"sessionId":"${sessionId}",${body.slice(1)}`;
+    take({ type, cursor, data });
+    if (!repeats) answering = answeringAfter(event, answering);
+  }
+}
+
+/** The data of an event of one connection, without a cursor that its id says. */
+export function transientData<T extends TransientEventType>(data: TransientPayload<T>, id?: string): object {
+  const { cursor, ...rest } = data;
+  return { ts: Date.now(), ...(cursor === id || cursor === undefined ? rest : { cursor, ...rest }) };
 }

@@ -83,13 +83,11 @@ export function frameMessages(): Messages {
   const { authenticated, error } = serverFrameSchemas;
   const events = EVENTS.map((type) => {
     const fields = {
-      type: { const: 'event' },
-      id: TEXT,
       event: { const: type },
-      sessionId: TEXT,
+      id: TEXT,
       data: eventSchema(type),
     };
-    const payload = object(fields, ['id', 'sessionId']);
+    const payload = object(fields, ['id']);
     return [`event.${type}`, message(type, { summary: EVENT_WORDS[type], payload })];
   });
   const frame = (name: string, summary: string, schema: Parameters<typeof convert>[0]): [string, object] => [

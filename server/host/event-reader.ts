@@ -55,7 +55,7 @@ export async function* readEvents(
     }
   } finally {
     signal?.removeEventListener('abort', end);
-    connection.gone();
+    connection.gone(queue.finished && !signal?.aborted ? 'done' : 'left');
   }
 }
 
@@ -77,6 +77,11 @@ class EventQueue implements Sink {
 
   sent(): number {
     return this.#at;
+  }
+
+  /** What waits for a reader in this process is objects. */
+  unread(): number {
+    return 0;
   }
 
   end(): void {

@@ -5,6 +5,7 @@ import type { From, ResultOf, RunResult } from '../../shared/operation-types.js'
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
+import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
 import type { Operations, PlainOperation, Sent } from '../operations/operations.js';
 import { eventType } from '../publish-options.js';
@@ -32,11 +33,14 @@ export function hostCaller(
   { transport = 'host', signal }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
 ): Caller {
   let own = signal;
+  // Inside a call it goes on with the caller's trace.
+  const { traceId = newTraceId(), parentSpan } = currentContext() ?? {};
   return {
     identity,
     transport,
     clientId: newConnectionId(),
-    traceId: newTraceId(),
+    traceId,
+    parentSpan,
     trusted: true,
     // Most calls never look at it, and Node makes one slowly.
     get signal() {
@@ -48,6 +52,12 @@ export function hostCaller(
 
 /** What `from` may be besides a cursor. */
 const WORDS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
+
+/** Where to start, as operations take it. */
+export function startOf(from: HostEventsOptions['from']): { readonly from?: From; readonly cursor?: string } {
+  if (from === undefined) return {};
+  return WORDS.has(from) ? { from: from as From } : { cursor: from };
+}
 
 /** A session for host code, in the scope of its caller: the operations of the table, called in process. */
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
@@ -68,10 +78,9 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
   };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { from, signal } = options;
-    const start = from === undefined || WORDS.has(from) ? { from: from as From } : { cursor: from };
     return readEvents(env, identity, { signal }, async (connection) => {
       await env.ready();
-      await operations.open(connection, [{ sessionId: id, ...start }]);
+      await operations.open(connection, [{ sessionId: id, ...startOf(from) }]);
     });
   };
   return {

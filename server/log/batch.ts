@@ -1,5 +1,6 @@
 import type { WireForm } from '../delivery/wire-form.js';
 import type { StoredEvent } from '../stores/store.js';
+import { type Answering, answeringAfter, namesAnswer } from './answering.js';
 
 /** What one flush committed. Encoded once for each wire form, however many subscribers there are. */
 export class LogBatch {
@@ -9,25 +10,35 @@ export class LogBatch {
   readonly last: number;
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
+  /** What readers have to know of the answer that is being written to be given the shared payload; undefined for nothing. */
+  readonly needs: Answering | undefined;
+  /** What readers know of it afterwards; undefined where it says nothing of it. */
+  readonly tells: Answering | null | undefined;
+  readonly #before: Answering | null;
   // Most sessions have readers of one form only, and most batches are looked at once.
   #form: WireForm<unknown> | null = null;
   #payload: unknown;
   #others: Map<WireForm<unknown>, unknown> | null = null;
 
-  constructor(epoch: string, events: readonly StoredEvent[]) {
+  /** @param before The answer that was being written when it began, as far as it is known. */
+  constructor(epoch: string, events: readonly StoredEvent[], before: Answering | null = null) {
     this.epoch = epoch;
     this.events = events;
     this.first = events[0]!.seq;
     this.last = events.at(-1)!.seq;
     const { runId } = events[0]!;
     this.runId = events.every((event) => event.runId === runId) ? runId : undefined;
+    this.#before = before;
+    const naming = events.filter(namesAnswer);
+    this.needs = before && naming[0] && before.has(naming[0]) ? before : undefined;
+    this.tells = naming.length === 0 ? undefined : naming.reduce(after, before);
   }
 
   payload<P>(form: WireForm<P>, sessionId: string): P {
     if (this.#form === form) return this.#payload as P;
     let payload = this.#others?.get(form) as P | undefined;
     if (payload !== undefined) return payload;
-    payload = form.events(this.events, sessionId, this.epoch);
+    payload = form.events(this.events, { sessionId, epoch: this.epoch }, this.#before);
     if (!this.#form) {
       this.#form = form;
       this.#payload = payload;
@@ -37,4 +48,8 @@ export class LogBatch {
     }
     return payload;
   }
+}
+
+function after(before: Answering | null, event: StoredEvent): Answering | null {
+  return answeringAfter(event, before);
 }

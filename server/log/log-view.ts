@@ -103,6 +103,8 @@ export class LogView implements ReadableLog {
 
   /** Takes note of where the log stands by now. */
   update({ head, first, terms, activity }: LogHead): void {
+    // What was asked for earlier and came later is no news.
+    if (head < this.head && terms.at(-1)?.term === this.#terms.at(-1)?.term) return;
     if (first > this.first || head < (this.#folded?.at ?? 0)) this.#stale = true;
     this.head = head;
     this.#first = first;

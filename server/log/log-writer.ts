@@ -11,6 +11,7 @@ import {
   StoreError,
 } from '../stores/store.js';
 import { activityOf, changesActivity, isSameActivity } from './activity.js';
+import type { Answering } from './answering.js';
 import {
   type Committed,
   type Drafts,
@@ -49,6 +50,8 @@ export class LogWriter {
   #writing: Group | null = null;
   #broken: unknown = null;
   #fresh: EventRecord[] = [];
+  /** The answer that deltas were committed of, as far as it is known. */
+  #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
   /** Runs that ended while events of theirs were on their way here. */
@@ -295,7 +298,8 @@ export class LogWriter {
 
   #deliver(): void {
     if (this.#fresh.length === 0) return;
-    const batch = new LogBatch(this.ref.epoch, this.#fresh);
+    const batch = new LogBatch(this.ref.epoch, this.#fresh, this.#answering);
+    if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
     void this.#cutter.trim();

@@ -3,6 +3,7 @@ import type { StreamItem } from '../../shared/frames.js';
 import type { MethodContext } from '../../shared/method.js';
 import { isTracked } from '../../shared/tracked.js';
 import { startDeadline } from '../deadline.js';
+import type { StreamObserver } from '../diagnostics/invocation.js';
 import { admit } from './admit.js';
 import { CallContext } from './call-context.js';
 import { runInContext } from './context.js';
@@ -41,6 +42,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   #closed = false;
   #failure: { readonly error: unknown } | undefined;
   #cancelDeadline: (() => void) | undefined;
+  #observer: StreamObserver | undefined;
 
   /** @param closed Called once, when it is over. */
   constructor(entry: MethodEntry, params: unknown, context: MethodContext, closed: () => void = () => {}) {
@@ -49,6 +51,11 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     this.#onClosed = closed;
     this.#caller = context.signal;
     this.#call = new CallContext(context);
+  }
+
+  /** Has somebody hear of its end, and the handler run in their context. To be called before it is opened. */
+  observe(observer: StreamObserver): void {
+    this.#observer = observer;
   }
 
   /**
@@ -116,7 +123,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
       this.#cancelDeadline = startDeadline(timeoutMs, () =>
         this.stop(new GatewayError({ code: 'TIMEOUT', message: late })),
       );
-      this.#iterator = await runInContext(this.#call, () => this.#run());
+      this.#iterator = await this.#inCall(() => this.#run());
       this.#opener?.resolve();
     } catch (error) {
       this.#close({ error });
@@ -156,7 +163,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   async #step(iterator: AsyncIterator<unknown>): Promise<void> {
     let step: IteratorResult<unknown>;
     try {
-      step = await runInContext(this.#call, () => iterator.next());
+      step = await this.#inCall(() => iterator.next());
       if (typeof step !== 'object' || step === null) throw noResult(this.#entry.path);
     } catch (error) {
       this.#close({ error });
@@ -192,6 +199,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     if (this.#closed) return;
     this.#closed = true;
     this.#onClosed();
+    this.#observer?.closed(failure);
     this.#cancelDeadline?.();
     this.#caller.removeEventListener('abort', this.#onCallerGone);
     this.#call.release();
@@ -203,10 +211,15 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     for (const waiter of waiting) waiter.resolve(DONE);
   }
 
+  #inCall<Result>(work: () => Result): Result {
+    const run = (): Result => runInContext(this.#call, work);
+    return this.#observer ? this.#observer.context(run) : run();
+  }
+
   async #cleanUp(): Promise<void> {
     const iterator = this.#iterator;
     if (!iterator?.return) return;
-    const returning = runInContext(this.#call, async () => {
+    const returning = this.#inCall(async () => {
       await iterator.return?.();
     });
     await new Promise<void>((resolve, reject) => {

@@ -16,6 +16,16 @@ export class OpenCalls {
     this.#allowed = allowed;
   }
 
+  /** Calls that are not answered yet. */
+  get size(): number {
+    return this.#calls;
+  }
+
+  /** Open streams of methods. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   /**
    * Counts an answer that stays open, such as a stream of one run; call what it returns once it is over.
    *

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
 import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
@@ -19,6 +20,7 @@ import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { AccessedOperation, OperationEnvironment } from './environment.js';
 import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
+import { traceOf } from './trace-of.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, 'send' | 'invoke'>;
@@ -101,6 +103,7 @@ export class Operations {
       onBusy,
       metadata,
       user,
+      trace: traceOf(caller),
       clientTools: params.clientTools,
       parameters: params.parameters,
       admit: () => {
@@ -160,12 +163,12 @@ export class Operations {
     for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
   }
 
-  /** Tells a new connection what it follows, then lets it follow. @throws GatewayError */
+  /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
   async open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
     protocol: number = PROTOCOL_RANGE.max,
-  ): Promise<void> {
+  ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
     // Who speaks for a caller in this process follows to its end what was accepted.
     if (connection.options.client) this.#assertOpen();
     const followed = [];
@@ -175,6 +178,7 @@ export class Operations {
       followed.push({ id: session.id, ...(await connection.follow(session, target)) });
     }
     this.#env.connections.announce(connection);
+    const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
     const { expiresAt } = connection.identity;
     connection.send('connected', {
       protocol,
@@ -184,10 +188,11 @@ export class Operations {
       heartbeatMs: connection.options.heartbeatMs,
       ...authExpiry(expiresAt),
       defaultApp: this.#env.apps.defaultApp,
-      sessions: Object.fromEntries(followed.map(({ id, info }) => [id, info])),
+      sessions,
     });
     connection.heartbeat();
     for (const { begin } of followed) begin();
+    return sessions;
   }
 
   async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {

@@ -67,7 +67,7 @@ export class PluginHost {
       tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
       session: (sessionId, identity) => {
         const { app, name } = apps.parse(sessionId);
-        return openPluginSession(host, apps.format(app, name), { identity, transport });
+        return openPluginSession({ host, limits }, apps.format(app, name), { identity, transport });
       },
       on: (event, listener) => lifecycle.on(event, listener),
       report,

@@ -1,13 +1,15 @@
 import type { Identity } from '../auth/types.js';
-import { type HostEnvironment, hostCaller, openSession } from '../host/open-session.js';
+import { hostCaller, openSession } from '../host/open-session.js';
+import { type DialectEnvironment, streamDialect } from './dialect-stream.js';
 import type { PluginSession } from './plugin.js';
 
 /** A session for a plugin, in the scope of whom it acts for. @param transport Name of the plugin, as lifecycle events and methods see it. */
 export function openPluginSession(
-  env: HostEnvironment,
+  plugin: DialectEnvironment,
   id: string,
   { identity, transport }: { readonly identity: Identity; readonly transport: string },
 ): PluginSession {
+  const { host: env } = plugin;
   return {
     ...openSession(env, id, hostCaller(identity, { transport })),
     async callTool(name, input, { signal, progress } = {}) {
@@ -15,6 +17,7 @@ export function openPluginSession(
       const caller = hostCaller(identity, { transport, ...(signal && { signal }) });
       return env.operations.callTool({ sessionId: id, name, input, ...(progress && { progress }) }, caller);
     },
+    stream: (dialect, options = {}) => streamDialect(plugin, { id, identity, transport }, dialect, options),
     async discard() {
       await env.ready();
       await env.operations.discard(id, hostCaller(identity, { transport }));

@@ -4,11 +4,14 @@ import type { AppSummary } from '../../shared/operation-types.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
-import type { SessionHandle } from '../host/session-handle.js';
+import type { Dialect, Encoded } from '../delivery/dialect.js';
+import type { HostEventsOptions, SessionHandle } from '../host/session-handle.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
+
+export type { Dialect, Encoded };
 
 /** A request to a plugin's route. The gateway has checked its host and origin. */
 export interface PluginRequest {
@@ -55,6 +58,23 @@ export interface CallToolOptions {
   readonly progress?: ToolProgressListener;
 }
 
+/** Where a stream in another protocol begins, and who reads it. */
+export interface DialectOptions extends HostEventsOptions {
+  /** Answered with the stream, as Server-Sent Events; where there is none, only the last state counts. */
+  readonly response?: ServerResponse;
+}
+
+/** A session that is being told in another protocol. */
+export interface DialectStream<State> {
+  /**
+   * Resolves with the state at which the dialect said that all is told; the response is still open then. Rejects with what the dialect
+   * threw, or why there is no more: `ABORTED` (its reader has left, or the signal), `SHUTTING_DOWN`, `UNAUTHENTICATED`, `OVERLOADED`.
+   */
+  readonly over: Promise<State>;
+  /** Ends the response. @param text Last words. */
+  finish(text?: string): void;
+}
+
 /** A session in the scope of a plugin's caller: what host code has of one, and its tools. */
 export interface PluginSession extends SessionHandle {
   /**
@@ -64,6 +84,11 @@ export interface PluginSession extends SessionHandle {
    * @throws GatewayError why the call was not begun
    */
   callTool(name: string, input: unknown, options?: CallToolOptions): Promise<ToolOutput>;
+  /**
+   * Tells of the session in another protocol, over the gateway's own event streams: their encoding, heartbeats (comments), back-pressure
+   * and bounds for slow readers, and their end with the caller's token.
+   */
+  stream<State>(dialect: Dialect<State>, options?: DialectOptions): DialectStream<State>;
   /** Closes the session and drops all that is kept of it. */
   discard(): Promise<void>;
 }

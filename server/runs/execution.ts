@@ -24,6 +24,7 @@ import { createTurn } from './turn.js';
 
 /** What a run's execution needs of its session. */
 export interface ExecutionHost {
+  readonly gatewayId: string;
   readonly session: TurnSession;
   readonly app: Application;
   readonly log: LogWriter;
@@ -73,12 +74,22 @@ export class Execution implements RunContext {
   constructor(run: Run, host: ExecutionHost) {
     this.#run = run;
     this.#host = host;
-    this.#writer = new AnswerWriter(run.id, (draft) => host.log.append(draft), host.answerSize);
+    const append = (draft: EventDraft): number => {
+      if (run.firstDeltaAt === null && isDelta(draft)) run.firstDeltaAt = performance.now();
+      return host.log.append(draft);
+    };
+    this.#writer = new AnswerWriter(run.id, append, host.answerSize);
     if (run.resumed) this.#writer.resume(run.resumed);
   }
 
+  get gatewayId(): string {
+    return this.#host.gatewayId;
+  }
   get runId(): string {
     return this.#run.id;
+  }
+  get over(): Promise<unknown> {
+    return this.#run.ended;
   }
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -188,6 +199,7 @@ export class Execution implements RunContext {
     // What is behind an error that clients may read is for the log alone.
     const unseen = isGatewayError(error) ? error.cause : error;
     if (unseen !== undefined || !isGatewayError(error)) this.#host.report(unseen, 'the app failed');
+    this.#run.failure = { error };
     const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
     this.#host.end(this.#run, {
       stopReason: 'error',
@@ -271,6 +283,7 @@ export class Execution implements RunContext {
 
   #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
     const error = { code: 'TIMEOUT', message } as const;
+    this.#run.failure ??= { error: new GatewayError(error) };
     this.#host.end(this.#run, { stopReason: 'timeout', error });
     return error;
   }
@@ -353,6 +366,8 @@ export function endDrafts(
   };
   return error ? [{ type: 'run_error', ...base, ...error }, end] : [end];
 }
+
+const isDelta = ({ type }: EventDraft): boolean => type === 'content_delta' || type === 'reasoning_delta';
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<string | AppEvent, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

@@ -7,8 +7,11 @@ import type { Resumption } from './resumption.js';
 
 /** What the parts of a running turn need of their run. After the run has ended nothing of it has an effect. */
 export interface RunContext {
+  readonly gatewayId: string;
   readonly runId: string;
   readonly signal: AbortSignal;
+  /** Settles when the end of the run is stored, or its call is over. */
+  readonly over: Promise<unknown>;
   readonly user: UserContext | null;
   readonly session: ToolSession;
   readonly tools: ToolSet;

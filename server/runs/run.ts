@@ -5,6 +5,7 @@ import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
 import type { Context } from '../async-context.js';
+import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
 
@@ -19,6 +20,8 @@ export interface RunRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The trace of the send that began it. */
+  readonly trace?: TraceOrigin | undefined;
 }
 
 /** A run from acceptance to its one `message_end`. */
@@ -28,8 +31,8 @@ export class Run {
   readonly messageId: string;
   /** The answer so far, where a former process began the run and this one goes on with it. */
   readonly resumed: Message | null;
-  /** The context in which it was accepted: its app runs there, whoever started, answered or ended it. */
-  readonly context: Context;
+  /** The context in which it was accepted: its app runs there, whoever started, answered or ended it; from its start on with its trace. */
+  context: Context;
   /** Resolves when `message_end` is acknowledged; rejects only with `SHUTTING_DOWN`, when another process goes on with the run. */
   readonly ended: Promise<RunResult>;
   /** Place just before `message_accepted`; set once that is acknowledged. */
@@ -37,6 +40,12 @@ export class Run {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
   doomed = false;
+  /** Monotonic milliseconds: taken up here, given to its app, first text or reasoning of it. */
+  readonly acceptedAt = performance.now();
+  startedAt: number | null = null;
+  firstDeltaAt: number | null = null;
+  /** What its app failed with. */
+  failure: { readonly error: unknown } | null = null;
   #resolve!: (result: RunResult) => void;
   #reject!: (error: GatewayError) => void;
 

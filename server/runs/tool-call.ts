@@ -2,6 +2,7 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
 import { isToolResult, type Tool, type ToolContext, type ToolOutput } from '../apps/tool.js';
+import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
@@ -19,8 +20,12 @@ interface Call {
 /** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
 export async function callTool(run: RunContext, name: string, input: unknown): Promise<unknown> {
   const asked = run.resumption?.takeCall(name, input) ?? null;
-  const call = { callId: asked?.callId ?? newCallId(), toolName: name, asked };
-  const { callId } = call;
+  const call = { callId: asked?.callId ?? newCallId(), toolName: name, asked, runId: run.runId };
+  return traceTool(run, call, () => callLogged(run, call, input));
+}
+
+async function callLogged(run: RunContext, call: Call, input: unknown): Promise<unknown> {
+  const { callId, toolName: name, asked } = call;
   if (!asked) run.emit('tool_use', { callId, name, input });
   try {
     return logResult(run, call, await perform(run, call, input));
@@ -34,10 +39,18 @@ export async function callTool(run: RunContext, name: string, input: unknown): P
 /** Calls a tool outside of a run: its result as content, a failure as an error result. Never rejects. */
 export async function callToolAlone(run: RunContext, call: Call, input: unknown): Promise<ToolOutput> {
   try {
+    return await traceTool(run, call, () => answerAlone(run, call, input));
+  } catch (error) {
+    const { message } = error as ToolCallError;
+    return { content: [{ type: 'text', text: message }], isError: true };
+  }
+}
+
+async function answerAlone(run: RunContext, call: Call, input: unknown): Promise<ToolOutput> {
+  try {
     return toOutput(await perform(run, call, input));
   } catch (error) {
-    const { message } = toFailure(run, call, error);
-    return { content: [{ type: 'text', text: message }], isError: true };
+    throw toFailure(run, call, error);
   }
 }
 

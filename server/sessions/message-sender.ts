@@ -5,6 +5,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { ClientTool, RunResult } from '../../shared/operation-types.js';
+import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId, newRunId } from '../ids.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { LogRef, Store, StoredSend } from '../stores/store.js';
@@ -20,6 +21,8 @@ export interface SendRequest {
   readonly user: UserContext | null;
   readonly clientTools?: readonly ClientTool[] | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Whose trace it belongs to. */
+  readonly trace?: TraceOrigin | undefined;
   /** Who sent it, where a session is not one person's alone. */
   readonly senderId?: string | undefined;
   /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
@@ -92,6 +95,7 @@ export class MessageSender {
         metadata: request.metadata ?? {},
         clientTools: request.clientTools ?? [],
         parameters: request.parameters ?? {},
+        trace: request.trace,
       },
       hash,
     );

@@ -4,7 +4,7 @@ import type { RunRequest } from '../runs/run.js';
 import type { OpenRun } from '../stores/store.js';
 
 /** What of a request its session's log does not hold, because its readers are not to see it. */
-type Private = Pick<RunRequest, 'key' | 'user' | 'metadata' | 'clientTools' | 'parameters'> & {
+type Private = Pick<RunRequest, 'key' | 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trace'> & {
   readonly messageId: string;
 };
 
@@ -17,8 +17,9 @@ export function toOpenRun({
   metadata,
   clientTools,
   parameters,
+  trace,
 }: RunRequest): OpenRun {
-  const kept: Private = { messageId: message.id, key, user, metadata, clientTools, parameters };
+  const kept: Private = { messageId: message.id, key, user, metadata, clientTools, parameters, trace };
   return { runId, request: JSON.stringify(kept) };
 }
 
@@ -40,14 +41,27 @@ export class OpenRuns {
 
   request({ runId, message, preceding = [], onBusy }: QueuedMessage): RunRequest {
     const user = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
-    const kept = this.#runs.get(runId) ?? {
+    const kept: Omit<Private, 'messageId'> = this.#runs.get(runId) ?? {
       key: undefined,
       user,
       metadata: {},
       clientTools: [],
       parameters: {},
     };
-    const { key, metadata, clientTools, parameters } = kept;
-    return { runId, message, preceding, onBusy, key, user: kept.user, metadata, clientTools, parameters };
+    const { key, metadata, clientTools, parameters, trace } = kept;
+    return {
+      ...{
+        runId,
+        message,
+        preceding,
+        onBusy,
+        key,
+        user: kept.user,
+        metadata,
+        clientTools,
+        parameters,
+        trace,
+      },
+    };
   }
 }

@@ -108,6 +108,12 @@ class LoneCall implements RunContext {
     void this.#context(() => callToolAlone(this, call, input)).then((result) => this.#end(result));
   }
 
+  get gatewayId(): string {
+    return this.#env.holder;
+  }
+  get over(): Promise<unknown> {
+    return this.result;
+  }
   get runId(): string {
     return this.#callId;
   }

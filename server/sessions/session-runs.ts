@@ -5,6 +5,7 @@ import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { rootContext } from '../async-context.js';
+import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
@@ -201,13 +202,15 @@ export class SessionRuns {
     run.context(() => {
       const { user } = run.request;
       this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user });
-      execution.start(said);
+      run.startedAt = performance.now();
+      traceRun(run, execution, said);
     });
   }
 
   #host(log: LogWriter): ExecutionHost {
     const { runMs, waitMs, answerSize } = this.#env;
     return {
+      gatewayId: this.#env.holder,
       session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
       app: this.#env.app(this.#session.ref.app),
       log,
@@ -286,9 +289,12 @@ export class SessionRuns {
 
   /** The end of a run is stored, or never will be. */
   #ended(run: Run, result: RunResult): void {
+    const { id: sessionId, ref } = this.#session;
+    const session = { id: sessionId, app: ref.app };
+    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.holder, session }, result);
     run.resolve(result);
     const { stopReason } = result;
-    this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId: run.id, stopReason });
+    this.#env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
 
   /**
@@ -349,8 +355,12 @@ export class SessionRuns {
 
   #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: OpenRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    log.commit([end], { ends: [{ id: runId, key: open.get(runId)?.key }] }).then(
-      () => this.#env.notify({ type: 'run:ended', sessionId: this.#session.id, runId, stopReason: 'lost' }),
+    const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
+      resumed: message,
+      context: rootContext,
+    });
+    log.commit([end], { ends: [endOf(run)] }).then(
+      ({ last }) => this.#ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
       (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
     );
   }

@@ -37,6 +37,8 @@ export class Session implements Subscribable {
   #holding: Promise<LogWriter | null> | null = null;
   /** Stops hearing what others write. */
   #unwatch: (() => void) | null = null;
+  /** Whether it is about to look at what others wrote. */
+  #heardOf = false;
   #closing: Promise<void> | null = null;
   #waiting = 0;
   /** Takes back that the active run ends for want of viewers. */
@@ -145,20 +147,24 @@ export class Session implements Subscribable {
     const { log } = this;
     if (this.writer || !log || (present?.epoch === log.ref.epoch && !present.closed)) return;
     return andThen(this.#env.store.head(this.ref, log.ref.epoch), (head) => {
-      if (head && !this.writer) log.update(head);
+      if (head && !this.#overtaken) log.update(head);
     });
   }
 
+  /** Whether it was taken or closed here while the store was asked where it stands. */
+  get #overtaken(): boolean {
+    return this.writer !== null || this.#holding !== null || this.#closing !== null;
+  }
+
   #seen(head: LogHead | null): MaybePromise<LogView | null> {
-    // Taken or closed while the store was asked.
-    if (this.writer || this.#closing) return this.look();
+    if (this.#overtaken) return this.look();
     if (!head || head.closed) {
       this.log = null;
       return null;
     }
     const view = this.#viewOf(head);
     return andThen(view.settleActivity(), () => {
-      if (this.writer || this.#closing) return this.look();
+      if (this.#overtaken) return this.look();
       this.#show(view);
       return view;
     });
@@ -188,14 +194,12 @@ export class Session implements Subscribable {
     this.#unwatch = wanted ? this.#env.store.watch(this.ref, () => this.#heard()) : null;
   }
 
-  #lookingAgain = false;
-
   /** Others may have written. */
   #heard(): void {
-    if (this.#lookingAgain) return;
-    this.#lookingAgain = true;
+    if (this.#heardOf) return;
+    this.#heardOf = true;
     setImmediate(async () => {
-      this.#lookingAgain = false;
+      this.#heardOf = false;
       if (!this.watched || this.writer) return;
       try {
         await this.look();
@@ -298,10 +302,11 @@ export class Session implements Subscribable {
     };
     try {
       const head = this.#env.store.head(this.ref);
-      // Its next write finds out.
       if (isPromise(head)) head.then(lost, () => {});
       else lost(head);
-    } catch {}
+    } catch {
+      // Its next write finds out.
+    }
   }
 
   /** The log can't be written here any more: whoever holds it now, or the next to hold it, ends its runs in it. */

@@ -19,7 +19,7 @@ class Deadlines {
   }
 
   bound<T>(what: string, answer: MaybePromise<T>, code: StoreErrorCode = 'UNAVAILABLE'): MaybePromise<T> {
-    if (!isPromise(answer)) return answer;
+    if (!isPromise(answer) || this.#ms === Number.POSITIVE_INFINITY) return answer;
     return new Promise<T>((resolve, reject) => {
       const call: Pending = { at: performance.now() + this.#ms, code, what, reject };
       this.#pending.add(call);
@@ -57,7 +57,6 @@ class Deadlines {
  * @param ms `Infinity` waits for ever.
  */
 export function withDeadlines(store: Store, ms: number): Store {
-  if (ms === Number.POSITIVE_INFINITY) return store;
   const deadlines = new Deadlines(ms);
   return {
     durability: store.durability,

@@ -107,17 +107,35 @@ export const connectionShape = {
   ts: z.number().exactOptional(),
 };
 
-/** The data of an event, as the wire carries it beside the event's type. */
-export type EventData<Type extends EventType> = Omit<Extract<GatewayEvent, { type: Type }>, 'type'>;
+/** The fields of a delta that the wire leaves out where they are those of the delta before it. */
+type Shared = 'sessionId' | 'runId' | 'index';
+type Optional<T, Key> = { [K in keyof T as K extends Key ? never : K]: T[K] } & {
+  [K in keyof T as K extends Key ? K : never]?: T[K];
+};
+
+/** The data of an event, as the wire carries it beside the event's type and id: `EventReader` fills in what it leaves out. */
+export type EventData<Type extends EventType> = Optional<
+  Omit<Extract<GatewayEvent, { type: Type }>, 'type'>,
+  'cursor' | (Type extends 'content_delta' | 'reasoning_delta' ? Shared : never)
+>;
 
 const shapes: Readonly<Record<EventType, z.ZodRawShape>> = Object.fromEntries([
   ...Object.entries(loggedShapes).map(([type, shape]) => [type, { ...envelopeShape, ...shape }]),
   ...Object.entries(transientShapes).map(([type, shape]) => [type, { ...connectionShape, ...shape }]),
 ]);
 
-/** Schemas of the data of every event, by type. */
+function onTheWire(type: string, shape: z.ZodRawShape): z.ZodObject {
+  const isDelta = type === 'content_delta' || type === 'reasoning_delta';
+  const left = isDelta ? ['cursor', 'sessionId', 'index'] : ['cursor'];
+  return z.object({
+    ...shape,
+    ...Object.fromEntries(left.map((field) => [field, (shape[field] as z.ZodType).exactOptional()])),
+  });
+}
+
+/** Schemas of the data of every event, by type, as the wire carries it. */
 export const eventDataSchemas = Object.fromEntries(
-  Object.entries(shapes).map(([type, shape]) => [type, z.object(shape)]),
+  Object.entries(shapes).map(([type, shape]) => [type, onTheWire(type, shape)]),
 ) as unknown as { readonly [Type in EventType]: z.ZodType<EventData<Type>> };
 
 const events = Object.entries(shapes).map(([type, shape]) => z.object({ type: z.literal(type), ...shape }));

@@ -58,10 +58,9 @@ export const serverFrameSchemas = {
     eventId: z.string().exactOptional(),
   }),
   event: z.object({
-    type: z.literal('event'),
-    id: z.string().exactOptional(),
     event: z.string(),
-    sessionId: z.string().exactOptional(),
+    type: z.never().exactOptional(),
+    id: z.string().exactOptional(),
     data: z.unknown(),
   }),
   authenticated: z.object({
@@ -72,15 +71,17 @@ export const serverFrameSchemas = {
   error: z.object({ type: z.literal('error'), ...errorBodyShape }),
   ping,
   pong,
-} satisfies Record<ServerFrame['type'], z.ZodType>;
+} satisfies Record<NonNullable<ServerFrame['type']> | 'event', z.ZodType>;
 
 /** Schema of what a gateway writes to a WebSocket or Unix socket. The data of events have schemas of their own. */
-export const serverFrameSchema: z.ZodType<ServerFrame> = z.discriminatedUnion('type', [
-  serverFrameSchemas.res,
-  serverFrameSchemas.chunk,
+export const serverFrameSchema: z.ZodType<ServerFrame> = z.union([
   serverFrameSchemas.event,
-  serverFrameSchemas.authenticated,
-  serverFrameSchemas.error,
-  ping,
-  pong,
+  z.discriminatedUnion('type', [
+    serverFrameSchemas.res,
+    serverFrameSchemas.chunk,
+    serverFrameSchemas.authenticated,
+    serverFrameSchemas.error,
+    ping,
+    pong,
+  ]),
 ]);

@@ -57,6 +57,28 @@ describe('client connection', () => {
     expect(transport.links).to.have.length(1);
   });
 
+  it('dials again where the link that is to take over comes to nothing, as the old one may be dead', async () => {
+    client.events('main');
+    const old = (await transport.link(0)).connect({ main: info(1) });
+    old.stale();
+    // A connection that is kept may be dead without a word, too.
+    const silent = await transport.link(1);
+    clock.tick(10_000);
+    expect(silent.closed).to.equal(true);
+    transport.links[2]!.end(new GatewayError({ code: 'NETWORK' }));
+    clock.tick(250);
+    transport.links[3]!.end(new GatewayError({ code: 'UNAUTHENTICATED', status: 401 }));
+    old.emit({ type: 'heartbeat' });
+    clock.tick(30_000);
+    expect(transport.links, 'what the gateway refuses is refused').to.have.length(4);
+    old.stale();
+    transport.links[4]!.connect({ main: info(1) });
+    expect(old.closed).to.equal(true);
+    clock.tick(30_000);
+    expect(transport.links).to.have.length(5);
+    expect(client.connection.state).to.equal('open');
+  });
+
   it('does not come back after a cut while nobody listens, nor linger where it is not connected', async () => {
     const events = client.events('main');
     const first = (await transport.link(0)).connect({ main: info(1) });

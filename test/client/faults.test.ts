@@ -10,6 +10,8 @@ import { uncaught } from '../support/uncaught.js';
 import { until } from '../support/until.js';
 
 const TRANSPORTS = ['sse', 'websocket'] as const;
+/** A line is taken for dead after a second: for tests where a busy machine must not look like a dead line. */
+const CALM = { heartbeatMs: 400 };
 
 const changes = (watch: { subscribe(listener: () => void): () => void }) =>
   new Promise<void>((resolve) => {
@@ -71,6 +73,7 @@ for (const transport of TRANSPORTS) {
     it('ends a stream of a method that has fallen silent, and no quiet one', async () => {
       const more = gate();
       const { proxy, client } = await behindProxy(transport, {
+        limits: CALM,
         methods: {
           ticks: async function* () {
             yield 1;
@@ -86,7 +89,7 @@ for (const transport of TRANSPORTS) {
       const next = items.next();
       const beats = client.events('main');
       for (let beat = 0; beat < 3; beat++) await client.send('main', 'x').result;
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, 1800));
       more.open();
       expect((await next).value).to.equal(2);
       proxy.hush();
@@ -174,7 +177,7 @@ for (const transport of TRANSPORTS) {
         };
         const { proxy, client } = await behindProxy(
           transport,
-          { auth: { type: 'custom', cookies: false, validate } },
+          { auth: { type: 'custom', cookies: false, validate }, limits: CALM },
           { token: ({ refresh }) => (refresh || asked === 0 ? token() : `token-${asked}`) },
         );
         proxy.rewrite = (text) =>

@@ -197,6 +197,7 @@ describe('a connection', () => {
         form: objectForm,
         sink: {
           write: (payload) => written.push(...(payload as GatewayEvent[])) > 0,
+          unread: () => 0,
           sent: () => 0,
           end: () => {},
         },

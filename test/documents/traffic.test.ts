@@ -76,7 +76,7 @@ describe('what a gateway really says, judged by its documents', () => {
 
   it('every message of an event stream is described in both documents, and every type was seen', () => {
     const seen = new Set<string>();
-    for (const { route, event, id, data } of recorded.traffic.messages) {
+    for (const { route, event, id, wire: data } of recorded.traffic.messages) {
       seen.add(event);
       const what = `${route} ${event} ${JSON.stringify(data)}`;
       const method = route === '/events' ? 'get' : 'post';
@@ -97,7 +97,7 @@ describe('what a gateway really says, judged by its documents', () => {
     const methodOf = new Map(recorded.traffic.sent.map(({ id, method }) => [id, method]));
     for (const frame of recorded.traffic.frames) {
       const names = framesNamed(recorded.asyncapi, frame, methodOf.get(frame.id));
-      seen.add(frame.type === 'event' ? `event.${frame.event}` : frame.type);
+      seen.add(frame.type ?? `event.${frame.event}`);
       const faults = names.map((name) => async.faults(`/components/messages/${name}/payload`, frame));
       expect(
         faults.some((of) => of.length === 0),
@@ -146,7 +146,7 @@ function requestName(document: any, method: string): string {
 
 /** The messages that an answer may be. */
 function framesNamed(document: any, frame: any, method: string | undefined): string[] {
-  if (frame.type === 'event') return [`event.${frame.event}`];
+  if (frame.event) return [`event.${frame.event}`];
   if (frame.type === 'res' && frame.ok === false) return ['res.error'];
   if (frame.type !== 'res' && frame.type !== 'chunk') return [frame.type];
   return [requestName(document, method!).replace(/^req/, frame.type)];

@@ -1,7 +1,6 @@
-import { SseDecoder } from '../../shared/sse.js';
 import { jsonHeaders } from '../support/gateway.js';
 import type { RawFrame, RawSocket } from '../support/raw-socket.js';
-import { openStream, type RawStream } from '../support/sse-client.js';
+import { openStream, RawReader, type RawStream } from '../support/sse-client.js';
 
 /** One answer over HTTP, as it was on the wire. */
 export interface HttpExchange {
@@ -18,6 +17,9 @@ export interface StreamMessage {
   readonly route: string;
   readonly event: string;
   readonly id?: string;
+  /** As it was on the wire. */
+  readonly wire?: any;
+  /** With what the wire leaves out. */
   readonly data: any;
 }
 
@@ -46,9 +48,9 @@ export class Traffic {
     const text = await response.text();
     const mediaType = (response.headers.get('content-type') ?? '').split(';', 1)[0]!;
     if (mediaType === 'text/event-stream') {
-      const decoder = new SseDecoder();
-      for (const { event = 'message', id, data } of decoder.feed(Buffer.from(text)))
-        this.streams.push({ route: path, event, ...(id !== undefined && { id }), data: JSON.parse(data) });
+      const reader = new RawReader();
+      for (const event of reader.feed(Buffer.from(text)))
+        this.streams.push({ route: path, ...event, wire: event.wire });
       return text;
     }
     const answer = text === '' ? undefined : JSON.parse(text);
@@ -79,11 +81,14 @@ export class Traffic {
   get messages(): StreamMessage[] {
     return [
       ...this.streams,
-      ...this.#open.flatMap(({ route, stream }) => stream.events.map((event) => ({ route, ...event }))),
+      ...this.#open.flatMap(({ route, stream }) =>
+        stream.events.map((event) => ({ route, ...event, wire: event.wire })),
+      ),
     ];
   }
 
+  /** As they were on the wire. */
   get frames(): RawFrame[] {
-    return this.#sockets.flatMap(({ frames }) => frames);
+    return this.#sockets.flatMap(({ texts }) => texts.map((text) => JSON.parse(text)));
   }
 }

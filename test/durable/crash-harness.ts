@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { SseDecoder } from '../../shared/sse.js';
 import { newDatabase } from '../support/durable.js';
 import { post, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import type { RawEvent } from '../support/sse-client.js';
+import { RawReader } from '../support/sse-client.js';
 import type { SessionHistory } from './checker.js';
 import type { mutants } from './mutants.js';
 
@@ -155,7 +155,7 @@ export class CrashRun {
       const stream = new AbortController();
       this.#streams.add(stream);
       const { signal } = stream;
-      const decoder = new SseDecoder();
+      const reader = new RawReader();
       const headers = {
         authorization: `Bearer ${TOKEN}`,
         ...(lastEventId && { 'last-event-id': lastEventId }),
@@ -166,9 +166,9 @@ export class CrashRun {
           signal,
         });
         for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-          for (const { event = 'message', id, data } of decoder.feed(chunk)) {
+          for (const { event, id, data } of reader.feed(chunk)) {
             if (id !== undefined) lastEventId = id;
-            events.push({ event, data: JSON.parse(data) });
+            events.push({ event, data });
           }
         }
       } catch {
@@ -207,14 +207,13 @@ export class CrashRun {
       headers,
       signal: abort.signal,
     });
-    const decoder = new SseDecoder();
+    const reader = new RawReader();
     let head = Number.POSITIVE_INFINITY;
     // A log with a hole has no end that could be reached.
     const patience = setTimeout(() => abort.abort(), patienceMs);
     try {
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        for (const { event = 'message', data: text } of decoder.feed(chunk)) {
-          const data = JSON.parse(text);
+        for (const { event, data } of reader.feed(chunk)) {
           if (event === 'connected') head = data.sessions[sessionId].head;
           else if (event !== 'heartbeat' && events.length < head) events.push({ event, data });
         }

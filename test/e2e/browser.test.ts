@@ -70,15 +70,18 @@ globalThis.runText = '';
 `;
 
 const NATIVE_PAGE = (query: string) => `
+import { EventReader } from 'agent-session-gateway/protocol';
 globalThis.seen = [];
+const reader = new EventReader();
 let open = ${query.split('sessionId=').length - 1};
 const source = new EventSource('/agent/events?${query}');
-source.addEventListener('connected', () => {
+source.addEventListener('connected', ({ data }) => {
+  reader.read('connected', JSON.parse(data));
   globalThis.ready = true;
 });
 for (const type of ['message_accepted', 'message_start', 'content_delta', 'message_end', 'gap', 'snapshot']) {
-  source.addEventListener(type, ({ data }) => {
-    globalThis.seen.push({ type, ...JSON.parse(data) });
+  source.addEventListener(type, ({ data, lastEventId }) => {
+    globalThis.seen.push(reader.read(type, JSON.parse(data), lastEventId));
     if (type === 'message_end') open -= 1;
     if (open === 0) globalThis.finished = true;
   });

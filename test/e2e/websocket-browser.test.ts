@@ -30,6 +30,7 @@ async function readLog(url: string): Promise<{ type: string; [field: string]: un
 
 /** The browser's own WebSocket, and what anybody would write around it. */
 const NATIVE_PAGE = `
+import { EventReader } from 'agent-session-gateway/protocol';
 globalThis.seen = [];
 globalThis.opened = 0;
 let cursor;
@@ -39,6 +40,7 @@ function open() {
     const target = cursor ? { sessionId: 'main', cursor } : { sessionId: 'main', from: 'earliest' };
     socket.send(JSON.stringify({ type: 'connect', protocol: { min: 1, max: 1 }, subscribe: [target] }));
   };
+  const reader = new EventReader();
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(data);
     if (frame.event === 'connected') {
@@ -47,9 +49,11 @@ function open() {
         socket.send(JSON.stringify({ type: 'req', id: '1', method: 'send', params: { sessionId: 'main', message: 'go' } }));
       }
     }
-    if (frame.type !== 'event' || ['connected', 'heartbeat'].includes(frame.event)) return;
-    cursor = frame.id;
-    globalThis.seen.push({ ...frame.data, type: frame.event });
+    if (!frame.event) return;
+    const event = reader.read(frame.event, frame.data, frame.id);
+    if (['connected', 'heartbeat'].includes(event.type)) return;
+    cursor = event.cursor;
+    globalThis.seen.push(event);
     if (frame.event === 'message_end') globalThis.finished = true;
   };
   socket.onclose = () => !globalThis.finished && setTimeout(open, 20);

@@ -30,6 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/vue': ['useSession'],
   './client/svelte': ['liveSession'],
   './stores/sqlite': ['sqliteStore'],
+  './diagnostics': ['channels'],
   './plugins/mcp': ['mcpServerPlugin'],
   './plugins/chat-completions': ['chatCompletionsPlugin'],
   './apps/openai': ['openaiApp'],

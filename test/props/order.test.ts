@@ -23,7 +23,7 @@ for (const async of [false, true]) {
   describe(`many readers (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
     let number = 0;
 
-    it('that attach at any moment of a run see one order, each event once, and the same bytes under one id', async () => {
+    it('that attach at any moment of a run see one order, each event once, and the same under one id', async () => {
       const model = testStore({ async });
       const { url } = await startGateway({ app, store: model.store, limits });
       const readers = fc.array(
@@ -37,7 +37,7 @@ for (const async of [false, true]) {
           async (texts, list) => {
             const name = `s${++number}`;
             await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
-            const bytes = new Map<string, string>();
+            const contents = new Map<string, object>();
             const connected: Promise<void>[] = [];
             const reading = list.map(async ({ delay, from }) => {
               const attached = gate();
@@ -54,9 +54,12 @@ for (const async of [false, true]) {
               await reader.run();
               for (const { event, data } of reader.events) {
                 if (data.cursor === undefined || ['heartbeat', 'snapshot', 'gap'].includes(event)) continue;
-                const text = JSON.stringify({ event, data });
-                expect(bytes.get(data.cursor) ?? text, 'one id never names two contents').to.equal(text);
-                bytes.set(data.cursor, text);
+                // A reader that begins in the middle of an answer is told more than those who go on.
+                const told = { event, data };
+                expect(contents.get(data.cursor) ?? told, 'one id never names two contents').to.deep.equal(
+                  told,
+                );
+                contents.set(data.cursor, told);
               }
               return { view, from };
             });

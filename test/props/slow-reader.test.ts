@@ -4,12 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createGateway, defineApp, memoryStore, type Store } from '../../server/index.js';
-import { SseDecoder } from '../../shared/sse.js';
 import { jsonHeaders, TestLogger, TOKEN } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { closeLater } from '../support/resources.js';
 import { ResumingReader } from '../support/resuming-reader.js';
 import { SessionView } from '../support/session-view.js';
+import { RawReader } from '../support/sse-client.js';
 import { testStore } from '../support/test-store.js';
 
 const MiB = 1024 * 1024;
@@ -133,9 +133,9 @@ describe('a reader that stops reading', () => {
     const view = new SessionView('m', { place: 'earliest' });
     const received = dechunk(await readRest(stalled));
     let lastEventId = '';
-    for (const { event = '', id, data } of new SseDecoder().feed(received)) {
-      if (id !== undefined) lastEventId = id;
-      view.take({ event, data: JSON.parse(data) });
+    for (const event of new RawReader().feed(received)) {
+      if (event.id !== undefined) lastEventId = event.id;
+      view.take(event);
     }
     expect(view.cursors.length).to.be.within(1, model.eventsOf('m').length - 1);
     const resumed = new ResumingReader(

@@ -68,7 +68,7 @@ const invokeStream = (url: string, name: string) =>
     headers: { ...as(name), 'content-type': 'application/json' },
     body: JSON.stringify({ method: 'watch' }),
   });
-const chunk = ({ type }: { type: string }) => type === 'chunk';
+const chunk = ({ type }: { type?: string }) => type === 'chunk';
 
 describe('row 9: what a caller has open ends with what let it in', () => {
   const sockets: [string, (url: string, path: string) => Promise<RawSocket>, number][] = [

@@ -24,6 +24,6 @@ export async function behindProxy(
   });
   const proxy = await FaultProxy.start(url);
   const connect = (more: object = {}): Client =>
-    connectClient(proxy.url, { transport: transport!, WebSocket, timeoutMs: 600, ...options, ...more });
+    connectClient(proxy.url, { transport: transport!, WebSocket, timeoutMs: 1500, ...options, ...more });
   return { gateway, url, proxy, connect, client: connect() };
 }

@@ -5,9 +5,9 @@ import {
   connect,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import { SseDecoder } from '../../shared/sse.js';
 import { TOKEN } from './gateway.js';
 import { closeLater } from './resources.js';
+import { RawReader } from './sse-client.js';
 
 export interface Http2Answer {
   readonly status: number;
@@ -58,9 +58,8 @@ export class Http2Client {
 
 /** The events of a stream as they come. */
 export async function* eventsOf(stream: ClientHttp2Stream): AsyncGenerator<{ type: string; data: any }> {
-  const decoder = new SseDecoder();
+  const reader = new RawReader();
   for await (const chunk of stream) {
-    for (const { event = 'message', data } of decoder.feed(chunk))
-      yield { type: event, data: JSON.parse(data) };
+    for (const { event, data } of reader.feed(chunk)) yield { type: event, data };
   }
 }

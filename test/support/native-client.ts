@@ -1,6 +1,7 @@
 import { EventSource } from 'eventsource';
+import { EventReader } from '../../shared/event-reader.js';
 import { closeLater } from './resources.js';
-import type { RawEvent } from './sse-client.js';
+import { type RawEvent, wholeEvent } from './sse-client.js';
 
 const TYPES = [
   'connected',
@@ -30,10 +31,11 @@ export function openEventSource(url: string, take: (event: RawEvent) => void): E
       return { body: readable as never, url: response.url, status, redirected, headers };
     },
   });
+  const reader = new EventReader();
   for (const type of TYPES) {
     source.addEventListener(type, (event: MessageEvent) => {
       const { lastEventId, data } = event;
-      take({ event: type, ...(lastEventId !== '' && { id: lastEventId }), data: JSON.parse(data) });
+      take(wholeEvent(reader, { event: type, data, ...(lastEventId !== '' && { id: lastEventId }) }));
     });
   }
   return closeLater(source, (it) => it.close());

@@ -1,11 +1,13 @@
 import { connect } from 'node:net';
 import WebSocket from 'ws';
+import { EventReader } from '../../shared/event-reader.js';
 import { LineDecoder } from '../../shared/ndjson.js';
 import { TOKEN } from './gateway.js';
 import { closeLater } from './resources.js';
+import { wholeData } from './sse-client.js';
 
-/** A frame as it came. */
-export type RawFrame = { readonly type: string; readonly [field: string]: any };
+/** A frame; the data of an event with what the wire leaves out. */
+export type RawFrame = { readonly type?: string; readonly [field: string]: any };
 
 interface RawWire {
   send(text: string): void;
@@ -17,6 +19,9 @@ interface RawWire {
 /** A socket that speaks whatever a test has it say. */
 export class RawSocket {
   readonly frames: RawFrame[] = [];
+  /** As they came. */
+  readonly texts: string[] = [];
+  readonly #reader = new EventReader();
   /** Resolves once it is closed, with the code of a WebSocket. */
   readonly closed: Promise<number>;
   #close!: (code: number) => void;
@@ -50,7 +55,11 @@ export class RawSocket {
   }
 
   take(text: string): void {
-    this.frames.push(JSON.parse(text));
+    this.texts.push(text);
+    const frame = JSON.parse(text);
+    const { event, id } = frame;
+    if (event) frame.data = wholeData(this.#reader, event, frame.data, id);
+    this.frames.push(frame);
     this.#wake();
   }
 
@@ -79,7 +88,7 @@ export class RawSocket {
     let left = n;
     const seen = new Set<RawFrame>();
     const frame = await this.until((it) => {
-      if (it.type !== 'event' || it.event !== type || seen.has(it)) return false;
+      if (it.event !== type || seen.has(it)) return false;
       seen.add(it);
       left -= 1;
       return left === 0;

@@ -1,6 +1,5 @@
-import { SseDecoder } from '../../shared/sse.js';
 import { TOKEN } from './gateway.js';
-import type { RawEvent } from './sse-client.js';
+import { type RawEvent, RawReader } from './sse-client.js';
 
 /** A raw SSE reader that comes back with the last id it saw, as a browser does, until it is told that it has everything. */
 export class ResumingReader {
@@ -26,7 +25,7 @@ export class ResumingReader {
 
   async #connection(): Promise<boolean> {
     const abort = new AbortController();
-    const decoder = new SseDecoder();
+    const reader = new RawReader();
     this.connections += 1;
     if (this.connections > 500) throw new Error('the reader makes no progress');
     this.#handlers.connected?.();
@@ -36,9 +35,8 @@ export class ResumingReader {
       const response = await fetch(this.#url, { headers, signal: abort.signal });
       if (!response.ok) throw new Refused(`status ${response.status}: ${await response.text()}`);
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        for (const { event = 'message', id, data } of decoder.feed(chunk)) {
-          const raw = { event, ...(id !== undefined && { id }), data: JSON.parse(data) };
-          if (id !== undefined) this.lastEventId = id;
+        for (const raw of reader.feed(chunk)) {
+          if (raw.id !== undefined) this.lastEventId = raw.id;
           this.events.push(raw);
           this.#check(raw);
           if (this.#handlers.done(raw)) return true;

@@ -1,10 +1,44 @@
-import { SseDecoder } from '../../shared/sse.js';
+import { EventReader } from '../../shared/event-reader.js';
+import { eventDataSchemas } from '../../shared/schemas/events.js';
+import { SseDecoder, type SseEvent } from '../../shared/sse.js';
 import { closeLater } from './resources.js';
 
 export interface RawEvent {
   readonly event: string;
   readonly id?: string;
+  /** With what the wire leaves out. */
   readonly data: any;
+  /** As it was on the wire. */
+  readonly wire?: any;
+}
+
+/** Reads the events of one stream, whole. */
+export class RawReader {
+  readonly #decoder = new SseDecoder();
+  readonly #reader = new EventReader();
+
+  get retryMs(): number | undefined {
+    return this.#decoder.retryMs;
+  }
+
+  feed(chunk: Uint8Array): RawEvent[] {
+    return this.#decoder.feed(chunk).map((event) => wholeEvent(this.#reader, event));
+  }
+}
+
+/** An event with what the wire leaves out of it. */
+export function wholeEvent(reader: EventReader, { event = 'message', id, data }: SseEvent): RawEvent {
+  const wire = JSON.parse(data);
+  const whole = { event, ...(id !== undefined && { id }), data: wholeData(reader, event, wire, id) };
+  // Two readers may have been sent the same in different words.
+  return Object.defineProperty(whole, 'wire', { value: wire });
+}
+
+/** The data of an event with what the wire leaves out of it. */
+export function wholeData(reader: EventReader, event: string, wire: unknown, id?: string): any {
+  if (!Object.hasOwn(eventDataSchemas, event)) return wire;
+  const { type, ...data } = reader.read(event, wire, id);
+  return data;
 }
 
 /** A raw reader of an SSE response, for tests that look at the wire. */
@@ -25,13 +59,11 @@ export class RawStream {
   }
 
   async #read(): Promise<void> {
-    const decoder = new SseDecoder();
+    const reader = new RawReader();
     try {
       for await (const chunk of this.response.body as unknown as AsyncIterable<Uint8Array>) {
-        for (const { event = 'message', id, data } of decoder.feed(chunk)) {
-          this.events.push({ event, ...(id !== undefined && { id }), data: JSON.parse(data) });
-        }
-        this.retryMs = decoder.retryMs;
+        this.events.push(...reader.feed(chunk));
+        this.retryMs = reader.retryMs;
         this.#wake();
       }
     } catch {

@@ -3,9 +3,7 @@ import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import type { StopReason, Usage } from '../../../shared/messages.js';
 import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
-import type { MaybePromise } from '../../maybe-promise.js';
-import type { PluginSession } from '../plugin.js';
-import { Lookahead } from './lookahead.js';
+import type { Dialect, DialectOptions, DialectStream, PluginSession } from '../plugin.js';
 
 /** A piece of an answer. */
 export type AnswerPart =
@@ -20,6 +18,20 @@ export interface AnswerEnd {
   readonly usage: Usage | undefined;
   /** Whether the run waits for the results of the calls it made. */
   readonly waiting: boolean;
+}
+
+/** How an answer is told. */
+export interface AnswerWords {
+  /** What a stream begins with. */
+  first(): string;
+  /** A piece of it. */
+  part(part: AnswerPart): string;
+}
+
+/** An answer that is being read. */
+export interface AnswerReading extends Pick<DialectStream<AnswerEnd>, 'finish'> {
+  /** @throws GatewayError why there is no whole answer: `ABORTED` also when its reader has left */
+  readonly end: Promise<AnswerEnd>;
 }
 
 /** What a run is begun or taken up with. */
@@ -53,7 +65,10 @@ export class ChatRun {
   readonly #waitingFor: Set<string>;
   #session: PluginSession;
   #cursor: string;
+  #error: GatewayError | null = null;
   #ended = false;
+  /** A question could not be declined. */
+  readonly #failed = failure();
 
   constructor({ session, app, runId, cursor, ephemeral, clientTools, waitingFor, report }: ChatRunInit) {
     this.#session = session;
@@ -94,52 +109,47 @@ export class ChatRun {
     }
   }
 
-  /**
-   * Reads the run up to the end of one answer, no faster than its parts are taken.
-   *
-   * @throws GatewayError why there is no whole answer: `ABORTED` also when the signal ended it
-   */
-  async read(signal: AbortSignal, tell: (part: AnswerPart) => MaybePromise<void>): Promise<AnswerEnd> {
-    const left = new AbortController();
-    const events = this.#session.events({
-      from: this.#cursor,
-      signal: AbortSignal.any([signal, left.signal]),
-    });
-    const ahead = new Lookahead(events[Symbol.asyncIterator]());
-    let error: GatewayError | null = null;
-    try {
-      for (;;) {
-        const next = await (this.#waitingFor.size > 0 ? ahead.inThisTurn() : ahead.next());
-        // What comes later belongs to the next answer.
-        if (!next) return { finishReason: 'tool_calls', usage: undefined, waiting: true };
-        if (next.done) throw signal.aborted ? new GatewayError({ code: 'ABORTED' }) : cutOff();
-        const event = next.value;
-        if (event.type === 'gap' || event.type === 'auth_expired') throw cutOff(event);
-        if (event.cursor !== undefined) this.#cursor = event.cursor;
-        if (!('runId' in event) || event.runId !== this.runId) continue;
-        if (event.type === 'message_end') return await this.#end(event, error, tell);
-        if (event.type === 'run_error')
-          error = new GatewayError({ code: event.code, message: event.message });
-        const part = this.#take(event);
-        const taken = part ? tell(part) : this.#decline(event);
-        if (taken) await taken;
-      }
-    } finally {
-      left.abort();
-      ahead.leave();
-    }
+  /** Reads the run up to the end of one answer. */
+  read(words: AnswerWords, options: Pick<DialectOptions, 'signal' | 'response'>): AnswerReading {
+    const stream = this.#session.stream(this.#dialect(words), { ...options, from: this.#cursor });
+    const end = Promise.race([stream.over, this.#failed.promise]).then((reached) => reached!());
+    end.catch(() => {});
+    return { end, finish: (text) => stream.finish(text) };
   }
 
-  async #end(
-    { stopReason, usage }: EventOf<'message_end'>,
-    error: GatewayError | null,
-    tell: (part: AnswerPart) => MaybePromise<void>,
-  ): Promise<AnswerEnd> {
-    this.#ended = true;
-    const finishReason = finish(stopReason, error);
-    const calls = [...this.#called.values()];
-    for (const call of calls) await tell({ type: 'call', call: toToolCall(call) });
-    return { finishReason: calls.length > 0 ? 'tool_calls' : finishReason, usage, waiting: false };
+  /** Its state is the end, once that is reached. A failed run fails only when what it had said was told. */
+  #dialect({ first, part }: AnswerWords): Dialect<(() => AnswerEnd) | null> {
+    return {
+      begin: () => ({ state: null, text: first() }),
+      encode: (_, events, { isHead }) => {
+        let text = '';
+        for (const event of events) {
+          if (event.type === 'gap' || event.type === 'auth_expired') throw cutOff(event);
+          if (event.cursor !== undefined) this.#cursor = event.cursor;
+          if (!('runId' in event) || event.runId !== this.runId) continue;
+          if (event.type === 'message_end') {
+            this.#ended = true;
+            const calls = [...this.#called.values()].map(toToolCall);
+            for (const call of calls) text += part({ type: 'call', call });
+            return { state: () => this.#end(event, calls.length > 0), text, over: true };
+          }
+          if (event.type === 'run_error')
+            this.#error = new GatewayError({ code: event.code, message: event.message });
+          const piece = this.#take(event);
+          if (piece) text += part(piece);
+          else this.#decline(event);
+        }
+        // Calls that are made together are put together, in one append; what comes later belongs to the next answer.
+        if (this.#waitingFor.size === 0 || !isHead) return { state: null, text };
+        const end = { finishReason: 'tool_calls', usage: undefined, waiting: true } as const;
+        return { state: () => end, text, over: true };
+      },
+    };
+  }
+
+  #end({ stopReason, usage }: EventOf<'message_end'>, called: boolean): AnswerEnd {
+    const finishReason = finish(stopReason, this.#error);
+    return { finishReason: called ? 'tool_calls' : finishReason, usage, waiting: false };
   }
 
   #take(event: GatewayEvent): AnswerPart | null {
@@ -169,10 +179,10 @@ export class ChatRun {
   }
 
   /** In a session of its caller's own a question waits for whoever follows it; in one that ends with the run nobody does. */
-  #decline(event: GatewayEvent): Promise<void> | null {
-    if (!this.ephemeral) return null;
-    if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return null;
-    return this.#respond(event.callId, { approved: false, reason: UNATTENDED });
+  #decline(event: GatewayEvent): void {
+    if (!this.ephemeral) return;
+    if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return;
+    this.#respond(event.callId, { approved: false, reason: UNATTENDED }).catch(this.#failed.reject);
   }
 
   /** Resolves when the session's history holds what the run answers. @throws GatewayError */
@@ -224,10 +234,21 @@ function finish(reason: StopReason, error: GatewayError | null): ChatFinishReaso
   }
 }
 
-function cutOff(event?: EventOf<'gap'> | EventOf<'auth_expired'>): GatewayError {
-  if (event?.type === 'auth_expired') {
+function cutOff({ type }: EventOf<'gap'> | EventOf<'auth_expired'>): GatewayError {
+  if (type === 'auth_expired') {
     return new GatewayError({ code: 'UNAUTHENTICATED', message: 'The key has expired during the answer' });
   }
-  const message = event ? 'The answer was read too slowly to be complete' : 'The answer was cut off';
-  return new GatewayError({ code: 'OVERLOADED', message });
+  return new GatewayError({
+    code: 'OVERLOADED',
+    message: 'The answer was read too slowly to be complete',
+  });
+}
+
+function failure(): { readonly promise: Promise<never>; reject(error: unknown): void } {
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<never>((_, fail) => {
+    reject = fail;
+  });
+  promise.catch(() => {});
+  return { promise, reject };
 }

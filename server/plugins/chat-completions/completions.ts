@@ -3,8 +3,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginContext, PluginRequest } from '../plugin.js';
 import { Answer } from './answer.js';
-import { type AnswerEnd, ChatRun } from './chat-run.js';
-import { ChunkStream } from './chunk-stream.js';
+import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
 import { newInConversation, type Outgoing, wholeConversation } from './conversation.js';
 import { fieldError, forbidRetry, sendChatJson, toChatError } from './errors.js';
 import type { Models } from './models.js';
@@ -194,21 +193,27 @@ export class Completions {
   }
 
   async #whole(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
-    const end = await run.read(gone, (part) => answer.add(part));
+    const keep = (part: AnswerPart): string => {
+      answer.add(part);
+      return '';
+    };
+    const end = await run.read({ first: () => '', part: keep }, { signal: gone }).end;
     await this.#putAway(run, end, identity);
     sendChatJson(response, 200, answer.completion(end));
   }
 
   async #stream(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
-    const stream = new ChunkStream(response, this.#context.limits);
+    const words = {
+      first: () => chunkText(answer.firstChunk()),
+      part: (part: AnswerPart) => chunkText(answer.chunk(part)),
+    };
+    const stream = run.read(words, { response });
     try {
-      await stream.write(answer.firstChunk());
-      const end = await run.read(gone, (part) => stream.write(answer.chunk(part)));
+      const end = await stream.end;
       await this.#putAway(run, end, identity);
-      for (const chunk of answer.lastChunks(end)) await stream.write(chunk);
-      stream.end('[DONE]');
+      stream.finish(`${answer.lastChunks(end).map(chunkText).join('')}data: [DONE]\n\n`);
     } catch (error) {
-      if (!gone.aborted) stream.end(JSON.stringify(toChatError(this.#shown(error))));
+      if (!gone.aborted) stream.finish(chunkText(toChatError(this.#shown(error))));
       await run.close('its answer has failed');
     }
   }
@@ -224,6 +229,10 @@ export class Completions {
     if (waiting) this.#waiting.add(identity, run);
     else await run.close('done');
   }
+}
+
+function chunkText(chunk: unknown): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
 function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {

@@ -1,6 +1,4 @@
-import type { TransientEventType } from '../../../shared/events.js';
-import { eventJson, type TransientPayload, type WireForm } from '../../delivery/wire-form.js';
-import type { StoredEvent } from '../../stores/store.js';
+import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
 
 /**
  * Events as frames.
@@ -9,22 +7,14 @@ import type { StoredEvent } from '../../stores/store.js';
  */
 export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P> {
   return {
-    events: (events, sessionId, epoch) => join(events.map((event) => eventFrame(event, sessionId, epoch))),
-    transient: (type, data, id) => join([transientFrame(type, data, id)]),
+    events(events, origin, known) {
+      const texts: string[] = [];
+      // Written by hand: this runs for every event, whose data is JSON already.
+      eachEvent(events, origin, { known }, ({ type, cursor, data }) => {
+        texts.push(`{"event":"${type}","id":"${cursor}","data":${data}}`);
+      });
+      return join(texts);
+    },
+    transient: (event, data, id) => join([JSON.stringify({ event, id, data: transientData(data, id) })]),
   };
-}
-
-// Written by hand: this runs for every event, whose body is JSON already.
-function eventFrame(event: StoredEvent, sessionId: string, epoch: string): string {
-  const data = eventJson(event, sessionId, epoch);
-  return `{"type":"event","id":"${epoch}.${event.term}.${event.seq}","event":"${event.type}","sessionId":"${sessionId}","data":${data}}`;
-}
-
-function transientFrame<T extends TransientEventType>(
-  type: T,
-  data: TransientPayload<T>,
-  id?: string,
-): string {
-  const { sessionId } = data;
-  return JSON.stringify({ type: 'event', id, event: type, sessionId, data: { ts: Date.now(), ...data } });
 }

@@ -12,6 +12,7 @@ import { unnamed } from '../../auth/refusal.js';
 import type { Identity } from '../../auth/types.js';
 import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
 import { retryAfter } from '../../delivery/retry-after.js';
+import type { ConnectionEndReason } from '../../diagnostics/messages.js';
 import { newConnectionId } from '../../ids.js';
 import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
@@ -103,7 +104,7 @@ export class FrameSession implements Sink {
   /** The socket is gone. */
   closed(): void {
     this.#env.frames.delete(this);
-    this.#guarded(() => this.#shut());
+    this.#guarded(() => this.#shut('left'));
   }
 
   /** Says what is wrong and closes. Never throws. */
@@ -115,7 +116,7 @@ export class FrameSession implements Sink {
       this.#close(endFor(shown));
     } catch (problem) {
       this.#env.report(problem, 'closing a socket failed');
-      this.destroy();
+      this.destroy('failed');
     }
   }
 
@@ -128,8 +129,9 @@ export class FrameSession implements Sink {
     }
   }
 
-  destroy(): void {
-    this.#shut();
+  /** Cuts the socket. */
+  destroy(reason: ConnectionEndReason = 'drain'): void {
+    this.#shut(reason);
     this.#wire.destroy();
   }
 
@@ -141,13 +143,17 @@ export class FrameSession implements Sink {
     return this.#wire.sent;
   }
 
+  unread(): number {
+    return this.#wire.backlog;
+  }
+
   /** The gateway ends the connection. Requests that are being answered are answered first. */
   end(reason: EndReason): void {
     if (this.#stage === 'closed' || this.#leaving) return;
     const end = endOf(reason);
     if (reason === 'drain' || reason === 'interrupted') {
       this.#error(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter(reason) }));
-      this.#connection?.gone();
+      this.#connection?.gone(reason);
       this.#leaving = end;
       this.#leave();
     } else this.#close(end);
@@ -313,16 +319,17 @@ export class FrameSession implements Sink {
 
   #close(end: WireEnd): void {
     if (this.#stage === 'closed') return;
-    this.#shut();
+    this.#shut('failed');
     this.#wire.close(end);
   }
 
-  #shut(): void {
+  /** @param reason Why, where the gateway did not ask its connection to end. */
+  #shut(reason: ConnectionEndReason): void {
     if (this.#stage === 'closed') return;
     this.#stage = 'closed';
     clearTimeout(this.#timer);
     this.#early = null;
-    this.#connection?.gone();
+    this.#connection?.gone(reason);
     this.#desk.close();
   }
 }

@@ -91,7 +91,7 @@ export async function openEvents(
   try {
     await env.operations.open(connection, targets);
   } catch (error) {
-    connection.gone();
+    connection.gone('failed');
     throw error;
   }
 }

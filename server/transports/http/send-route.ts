@@ -71,7 +71,7 @@ async function streamRun(
   else response.once('close', () => connection.gone());
   sink.onDrain(() => connection.drained());
   const finish = (): void => {
-    connection.gone();
+    connection.gone('done');
     sink.finish();
   };
   const { 'last-event-id': lastEventId } = request.headers;
@@ -92,7 +92,7 @@ async function cutAway({ session, epoch, after }: Sent): Promise<boolean> {
 /** The folded result of a run whose events were cut: its `message_end` alone. */
 async function sendOutcome(response: ServerResponse, sent: Sent): Promise<void> {
   const { cursor, ...outcome } = await sent.result;
-  const data = { sessionId: sent.session.id, cursor, ts: Date.now(), ...outcome };
+  const data = { sessionId: sent.session.id, ts: Date.now(), ...outcome };
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-cache, no-transform',

@@ -1,30 +1,30 @@
 import { encodeSse } from '../../../shared/sse.js';
-import { eventJson, type WireForm } from '../../delivery/wire-form.js';
+import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
 
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
 
-// A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is.
-function chunk(text: string): Buffer {
+/** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is. */
+export function chunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
 function sseForm(ids: IdMode, frame: (text: string) => Buffer): WireForm<Buffer> {
   return {
-    events(events, sessionId, epoch) {
+    events(events, origin, known) {
       let text = '';
-      for (const event of events) {
-        // The type is one of the protocol's and needs no check; this runs for every event.
+      // The type is one of the protocol's and needs no check; this runs for every event.
+      eachEvent(events, origin, { known, whole: ids === 'vector' }, ({ type, cursor, data }) => {
         text +=
           ids === 'cursor'
-            ? `event: ${event.type}\nid: ${epoch}.${event.term}.${event.seq}\ndata: ${eventJson(event, sessionId, epoch)}\n\n`
-            : `event: ${event.type}\ndata: ${eventJson(event, sessionId, epoch)}\n\n`;
-      }
+            ? `event: ${type}\nid: ${cursor}\ndata: ${data}\n\n`
+            : `event: ${type}\ndata: ${data}\n\n`;
+      });
       return frame(text);
     },
     transient(type, data, id) {
       const shown = ids === 'cursor' || type === 'heartbeat' ? id : undefined;
-      return frame(encodeSse(type, JSON.stringify({ ts: Date.now(), ...data }), shown));
+      return frame(encodeSse(type, JSON.stringify(transientData(data, shown)), shown));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { EndReason, Sink } from '../../delivery/connection.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import { sentBytes } from '../sent-bytes.js';
-import { type IdMode, SSE_FORMS } from './sse-form.js';
+import { chunk, type IdMode, SSE_FORMS } from './sse-form.js';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -53,6 +53,11 @@ export class SseSink implements Sink {
     this.form = SSE_FORMS[ids][this.#direct ? 'chunk' : 'text'];
   }
 
+  /** Writes text that is Server-Sent Events already. False when the receiver does not keep up. */
+  writeText(text: string): boolean {
+    return this.write(this.#direct ? chunk(text) : Buffer.from(text));
+  }
+
   write(payload: Buffer): boolean {
     if (this.#socket) return this.#socket.write(payload);
     const response = this.#response;
@@ -74,6 +79,10 @@ export class SseSink implements Sink {
 
   sent(): number {
     return sentBytes(this.#response.socket);
+  }
+
+  unread(): number {
+    return this.#socket?.writableLength ?? this.#response.writableLength;
   }
 
   /** Calls back whenever the receiver has caught up. */

@@ -22,6 +22,9 @@ export class UnreadAnswers {
     this.#ticker = ticker;
   }
 
+  /** Bytes of all of them. */
+  bytes = 0;
+
   /** Whether a reader may ask for more. @throws GatewayError `RATE_LIMITED` */
   admit(reader: string): void {
     if ((this.#perReader.get(reader) ?? 0) < this.#limits.unreadBytes) return;
@@ -46,9 +49,11 @@ export class UnreadAnswers {
     const done = (): void => {
       response.off('close', done).off('finish', done);
       this.#ticker.delete(item);
+      this.bytes -= bytes;
       if (reader !== undefined) this.#count(reader, -bytes);
     };
     stall.begin();
+    this.bytes += bytes;
     if (reader !== undefined) this.#count(reader, bytes);
     response.once('close', done).once('finish', done);
     this.#ticker.add(item);

@@ -32,7 +32,7 @@ export class InProcessLink implements Link, Sink {
     this.#identity = identity;
     this.#handlers = call.handlers;
     this.#open(call.targets).catch((error: unknown) => {
-      this.#connection?.gone();
+      this.#connection?.gone('failed');
       this.#finish({ error: publicError(error, env.report) });
     });
   }
@@ -67,6 +67,11 @@ export class InProcessLink implements Link, Sink {
   }
 
   sent(): number {
+    return 0;
+  }
+
+  /** What waits for a reader in this process is objects. */
+  unread(): number {
     return 0;
   }
 

@@ -120,7 +120,7 @@ for (const wire of WIRES) {
       const end = await socket.event('message_end');
       expect(end).to.include({ runId: payload.runId, sessionId: 'main', stopReason: 'end' });
       const frame = await socket.until(({ event }) => event === 'content_delta');
-      expect(frame).to.include({ id: frame.data.cursor, sessionId: 'main' });
+      expect(frame.data).to.include({ cursor: frame.id, sessionId: 'main', runId: payload.runId });
     });
 
     it('finds methods by their path and operations by their name', async () => {
@@ -259,7 +259,7 @@ for (const wire of WIRES) {
       const socket = await open();
       await socket.connect();
       expect(await socket.closed).to.equal(wire.code(4401));
-      expect(socket.frames.at(-1)).to.include({ type: 'event', event: 'auth_expired' });
+      expect(socket.frames.at(-1)).to.include({ event: 'auth_expired' });
     });
 
     it('counts towards the connections of a user', async () => {

@@ -1,0 +1,36 @@
+import type { UserContext } from '../../shared/contract.js';
+import { channels } from './channels.js';
+import type { ConnectionEndReason } from './messages.js';
+
+interface EndedConnection {
+  readonly id: string;
+  readonly identity: { readonly user: UserContext };
+  readonly options: { readonly transport: string; readonly client: boolean };
+  readonly openedAt: number;
+}
+
+interface ConnectionEnding {
+  readonly reason: ConnectionEndReason;
+  readonly subscriptions: number;
+}
+
+/** Tells that a connection has ended. */
+export function traceConnectionEnd(
+  gatewayId: string,
+  connection: EndedConnection,
+  ending: ConnectionEnding,
+): void {
+  if (!channels.connectionEnd.hasSubscribers) return;
+  const { id, identity, options, openedAt } = connection;
+  const { reason, subscriptions } = ending;
+  channels.connectionEnd.publish({
+    gatewayId,
+    connectionId: id,
+    transport: options.transport,
+    user: identity.user,
+    reason,
+    openMs: performance.now() - openedAt,
+    subscriptions,
+    client: options.client,
+  });
+}

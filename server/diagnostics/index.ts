@@ -1,0 +1,17 @@
+export {
+  type Channels,
+  channels,
+  type MessageChannel,
+  type TraceChannel,
+  type TraceHandlers,
+} from './channels.js';
+export type {
+  AppendMessage,
+  ConnectionEndMessage,
+  ConnectionEndReason,
+  OperationMessage,
+  RunMessage,
+  ToolMessage,
+  TraceOrigin,
+  TraceOutcome,
+} from './messages.js';

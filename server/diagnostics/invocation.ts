@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Context } from '../async-context.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import { settle, type Trace } from './trace.js';
+
+/** A stream that says how it ends, and can be run in a context. */
+interface ObservedStream {
+  observe(observer: StreamObserver): void;
+}
+
+/** Who hears of the end of a stream. */
+export interface StreamObserver {
+  /** What the stream calls is called in this context, whoever reads it. */
+  readonly context: Context;
+  closed(failure: { readonly error: unknown } | undefined): void;
+}
+
+type Answer =
+  | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
+  | { readonly kind: 'stream'; readonly stream: ObservedStream };
+
+/** Traces a method call until its value is there, or its stream has ended. */
+export function tracedInvocation<A extends Answer>(
+  trace: Trace<any>,
+  work: () => MaybePromise<A>,
+): MaybePromise<A> {
+  return trace.during(() =>
+    settle(trace, work, (answer): A => {
+      if (answer.kind === 'stream') {
+        answer.stream.observe({
+          context: AsyncLocalStorage.snapshot(),
+          closed: (failure) => (failure ? trace.fail(failure.error) : trace.done(undefined)),
+        });
+        return answer;
+      }
+      const value = settle(
+        trace,
+        () => answer.value,
+        (result) => {
+          trace.done(result);
+          return result;
+        },
+      );
+      return { ...answer, value };
+    }),
+  );
+}

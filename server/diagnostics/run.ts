@@ -1,0 +1,96 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { UserContext } from '../../shared/contract.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import type { Context } from '../async-context.js';
+import { channels } from './channels.js';
+import type { RunMessage, TraceOrigin } from './messages.js';
+import { Trace } from './trace.js';
+
+/** Whose run it is, and where. */
+interface RunPlace {
+  readonly gatewayId: string;
+  readonly session: { readonly id: string; readonly app: string };
+}
+
+/** What of a run is told. */
+interface TracedRun {
+  readonly id: string;
+  readonly request: { readonly user: UserContext | null; readonly trace?: TraceOrigin | undefined };
+  readonly resumed?: unknown;
+  readonly acceptedAt: number;
+  readonly startedAt: number | null;
+}
+
+/** What drives it. */
+interface RunDriver extends RunPlace {
+  start(history: readonly Message[]): void;
+}
+
+/** A run that starts. */
+interface StartingRun extends TracedRun {
+  readonly ended: Promise<RunResult>;
+  readonly failure: { readonly error: unknown } | null;
+  readonly firstDeltaAt: number | null;
+  context: Context;
+}
+
+/** Starts a run, and traces it until its end is stored. */
+export function traceRun(run: StartingRun, driver: RunDriver, history: readonly Message[]): void {
+  if (channels.run.hasSubscribers) startTraced(run, driver, history);
+  else driver.start(history);
+}
+
+function startTraced(run: StartingRun, driver: RunDriver, history: readonly Message[]): void {
+  const { startedAt } = run;
+  const message = messageOf(run, driver);
+  const trace = new Trace(channels.run, message);
+  const over = (): void => {
+    if (run.firstDeltaAt !== null) message.firstDeltaMs = run.firstDeltaAt - startedAt!;
+  };
+  trace.during(() => {
+    // What its app is told of later, such as an abort or an answer, happens in its trace too.
+    run.context = AsyncLocalStorage.snapshot();
+    driver.start(history);
+    run.ended.then(
+      (result) => {
+        over();
+        if (!run.failure) return trace.done(result);
+        message.result = result;
+        trace.fail(run.failure.error);
+      },
+      (error: unknown) => {
+        over();
+        trace.fail(error);
+      },
+    );
+  });
+}
+
+/** Tells of a run that ended without having been started here. */
+export function traceUnstarted(run: TracedRun, place: RunPlace, result: RunResult): void {
+  if (channels.run.hasSubscribers) tellUnstarted(run, place, result);
+}
+
+function tellUnstarted(run: TracedRun, place: RunPlace, result: RunResult): void {
+  const trace = new Trace(channels.run, messageOf(run, place));
+  trace.during(() => trace.done(result));
+}
+
+function messageOf(
+  { id, request, resumed, acceptedAt, startedAt }: TracedRun,
+  { gatewayId, session }: RunPlace,
+): RunMessage {
+  const { user, trace } = request;
+  return {
+    gatewayId,
+    sessionId: session.id,
+    app: session.app,
+    runId: id,
+    user,
+    trace,
+    started: startedAt !== null,
+    resumed: Boolean(resumed),
+    queuedMs: (startedAt ?? performance.now()) - acceptedAt,
+  };
+}

@@ -1,0 +1,45 @@
+import type { UserContext } from '../../shared/contract.js';
+import { GatewayError } from '../../shared/errors.js';
+import { channels } from './channels.js';
+import { codeOf, Trace } from './trace.js';
+
+/** Who calls a tool. */
+interface ToolCaller {
+  readonly gatewayId: string;
+  readonly session: { readonly id: string; readonly app: string };
+  readonly user: UserContext | null;
+  /** Resolves when nobody waits for the call any more. */
+  readonly over: Promise<unknown>;
+}
+
+interface TracedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** Absent where the call belongs to no run. */
+  readonly runId?: string;
+}
+
+/** Traces a call of a tool until it has answered, or the run that made it is over. */
+export function traceTool<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
+  return channels.tool.hasSubscribers ? callTraced(caller, call, work) : work();
+}
+
+function callTraced<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
+  const { gatewayId, session, user, over } = caller;
+  const { runId, callId, toolName: tool } = call;
+  const trace = new Trace(channels.tool, {
+    ...{ gatewayId, sessionId: session.id, app: session.app, runId, callId, tool, user },
+  });
+  const cutOff = (): void =>
+    trace.fail(new GatewayError({ code: 'ABORTED', message: 'The run ended before the tool had answered' }));
+  return trace.during(() => {
+    const result = work();
+    result.then(
+      (value) => trace.done(value),
+      (error: { readonly denied?: boolean; readonly cause?: unknown }) =>
+        trace.fail(error, error.denied ? 'ACCESS_DENIED' : codeOf(error.cause)),
+    );
+    over.then(cutOff, cutOff);
+    return result;
+  });
+}

@@ -1,0 +1,96 @@
+import type { Channel, TracingChannel } from 'node:diagnostics_channel';
+import { isGatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { StoreError } from '../stores/store.js';
+import type { TraceChannel } from './channels.js';
+import type { TraceOutcome } from './messages.js';
+
+/** What an unknown error calls its code is its own business. */
+export const codeOf = (error: unknown): string =>
+  isGatewayError(error) || error instanceof StoreError ? error.code : 'INTERNAL';
+
+/** One piece of work that subscribers hear of. Ends at most once. */
+export class Trace<Message extends TraceOutcome> {
+  readonly message: Message;
+  readonly #channel: TracingChannel<unknown, Message>;
+  #beginning = true;
+  #over = false;
+
+  constructor(channel: TraceChannel<Message>, message: Message) {
+    this.#channel = channel as unknown as TracingChannel<unknown, Message>;
+    this.message = message;
+  }
+
+  /** Begins it: `work`, and all that it starts, runs with the stores that subscribers have bound. */
+  during<T>(work: () => T): T {
+    const begin = (): T => {
+      try {
+        return work();
+      } finally {
+        this.#beginning = false;
+        this.#publish('end');
+      }
+    };
+    return (this.#channel.start as Channel<unknown, Message>).runStores(this.message, begin) as T;
+  }
+
+  /** It has ended well. */
+  done(result: Message['result']): void {
+    if (this.#over) return;
+    this.message.result = result;
+    this.#finish();
+  }
+
+  /** It has failed. */
+  fail(error: unknown, code: string = codeOf(error)): void {
+    if (this.#over) return;
+    this.message.error = error;
+    this.message.code = code;
+    this.#publish('error');
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    if (this.#beginning) return;
+    this.#publish('asyncStart');
+    this.#publish('asyncEnd');
+  }
+
+  #publish(event: 'end' | 'asyncStart' | 'asyncEnd' | 'error'): void {
+    this.#channel[event].publish(this.message);
+  }
+}
+
+/** Ends a trace with the failure of a value; with its success, `succeeded` goes on. */
+export function settle<T, R>(
+  trace: Trace<any>,
+  produce: () => MaybePromise<T>,
+  succeeded: (value: T) => R,
+): MaybePromise<R> {
+  const failed = (error: unknown): never => {
+    trace.fail(error);
+    throw error;
+  };
+  let value: MaybePromise<T>;
+  try {
+    value = produce();
+  } catch (error) {
+    return failed(error);
+  }
+  return isPromise(value) ? value.then(succeeded, failed) : succeeded(value);
+}
+
+/** Does a piece of work that is traced: synchronous where it is. */
+export function traced<T>(
+  trace: Trace<any>,
+  work: () => MaybePromise<T>,
+  describe: (value: T) => unknown = (value) => value,
+): MaybePromise<T> {
+  return trace.during(() =>
+    settle(trace, work, (value) => {
+      trace.done(describe(value));
+      return value;
+    }),
+  );
+}

@@ -1,0 +1,132 @@
+import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
+import type { ToolOutput } from '../apps/tool.js';
+import type { EventConnection } from '../delivery/connection.js';
+import { channels } from '../diagnostics/channels.js';
+import { tracedInvocation } from '../diagnostics/invocation.js';
+import type { OperationMessage } from '../diagnostics/messages.js';
+import { Trace, traced } from '../diagnostics/trace.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import type { Caller } from './caller.js';
+import type { AccessedOperation, OperationEnvironment } from './environment.js';
+import type { Invocation, InvokeOptions } from './invoke.js';
+import { Operations, type PlainOperation, type Sent, type ToolCallRequest } from './operations.js';
+
+const listening = (): boolean => channels.operation.hasSubscribers;
+
+/** The operations, told of to whoever listens: what every door and plugin calls. */
+export class TracedOperations extends Operations {
+  readonly #env: OperationEnvironment;
+
+  constructor(env: OperationEnvironment) {
+    super(env);
+    this.#env = env;
+  }
+
+  // Each in two: a function with a closure in it allocates, whether or not it comes to that.
+  override execute<Name extends PlainOperation>(
+    name: Name,
+    raw: unknown,
+    caller: Caller,
+  ): MaybePromise<ResultOf<Name>> {
+    return listening() ? this.#execute(name, raw, caller) : super.execute(name, raw, caller);
+  }
+
+  #execute<Name extends PlainOperation>(
+    name: Name,
+    raw: unknown,
+    caller: Caller,
+  ): MaybePromise<ResultOf<Name>> {
+    return traced(this.#trace(name, raw, caller), () => super.execute(name, raw, caller));
+  }
+
+  override send(raw: unknown, caller: Caller): Promise<Sent> {
+    return listening() ? this.#send(raw, caller) : super.send(raw, caller);
+  }
+
+  async #send(raw: unknown, caller: Caller): Promise<Sent> {
+    const trace = this.#trace('send', raw, caller);
+    const describe = ({ accepted, runId, repeated }: Sent): Sent['accepted'] => {
+      Object.assign(trace.message, { runId, repeated });
+      return accepted;
+    };
+    return traced(trace, () => super.send(raw, caller), describe);
+  }
+
+  override invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
+    return listening() ? this.#invoke(raw, caller, options) : super.invoke(raw, caller, options);
+  }
+
+  #invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
+    return tracedInvocation(this.#trace('invoke', raw, caller), () => super.invoke(raw, caller, options));
+  }
+
+  override callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
+    return listening() ? this.#callTool(request, caller) : super.callTool(request, caller);
+  }
+
+  #callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
+    return traced(this.#trace('tool-call', request, caller), () => super.callTool(request, caller));
+  }
+
+  override discard(sessionId: string, caller: Caller): Promise<void> {
+    return listening() ? this.#discard(sessionId, caller) : super.discard(sessionId, caller);
+  }
+
+  async #discard(sessionId: string, caller: Caller): Promise<void> {
+    return traced(this.#trace('close', { sessionId }, caller), () => super.discard(sessionId, caller));
+  }
+
+  override open(
+    connection: EventConnection,
+    targets: readonly SubscribeTarget[],
+    protocol?: number,
+  ): ReturnType<Operations['open']> {
+    return listening()
+      ? this.#open(connection, targets, protocol)
+      : super.open(connection, targets, protocol);
+  }
+
+  async #open(...given: Parameters<Operations['open']>): ReturnType<Operations['open']> {
+    const [{ id, identity, options }, targets] = given;
+    const trace = new Trace<OperationMessage>(channels.operation, {
+      gatewayId: this.#env.gatewayId,
+      operation: 'events',
+      transport: options.transport,
+      user: identity.user,
+      clientId: id,
+      connectionId: id,
+      sessionId: targets.length === 1 ? this.#canonical(targets[0]!.sessionId) : undefined,
+    });
+    return traced(trace, () => super.open(...given));
+  }
+
+  #trace(operation: AccessedOperation, raw: unknown, caller: Caller): Trace<OperationMessage> {
+    // Nothing of it has been checked yet.
+    const { sessionId, method, runId } = (raw ?? {}) as Readonly<Record<string, unknown>>;
+    const { transport, identity, clientId, connectionId, traceId, parentSpan } = caller;
+    return new Trace<OperationMessage>(channels.operation, {
+      gatewayId: this.#env.gatewayId,
+      operation,
+      transport,
+      user: identity.user,
+      clientId,
+      connectionId,
+      trace: { traceId, parentSpan },
+      sessionId: this.#canonical(sessionId),
+      method: typeof method === 'string' && this.#env.methods.has(method) ? method : undefined,
+      runId: operation === 'abort' && typeof runId === 'string' ? runId : undefined,
+    });
+  }
+
+  #canonical(sessionId: unknown): string | undefined {
+    if (typeof sessionId !== 'string') return undefined;
+    const { apps } = this.#env;
+    try {
+      const { app, name } = apps.parse(sessionId);
+      return apps.get(app) && apps.format(app, name);
+    } catch {
+      // The operation itself says what is wrong with it.
+      return undefined;
+    }
+  }
+}

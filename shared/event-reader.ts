@@ -1,0 +1,79 @@
+import type { GatewayEvent } from './events.js';
+
+/** What is known of a log whose events come. */
+interface Following {
+  readonly sessionId: string;
+  readonly epoch: string;
+  runId?: string | undefined;
+  index: number;
+}
+
+interface Read {
+  type: string;
+  sessionId?: string;
+  cursor?: string;
+  runId?: string;
+  index?: number;
+  sessions?: Readonly<Record<string, { readonly cursor?: string }>>;
+}
+
+/**
+ * Reads the events of one stream or socket, and fills in what the wire does not say twice: the cursor that stands in the id, and what
+ * a delta shares with the delta before it.
+ *
+ * @example
+ * ```ts
+ * const reader = new EventReader();
+ * const socket = new WebSocket('wss://example.com/agent/ws');
+ * socket.onmessage = (message) => {
+ *   const frame = JSON.parse(message.data);
+ *   if (frame.event) console.log(reader.read(frame.event, frame.data, frame.id));
+ * };
+ * ```
+ */
+export class EventReader {
+  readonly #bySession = new Map<string, Following>();
+  readonly #byEpoch = new Map<string, Following>();
+
+  /**
+   * The whole event.
+   *
+   * @param type As the `event:` line or the field `event` of the frame names it.
+   * @param data The JSON value of the `data:` line or of the field `data`.
+   * @param id As the `id:` line or the field `id` has it, where the event has one.
+   */
+  read(type: string, data: unknown, id?: string): GatewayEvent {
+    const event: Read = { ...(data as object), type };
+    // A vector is the id of no event.
+    if (id && id[0] !== '~') event.cursor ??= id;
+    const { sessionId, cursor, sessions } = event;
+    for (const key in sessions) this.#follow(key, sessions[key]!.cursor);
+    const log =
+      sessionId === undefined ? this.#byEpoch.get(epochOf(cursor) ?? '') : this.#follow(sessionId, cursor);
+    if (!log) return event as GatewayEvent;
+    if (type === 'content_delta' || type === 'reasoning_delta') {
+      event.sessionId = log.sessionId;
+      log.runId = event.runId ??= log.runId!;
+      log.index = event.index ??= log.index;
+    } else if (type === 'message_start') {
+      log.runId = event.runId;
+      log.index = 0;
+    }
+    return event as GatewayEvent;
+  }
+
+  #follow(sessionId: string, cursor: string | undefined): Following | undefined {
+    const known = this.#bySession.get(sessionId);
+    const epoch = epochOf(cursor);
+    if (!epoch || known?.epoch === epoch) return known;
+    if (known) this.#byEpoch.delete(known.epoch);
+    const log: Following = { sessionId, epoch, index: 0 };
+    this.#bySession.set(sessionId, log);
+    this.#byEpoch.set(epoch, log);
+    return log;
+  }
+}
+
+function epochOf(cursor: string | undefined): string | undefined {
+  return cursor?.split('.', 1)[0];
+}
