@@ -117,7 +117,7 @@ describe('threat row 20: a reader that does not read', () => {
   it('leaves a WebSocket alone that is so slow that it answers no ping for long', async () => {
     const { url } = await startGateway({
       app: large,
-      limits: { slowClientMs: 60_000, heartbeatMs: 500, retention: { bytes: 1e9 } },
+      limits: { slowClientMs: 60_000, heartbeatMs: 800, retention: { bytes: 1e9 } },
     });
     const proxy = await FaultProxy.start(url);
     const socket = await openWebSocket(proxy.url);
