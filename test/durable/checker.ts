@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RawEvent } from '../support/sse-client.js';
 
 /** What clients saw of one session while its gateway was killed again and again. */
@@ -91,7 +92,7 @@ function checkReader({ log }: SessionHistory, received: readonly RawEvent[], rea
     if (seq > next) found.push(`reader ${reader}: ${seq} came after ${next - 1}`);
     next = Math.max(next, seq + 1);
     const kept = log[seq - 1];
-    if (!kept || kept.event !== event || JSON.stringify(kept.data) !== JSON.stringify(data)) {
+    if (!kept || kept.event !== event || !isDeepStrictEqual(kept.data, data)) {
       found.push(`reader ${reader}: what it saw at ${data.cursor} is not in the log`);
     }
   }
