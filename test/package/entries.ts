@@ -22,6 +22,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'memoryStore',
     'createInProcessTransport',
   ],
+  [`${NAME}/diagnostics`]: ['channels'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',

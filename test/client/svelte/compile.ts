@@ -20,6 +20,9 @@ export function svelte(components: Readonly<Record<string, string>>, generate: '
   };
 }
 
+/** Files of their own, because a module is loaded once. */
+let rendered = 0;
+
 /** The HTML of a component as a server renders it. */
 export async function renderOnServer(
   components: Readonly<Record<string, string>>,
@@ -40,7 +43,7 @@ export async function renderOnServer(
   });
   const cache = join(ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
-  const file = closeLater(join(cache, `svelte-${process.pid}.mjs`), (it) => rmSync(it));
+  const file = closeLater(join(cache, `svelte-${process.pid}-${++rendered}.mjs`), (it) => rmSync(it));
   writeFileSync(file, outputFiles[0]!.contents);
   const { render, component } = await import(pathToFileURL(file).href);
   return (await render(component, { props })).body;
