@@ -57,7 +57,7 @@ async function start(directory: Directory, config: GatewayConfig<any, any, any> 
     auth,
     sessionAccess,
     methods,
-    limits: { revalidateMs: 60, heartbeatMs: 20 },
+    limits: { revalidateMs: 60, heartbeatMs: 20, invokesPerSecond: Number.POSITIVE_INFINITY },
     ...config,
   });
 }
