@@ -1,4 +1,4 @@
-import type { GatewayEvent } from './events.js';
+import { type GatewayEvent, isDelta } from './events.js';
 
 /** What is known of a log whose events come. */
 interface Following {
@@ -51,7 +51,7 @@ export class EventReader {
     const log =
       sessionId === undefined ? this.#byEpoch.get(epochOf(cursor) ?? '') : this.#follow(sessionId, cursor);
     if (!log) return event as GatewayEvent;
-    if (type === 'content_delta' || type === 'reasoning_delta') {
+    if (isDelta(event as { readonly type: string })) {
       event.sessionId = log.sessionId;
       log.runId = event.runId ??= log.runId!;
       log.index = event.index ??= log.index;

@@ -207,6 +207,13 @@ export function isLoggedType(type: string): type is LoggedEventType {
   return Object.hasOwn(LOGGED, type);
 }
 
+/** Whether an event is a piece of an answer's text or reasoning. */
+export function isDelta<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { readonly type: 'content_delta' | 'reasoning_delta' }> {
+  return event.type === 'content_delta' || event.type === 'reasoning_delta';
+}
+
 /** Whether an event ends its run. */
 export function isTerminal(event: { readonly type: string }): boolean {
   return event.type === 'message_end';

@@ -1,3 +1,4 @@
+import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { WireForm } from './wire-form.js';
 
@@ -5,7 +6,7 @@ import type { WireForm } from './wire-form.js';
 export const objectForm: WireForm<readonly GatewayEvent[]> = {
   events: (events, { sessionId, epoch }) =>
     events.map(({ type, term, seq, body }) => {
-      const cursor = `${epoch}.${term}.${seq}`;
+      const cursor = formatCursor(epoch, term, seq);
       return { type, sessionId, cursor, ...JSON.parse(body) } as GatewayEvent;
     }),
   transient: (type, data) => [{ type, ts: Date.now(), ...data } as unknown as GatewayEvent],

@@ -1,3 +1,4 @@
+import { formatCursor } from '../../shared/cursor.js';
 import type { TransientEventData, TransientEventType } from '../../shared/events.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { StoredEvent } from '../stores/store.js';
@@ -49,7 +50,7 @@ export function eachEvent(
   let answering = known;
   for (const event of events) {
     const { type, term, seq } = event;
-    const cursor = `${epoch}.${term}.${seq}`;
+    const cursor = formatCursor(epoch, term, seq);
     const repeats = answering?.has(event) ?? false;
     const body = repeats ? answering!.rest(event) : event.body;
     let data = body;

@@ -1,3 +1,4 @@
+import { isDelta } from '../../shared/events.js';
 import type { StoredEvent } from '../stores/store.js';
 
 /**
@@ -14,8 +15,9 @@ export class Answering {
   }
 
   /** Whether an event is one more delta of the same block of the same answer. */
-  has({ type, body }: StoredEvent): boolean {
-    return isDelta(type) && body.startsWith(this.#head) && body.endsWith(this.#tail);
+  has(event: Pick<StoredEvent, 'type' | 'body'>): boolean {
+    const { body } = event;
+    return body.startsWith(this.#head) && body.endsWith(this.#tail) && isDelta(event);
   }
 
   /** The body of an event that it has, without what both share. */
@@ -24,13 +26,9 @@ export class Answering {
   }
 }
 
-function isDelta(type: string): boolean {
-  return type === 'content_delta' || type === 'reasoning_delta';
-}
-
 /** Whether an event says which answer is being written. */
-export function namesAnswer({ type, runId }: StoredEvent): boolean {
-  return runId !== undefined && (type === 'message_start' || isDelta(type));
+export function namesAnswer(event: StoredEvent): boolean {
+  return event.runId !== undefined && (event.type === 'message_start' || isDelta(event));
 }
 
 /** What whoever knew `before` knows once they have read an event. */

@@ -1,4 +1,4 @@
-import type { EventDraft, GatewayEvent } from '../../shared/events.js';
+import { type EventDraft, type GatewayEvent, isDelta } from '../../shared/events.js';
 import type { EventRecord, StoredEvent } from '../stores/store.js';
 
 /** An event on its way into the log: its record, and the same as the fold takes it. */
@@ -30,7 +30,7 @@ export function toEntry(draft: EventDraft): Entry {
 
 function bodyOf(draft: EventDraft): string {
   // Nearly all events are these, and of their values only the text needs escaping.
-  if (draft.type === 'content_delta' || draft.type === 'reasoning_delta') {
+  if (isDelta(draft)) {
     const { runId, ts, delta, index } = draft;
     return `{"runId":"${runId}","ts":${ts},"delta":${JSON.stringify(delta)},"index":${index}}`;
   }

@@ -1,4 +1,4 @@
-import type { EventOf, GatewayEvent } from '../../shared/events.js';
+import { type EventOf, type GatewayEvent, isDelta } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 
 type Delta = EventOf<'content_delta' | 'reasoning_delta'>;
@@ -45,10 +45,6 @@ export class LazyFold {
       this.#state = reduce(this.#state, event);
     }
   }
-}
-
-function isDelta(event: GatewayEvent): event is Delta {
-  return event.type === 'content_delta' || event.type === 'reasoning_delta';
 }
 
 function continues(delta: Delta, next: GatewayEvent): next is Delta {

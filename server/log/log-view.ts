@@ -20,7 +20,7 @@ import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedRange } from './retained-range.js';
 
 /** Messages kept in memory for turns and snapshots; older ones are read from the store. */
-export const MESSAGES_IN_MEMORY = 1000;
+const MESSAGES_IN_MEMORY = 1000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
 /** The folded part of a view. */

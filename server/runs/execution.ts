@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
+import { type EventDraft, isDelta, type LoggedEventData, type LoggedEventType } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message, StopReason, Usage } from '../../shared/messages.js';
 import type {
@@ -366,8 +366,6 @@ export function endDrafts(
   };
   return error ? [{ type: 'run_error', ...base, ...error }, end] : [end];
 }
-
-const isDelta = ({ type }: EventDraft): boolean => type === 'content_delta' || type === 'reasoning_delta';
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<string | AppEvent, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

@@ -81,6 +81,27 @@ for (const [name, make] of [
       expect(text(moved)).to.equal('two');
     });
 
+    it('is folded there anew where it was cut meanwhile', async () => {
+      const app = defineApp({ run: (turn) => `re: ${turn.text}` });
+      const store = make();
+      const limits = { drainMs: 0, retention: { events: 6 }, sendsPerSecond: Number.POSITIVE_INFINITY };
+      const [a, b] = [await startGateway({ app, store, limits }), await startGateway({ app, store, limits })];
+      const send = (n: number) => post(`${a.url}/send`, { sessionId: 'main', message: `m${n}` });
+      const history = async (url: string) =>
+        (await get(`${url}/history?sessionId=main&limit=100`)).body.messages;
+      await send(0);
+      expect(await history(b.url)).to.deep.equal(await history(a.url));
+      const before = (await get(`${b.url}/status?sessionId=main`)).body.first;
+      for (let n = 1; n <= 12; n++) await send(n);
+      expect(await history(b.url))
+        .to.deep.equal(await history(a.url))
+        .and.to.have.length(26);
+      expect((await get(`${b.url}/status?sessionId=main`)).body.first).to.be.greaterThan(before);
+      const stream = await read(b.url, 'from=snapshot');
+      const { data } = await stream.until(({ event }) => event === 'snapshot');
+      expect(data.state.messages).to.deep.equal(await history(a.url));
+    });
+
     it('goes over to whoever works on it: those who follow it on the other go on without a gap', async () => {
       const { a, b, words } = await setUp(make());
       await post(`${a.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
