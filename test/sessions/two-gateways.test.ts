@@ -93,10 +93,10 @@ for (const [name, make] of [
       expect(await history(b.url)).to.deep.equal(await history(a.url));
       const before = (await get(`${b.url}/status?sessionId=main`)).body.first;
       for (let n = 1; n <= 12; n++) await send(n);
+      expect((await get(`${b.url}/status?sessionId=main`)).body.first).to.be.greaterThan(before);
       expect(await history(b.url))
         .to.deep.equal(await history(a.url))
         .and.to.have.length(26);
-      expect((await get(`${b.url}/status?sessionId=main`)).body.first).to.be.greaterThan(before);
       const stream = await read(b.url, 'from=snapshot');
       const { data } = await stream.until(({ event }) => event === 'snapshot');
       expect(data.state.messages).to.deep.equal(await history(a.url));
