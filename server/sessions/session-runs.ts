@@ -11,10 +11,12 @@ import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
 import { isPromise } from '../maybe-promise.js';
-import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
+import type { Ending } from '../runs/ending.js';
+import { Execution } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
+import type { RunPort } from '../runs/run-port.js';
 import { type StoredSend, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { assertNewIds } from './message-ids.js';
@@ -181,7 +183,7 @@ export class SessionRuns {
 
   #activate(run: Run, log: LogWriter): void {
     this.queue.activate(run);
-    this.#execution = new Execution(run, this.#host(log));
+    this.#execution = new Execution(run, this.#port(run, log));
   }
 
   #startOf({ id: runId, messageId, request: { message, onBusy } }: Run): readonly EventDraft[] {
@@ -207,22 +209,19 @@ export class SessionRuns {
     });
   }
 
-  #host(log: LogWriter): ExecutionHost {
-    const { runMs, waitMs, answerSize } = this.#env;
+  #port(run: Run, log: LogWriter): RunPort {
+    const { id, ref } = this.#session;
+    const { holder, runMs, waitMs, answerSize } = this.#env;
+    const session = { id, app: ref.app, epoch: log.ref.epoch };
     return {
-      gatewayId: this.#env.holder,
-      session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
-      app: this.#env.app(this.#session.ref.app),
+      setting: { gatewayId: holder, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize },
       log,
       questions: this.questions,
-      runMs,
-      waitMs,
-      answerSize,
-      takeSteered: (run) => this.#takeSteered(run),
-      publish: (channel, payload, type, runId) => this.#session.publish(channel, type, payload, runId),
-      emitCustom: (name, payload, runId) => this.#session.emitCustom(name, payload, runId),
-      end: (run, ending) => this.end(run, ending),
-      report: (error, what) => this.#env.report(error, `session ${this.#session.id}: ${what}`),
+      steered: () => this.#takeSteered(run),
+      publish: (channel, type, payload) => this.#session.publish(channel, type, payload, run.id),
+      emit: (name, payload) => this.#session.emitCustom(name, payload, run.id),
+      end: (ending) => void this.end(run, ending),
+      report: (error, what) => this.#env.report(error, `session ${id}: ${what}`),
     };
   }
 
@@ -341,11 +340,11 @@ export class SessionRuns {
     });
     run.state = 'active';
     this.queue.active = run;
-    const execution = new Execution(run, this.#host(log));
+    const execution = new Execution(run, this.#port(run, log));
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
     for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resumption = new Resumption(answer, asked);
+    execution.resume(new Resumption(answer, asked));
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
       this.#run(run, log);
