@@ -1,5 +1,6 @@
 import type { Application } from './apps/application.js';
 import { AppRegistry } from './apps/registry.js';
+import { isLoopback } from './auth/address.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
@@ -30,7 +31,7 @@ import type { FrameEnvironment } from './transports/frames/environment.js';
 import { FrameSessions } from './transports/frames/frame-sessions.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { UnreadAnswers } from './transports/http/unread.js';
-import { answeredHosts, isLoopback, type OriginPolicy } from './transports/origin.js';
+import { answeredHosts, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
