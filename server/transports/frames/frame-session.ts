@@ -18,10 +18,17 @@ import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
 import type { FrameEnvironment } from './environment.js';
-import type { FramePeer, FrameWire } from './frame-wire.js';
-import { FrameFault, readFrame } from './read-frame.js';
+import {
+  endFor,
+  endOf,
+  FLOODED,
+  FrameFault,
+  type FramePeer,
+  type FrameWire,
+  readFrame,
+  type WireEnd,
+} from './frame-wire.js';
 import { RequestDesk } from './request-desk.js';
-import { endFor, endOf, FLOODED, type WireEnd } from './wire-end.js';
 
 /** Time for the first frame; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { LineDecoder } from '../../../shared/ndjson.js';
 import type { FrameEnvironment } from '../frames/environment.js';
-import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
+import { type FramePeer, type FrameWire, frameForm, HELLO_BYTES } from '../frames/frame-wire.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */

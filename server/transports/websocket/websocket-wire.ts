@@ -1,9 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { FrameEnvironment } from '../frames/environment.js';
-import { frameForm } from '../frames/frame-form.js';
 import { FrameSession } from '../frames/frame-session.js';
-import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
-import type { WireEnd } from '../frames/wire-end.js';
+import {
+  type FramePeer,
+  type FrameWire,
+  frameForm,
+  HELLO_BYTES,
+  type WireEnd,
+} from '../frames/frame-wire.js';
 import { sentBytes } from '../sent-bytes.js';
 import { encodeTextFrames } from './text-frames.js';
 import type { WebSocket } from './ws.js';
