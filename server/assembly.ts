@@ -28,7 +28,7 @@ import type { SessionEnvironment, SessionNotice } from './sessions/environment.j
 import type { SessionRef } from './stores/store.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
 import type { FrameEnvironment } from './transports/frames/environment.js';
-import { FrameSessions } from './transports/frames/frame-sessions.js';
+import { SocketClients } from './transports/frames/socket-clients.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { UnreadAnswers } from './transports/http/unread.js';
 import { answeredHosts, type OriginPolicy } from './transports/origin.js';
@@ -58,7 +58,7 @@ export interface Assembly {
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
   readonly webSocket: WebSocketDoor;
-  readonly frames: FrameSessions;
+  readonly clients: SocketClients;
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
   readonly refusals: Refusals;
@@ -187,13 +187,13 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const http = new HttpHandler({
     ...{ ...door, tickets, presence, apps, plugins, calls, ticker, unread, extraRoutes },
   });
-  const frames = new FrameSessions(limits.handshakes);
+  const clients = new SocketClients(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
-  const frameEnvironment = { ...door, frames, chatter };
+  const frameEnvironment = { ...door, clients, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals, unread },
+    ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {

@@ -48,7 +48,7 @@ export class UnixSocketDoor {
 }
 
 function accept(env: FrameEnvironment, socket: Socket): void {
-  if (!env.frames.full) return void new UnixSocketWire(env, socket);
+  if (!env.clients.full) return void new UnixSocketWire(env, socket);
   const error = new GatewayError({
     code: 'OVERLOADED',
     message: 'Too many sockets have not said who they are',

@@ -46,7 +46,7 @@ export class WebSocketDoor {
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
       }
-      if (this.#env.frames.full) {
+      if (this.#env.clients.full) {
         const message = 'Too many sockets have not said who they are';
         throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
       }
