@@ -27,7 +27,7 @@ import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
 import type { SessionRef } from './stores/store.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
-import type { FrameEnvironment } from './transports/frames/environment.js';
+import type { FrameEnvironment } from './transports/frames/frame-environment.js';
 import { SocketClients } from './transports/frames/socket-clients.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { UnreadAnswers } from './transports/http/unread.js';

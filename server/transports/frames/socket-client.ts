@@ -17,7 +17,7 @@ import { newConnectionId } from '../../ids.js';
 import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
-import type { FrameEnvironment } from './environment.js';
+import type { FrameEnvironment } from './frame-environment.js';
 import {
   endFor,
   endOf,

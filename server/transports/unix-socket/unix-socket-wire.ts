@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { LineDecoder } from '../../../shared/ndjson.js';
-import type { FrameEnvironment } from '../frames/environment.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { type FramePeer, type FrameWire, frameForm, HELLO_BYTES } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';

@@ -4,7 +4,7 @@ import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import { authRequest } from '../auth-request.js';
-import type { FrameEnvironment } from '../frames/environment.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import type { HandleOptions } from '../handle-options.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';

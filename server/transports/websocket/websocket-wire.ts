@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { FrameEnvironment } from '../frames/environment.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import {
   type FramePeer,
   type FrameWire,
