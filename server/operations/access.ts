@@ -4,7 +4,7 @@ import type { Identity } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
 import { settleWithin } from '../deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { GUARD_TIMEOUT_MS } from '../methods/admit.js';
+import { GUARD_TIMEOUT_MS } from '../methods/call.js';
 import type { SessionRef } from '../stores/store.js';
 import { type Brought, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
