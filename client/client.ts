@@ -5,7 +5,7 @@ import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../
 import { createCall } from './call.js';
 import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
-import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
+import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import type { FollowedRun, Run, SendOptions } from './run.js';
 import {
@@ -22,6 +22,7 @@ import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
 import { misused } from './transport/failure.js';
 import { canStream } from './transport/http.js';
+import type { HttpOptions } from './transport/http-options.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
