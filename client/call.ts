@@ -3,7 +3,7 @@ import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
 import { type Aborts, backoff, delay, openScope, within } from './timing.js';
-import { asGatewayError, isUnsent } from './transport/failure.js';
+import { addressOf, asGatewayError, isUnsent, lateness } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
@@ -38,7 +38,7 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
     return within(scope, async () => {
       for (let tried = 0; ; tried++) {
         const attempt = openScope(signal);
-        attempt.limit(timeoutMs, `${operation} was not answered within ${timeoutMs} ms`);
+        attempt.limit(timeoutMs, () => lateness(addressOf(transport), operation, timeoutMs));
         try {
           const answer = await within(attempt, () =>
             transport.request(operation, params, { signal: attempt.signal }),
@@ -47,7 +47,7 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
           return answer as never;
         } catch (cause) {
           if (signal.aborted) throw signal.reason;
-          const error = asGatewayError(cause, 'The call failed');
+          const error = asGatewayError(cause, `${addressOf(transport)}: ${operation} failed`);
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);

@@ -11,7 +11,7 @@ import type {
 import { type Call, mayPass } from './call.js';
 import type { SignalOptions } from './options.js';
 import { type Aborts, backoff, delay, openScope } from './timing.js';
-import { asGatewayError } from './transport/failure.js';
+import { addressOf, asGatewayError } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /** Calls of a gateway's own methods. */
@@ -96,7 +96,7 @@ async function* resumed(
         return;
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
-        const error = asGatewayError(cause, 'The stream failed');
+        const error = asGatewayError(cause, `${addressOf(transport)}: ${place.method} failed`);
         // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
         const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
         if (!place.lastEventId || !mayGoOn) throw error;
