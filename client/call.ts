@@ -2,7 +2,8 @@ import { CALLS, type CallName } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, backoff, delay, openScope, within } from './timing.js';
+import type { Retries } from './retries.js';
+import { type Aborts, openScope, within } from './timing.js';
 import { addressOf, asGatewayError, isUnsent, lateness } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -26,11 +27,12 @@ export interface CallOptions {
   /** Milliseconds of each attempt. */
   readonly timeoutMs: number;
   readonly aborts: Aborts;
+  readonly retries: Retries;
   /** The gateway has answered. */
   onAnswer(): void;
 }
 
-export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptions): Call {
+export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: CallOptions): Call {
   return (operation, { signal: given, ...params }, onRetry) => {
     const scope = openScope(given, aborts);
     const { signal } = scope;
@@ -52,7 +54,7 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
           if (isOver || !mayPass(error)) throw error;
-          await delay(backoff(tried, error.retryAfterMs), signal, (hurry) => onRetry?.(error, hurry));
+          await retries.wait(error, tried, signal, (hurry) => onRetry?.(error, hurry));
         }
       }
     });

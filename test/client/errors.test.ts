@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,20 +10,10 @@ import { type Client, type ClientOptions, createClient, webSocketTransport } fro
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import { behindProxy, WebSocket } from '../support/behind-proxy.js';
 import { connectClient, failure } from '../support/client.js';
+import { answering } from '../support/other-server.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
-
-/** A server that is no gateway. */
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Why a client that listens has to connect again. */
 async function trouble(client: Client): Promise<string> {
