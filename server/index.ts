@@ -106,6 +106,7 @@ export type {
   ExecuteOptions,
   HostChannel,
   HostEventsOptions,
+  HostFollowedRun,
   HostRun,
   HostSendOptions,
   SessionHandle,
