@@ -156,7 +156,7 @@ for (const on of WILLING_STORES) {
 
 describe('the hostile store of these tests', () => {
   it('has met the methods that sessions live by with every fate', () => {
-    const missing = ['append', 'acquire', 'cut', 'read', 'lookup', 'release'].flatMap((method) =>
+    const missing = ['append', 'acquire', 'cut', 'read', 'run', 'release'].flatMap((method) =>
       ['refuse', 'late', 'lose', 'drop']
         .map((fate) => `${method} ${fate}`)
         .filter((key) => !metOverall.has(key)),

@@ -71,7 +71,7 @@ export const casesOn = ({ share }: StoreKind, usual: number): number =>
  * Calls that are late but not refused here, because the gateway answers that with 500 in place of 503: test/sessions/refused-calls
  * fails for each. Empty this once it does not.
  */
-const SORE = new Set(['lookup', 'read', 'head', 'conversations', 'checkpoint', 'messages', 'list']);
+const SORE = new Set(['run', 'sessionOf', 'read', 'head', 'conversations', 'checkpoint', 'messages', 'list']);
 
 /** The fates of a store of this kind, other ones each time properties are fuzzed: `SEED` gives the same again. */
 export function fatesOf({ rates }: StoreKind): Fates {
