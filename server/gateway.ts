@@ -7,20 +7,16 @@ import type { MethodTree } from '../shared/method.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { Application, ContentTypes } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
+import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
 import { type Assembly, assemble } from './assembly.js';
 import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
 import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
+import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
-import type {
-  ExecuteOptions,
-  SessionHandle,
-  SessionOptions,
-  SessionsOptions,
-} from './host/session-handle.js';
 import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
 import { isPromise } from './maybe-promise.js';
 import type { PlainOperation } from './operations/operations.js';

@@ -29,6 +29,9 @@ export const CALLS = Object.fromEntries([...routes('POST', POSTED), ...routes('G
 /** An operation that the SDK calls. */
 export type CallName = keyof typeof CALLS;
 
+/** Where the routes live that the specification does not list: below a prefix, or nowhere. */
+export type ExtraRoutes = string | false;
+
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
  * and `/ticket`. A rule and no column of the table, which is in every client's bundle.

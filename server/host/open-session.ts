@@ -2,6 +2,14 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SendInput } from '../../shared/messages.js';
 import type { From, ResultOf, RunResult } from '../../shared/operation-types.js';
+import type {
+  HostChannel,
+  HostEventsOptions,
+  HostFollowedRun,
+  HostRun,
+  HostSendOptions,
+  SessionHandle,
+} from '../apps/session-handle.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
@@ -10,14 +18,6 @@ import type { Caller } from '../operations/caller.js';
 import type { Followed, Operations, PlainOperation, Sent } from '../operations/operations.js';
 import { eventType } from '../publish-options.js';
 import { readEvents } from './event-reader.js';
-import type {
-  HostChannel,
-  HostEventsOptions,
-  HostFollowedRun,
-  HostRun,
-  HostSendOptions,
-  SessionHandle,
-} from './session-handle.js';
 
 /** What host code's sessions work with. */
 export interface HostEnvironment {

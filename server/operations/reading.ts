@@ -2,6 +2,7 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
+import type { AccessedOperation } from '../config/access.js';
 import { boundedPage } from '../log/page.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
@@ -9,7 +10,7 @@ import type { Session } from '../sessions/session.js';
 import { IDLE, type RunRecord, type SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
-import type { AccessedOperation, OperationEnvironment } from './environment.js';
+import type { OperationEnvironment } from './environment.js';
 
 const PAGE = 50;
 

@@ -5,7 +5,8 @@ import type { RunResult } from '../../shared/operation-types.js';
 import type { Committed, GroupOptions } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
-import { type Ending, type Execution, endDrafts } from '../runs/execution.js';
+import { type Ending, endDrafts } from '../runs/ending.js';
+import type { Execution } from '../runs/execution.js';
 import type { Run } from '../runs/run.js';
 
 /** Runs that end because of something that is stored with their ends. */

@@ -10,10 +10,12 @@ import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
-import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
+import type { Ending } from '../runs/ending.js';
+import { Execution } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import { Run, type RunRequest } from '../runs/run.js';
+import type { RunPort } from '../runs/run-port.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { assertNewIds } from './message-ids.js';
@@ -179,7 +181,7 @@ export class SessionRuns {
 
   #activate(run: Run, log: LogWriter): void {
     this.queue.activate(run);
-    this.#execution = new Execution(run, this.#host(log));
+    this.#execution = new Execution(run, this.#port(run, log));
   }
 
   #startOf({ id: runId, messageId, request: { message, onBusy } }: Run): readonly EventDraft[] {
@@ -205,23 +207,19 @@ export class SessionRuns {
     });
   }
 
-  #host(log: LogWriter): ExecutionHost {
-    const { runMs, waitMs, answerSize } = this.#env;
+  #port(run: Run, log: LogWriter): RunPort {
+    const { id, ref } = this.#session;
+    const { gatewayId, runMs, waitMs, answerSize } = this.#env;
+    const session = { id, app: ref.app, epoch: log.ref.epoch };
     return {
-      gatewayId: this.#env.gatewayId,
-      session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
-      app: this.#env.app(this.#session.ref.app),
+      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize },
       log,
       questions: this.questions,
-      runMs,
-      waitMs,
-      answerSize,
-      takeSteered: (run) => this.#takeSteered(run),
-      publish: (channel, payload, type, runId) =>
-        this.#session.publisher.publish(channel, type, payload, runId),
-      emitCustom: (name, payload, runId) => this.#session.publisher.emit(name, payload, runId),
-      end: (run, ending) => this.end(run, ending),
-      report: (error, what) => this.#env.report(error, `session ${this.#session.id}: ${what}`),
+      steered: () => this.#takeSteered(run),
+      publish: (channel, type, payload) => this.#session.publisher.publish(channel, type, payload, run.id),
+      emit: (name, payload) => this.#session.publisher.emit(name, payload, run.id),
+      end: (ending) => void this.end(run, ending),
+      report: (error, what) => this.#env.report(error, `session ${id}: ${what}`),
     };
   }
 
@@ -341,11 +339,11 @@ export class SessionRuns {
     });
     run.state = 'active';
     this.queue.active = run;
-    const execution = new Execution(run, this.#host(log));
+    const execution = new Execution(run, this.#port(run, log));
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
     for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resumption = new Resumption(answer, asked);
+    execution.resume(new Resumption(answer, asked));
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
       this.#run(run, log);

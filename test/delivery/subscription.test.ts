@@ -226,6 +226,29 @@ describe('a connection', () => {
     expect(attached.size).to.equal(0);
   });
 
+  it('lets nothing come between a gap and its snapshot, also when it is woken by what it writes', async () => {
+    const { log, session, model } = await setUp(false, 10_000);
+    for (let i = 0; i < 5; i++) log.append({ type: 'custom', ts: 1, name: 'n', payload: i });
+    await log.settled();
+    const types: string[] = [];
+    const outlet: Outlet = {
+      ...{ form: objectForm, writable: true, moved: () => {}, interrupt: () => expect.fail() },
+      report: (error) => {
+        throw error;
+      },
+      write: (payload) => {
+        for (const { type } of payload as readonly GatewayEvent[]) types.push(type);
+        subscription.pump();
+      },
+    };
+    const subscription = new Subscription(session, outlet);
+    // Of another conversation: the gap leads to the beginning of this one.
+    await subscription.open({ cursor: `${newTestEpoch()}.1.3` });
+    subscription.begin();
+    subscription.close();
+    expect(types).to.deep.equal(['gap', 'snapshot', ...model.eventsOf('main').map(({ type }) => type)]);
+  });
+
   it('goes on with a gap when everything it had still to read was cut', async () => {
     for (const on of WILLING_STORES) {
       const { log, view, session, model } = await setUp(on, 10_000);

@@ -5,7 +5,7 @@ import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Sent } from '../../operations/operations.js';
 import { sendJson } from './answer.js';
-import type { HttpEnvironment } from './environment.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { SseSink } from './sse-sink.js';
 import { readerKey } from './unread.js';
 

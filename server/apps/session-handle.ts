@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
@@ -21,27 +20,6 @@ export interface SessionOptions {
   readonly user?: UserLike;
   /** The session of the user `anonymous`. */
   readonly anonymous?: true;
-}
-
-/** Whose sessions to list, and which page of them. */
-export interface SessionsOptions extends SessionOptions {
-  /** @default 50 */
-  readonly limit?: number;
-  /** The `cursor` of the page before. */
-  readonly before?: string;
-}
-
-/** For whom host code does an operation. */
-export interface ExecuteOptions extends SessionOptions {
-  /** For the one who makes this request, by the gateway's own authentication; `user` goes before. */
-  readonly by?:
-    | {
-        readonly request: IncomingMessage;
-        readonly response: ServerResponse;
-        /** Null says that the host, which names users, found none. */
-        readonly user?: UserLike | null | undefined;
-      }
-    | undefined;
 }
 
 /** Options of a send from host code. */
