@@ -14,6 +14,7 @@ import { authExpiry } from '../auth/expiry.js';
 import type { AccessedOperation } from '../config/access.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
@@ -101,11 +102,16 @@ export class Operations {
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
     if (READS.has(name)) this.#env.quotas.reads.take(caller.identity);
-    return this.#handlers[name](readParams(name, raw), caller) as MaybePromise<ResultOf<Name>>;
+    const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
+    return done as MaybePromise<ResultOf<Name>>;
   }
 
   /** Sends a message; resolves once it is accepted. @throws GatewayError */
   async send(raw: unknown, caller: Caller): Promise<Sent> {
+    return asUnavailable(() => this.#send(raw, caller));
+  }
+
+  async #send(raw: unknown, caller: Caller): Promise<Sent> {
     const params = readParams('send', raw);
     const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = params;
     const { user, userKey, scope } = caller.identity;
@@ -139,7 +145,8 @@ export class Operations {
 
   /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
   async follow(raw: unknown, caller: Caller): Promise<Followed> {
-    const { session, record, cursor } = await this.#reading.find(readParams('run', raw), caller);
+    const params = readParams('run', raw);
+    const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;
     return { runId, session, cursor, result: result ? Promise.resolve(result) : session.resultOf(runId) };
   }
@@ -177,7 +184,8 @@ export class Operations {
 
   /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
-    await this.#env.sessions.discard(await this.#authorize(sessionId, 'close', caller));
+    const ref = await this.#authorize(sessionId, 'close', caller);
+    await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
   /** The apps that somebody may use. */
@@ -203,7 +211,8 @@ export class Operations {
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
       const session = await this.#subscribable(sessionId, connection.identity);
-      followed.push({ id: session.id, ...(await connection.follow(session, target)) });
+      const place = await asUnavailable(() => connection.follow(session, target));
+      followed.push({ id: session.id, ...place });
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
