@@ -24,8 +24,8 @@ import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import { type GatewayStats, statsOf } from './stats.js';
 import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();

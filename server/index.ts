@@ -135,5 +135,5 @@ export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
-export type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
+export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
