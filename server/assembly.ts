@@ -11,6 +11,7 @@ import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
 import { withTracedAppends } from './diagnostics/append.js';
 import { Documents } from './documents/documents.js';
+import { newHolder } from './ids.js';
 import { Lifecycle } from './lifecycle.js';
 import { AddressGate } from './limits/address-gate.js';
 import { Quotas } from './limits/quotas.js';
@@ -215,7 +216,8 @@ function sessionEnvironment(
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
     store: withTracedAppends(config.store, { gatewayId: id, format }),
-    holder: id,
+    gatewayId: id,
+    holder: newHolder(id),
     retention,
     pageBytes,
     queueLength,

@@ -31,7 +31,7 @@ import type { HandleOptions, OperationOptions, ServedOperation } from './transpo
 installErrorTable();
 
 const SWEEP_MS = 30_000;
-const KEY_AGE_MS = 24 * 3_600_000;
+const RUN_AGE_MS = 24 * 3_600_000;
 /** What finishing responses may take once all runs have ended. */
 const CLOSE_GRACE_MS = 1000;
 
@@ -141,7 +141,7 @@ export class Gateway<
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      const before = { keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs };
+      const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
       Promise.resolve()
         .then(() => config.store.expire(before))
         .catch((error: unknown) => report(error, 'expiring records'));

@@ -81,6 +81,7 @@ export { type App, defineApp } from './apps/define-app.js';
 export type {
   HostChannel,
   HostEventsOptions,
+  HostFollowedRun,
   HostRun,
   HostSendOptions,
   SessionHandle,

@@ -14,7 +14,7 @@ const POSTED = [
   'channel',
   'ticket',
 ] as const;
-const READ = ['history', 'sessions', 'apps', 'status', 'methods'] as const;
+const READ = ['history', 'sessions', 'apps', 'status', 'methods', 'run'] as const;
 
 const routes = (http: OperationRoute['http'], names: readonly string[]) =>
   names.map((name) => [name, { http, path: `/${name}` }] as const);

@@ -108,7 +108,7 @@ class LoneCall implements ToolCaller {
   }
 
   get gatewayId(): string {
-    return this.#env.holder;
+    return this.#env.gatewayId;
   }
   get over(): Promise<unknown> {
     return this.result;
@@ -176,8 +176,8 @@ class LoneCall implements ToolCaller {
     accept: (answer: Answer) => Promise<Answer>,
   ): Promise<Answer> {
     const { name, user } = this.#request;
-    const { id, watched } = this.#session;
-    if (!watched) {
+    const { id, viewers } = this.#session;
+    if (!viewers.watching) {
       const message = `A person has to agree to ${name}, and nobody follows the session ${id} where they would be asked`;
       throw new ToolCallError({ callId, toolName: name, denied: true }, message);
     }
