@@ -100,7 +100,7 @@ export class Session implements Subscribable {
     const { onDisconnect = this.#env.onDisconnect } = this.#env.app(this.ref.app);
     if (!active || onDisconnect !== 'abort') return null;
     const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
-    return { afterMs: this.#env.disconnectGraceMs, then: () => void this.runs.end(active, ending) };
+    return { afterMs: this.#env.disconnectGraceMs, end: () => void this.runs.end(active, ending) };
   }
 
   pastLog(epoch: string): MaybePromise<ReadableLog | null> {

@@ -5,7 +5,7 @@ import type { LogBatch } from '../log/batch.js';
 /** What is to happen when nobody has come back for so long. */
 export interface Desertion {
   readonly afterMs: number;
-  then(): void;
+  end(): void;
 }
 
 /** What hears of a session's viewers. */
@@ -65,7 +65,7 @@ export class Viewers {
       const desertion = this.#host.deserted();
       if (desertion)
         this.#stay = startDeadline(desertion.afterMs, () => {
-          if (!this.any) desertion.then();
+          if (!this.any) desertion.end();
         });
     }
     this.#host.changed();
