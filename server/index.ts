@@ -1,4 +1,4 @@
-import './node-version.js';
+import './runtime/node-version.js';
 
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
@@ -114,7 +114,7 @@ export { createGateway } from './create-gateway.js';
 export type { StartedGateway } from './doors.js';
 export { createInProcessTransport, Gateway } from './gateway.js';
 export type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
-export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
+export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { PlainOperation } from './operations/operations.js';
