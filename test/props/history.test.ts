@@ -5,8 +5,9 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
-import { cases } from '../support/fuzz.js';
+import { insist, sendUntilTaken } from '../support/insist.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
+import { casesOn, STORES } from '../support/stores.js';
 import { type TestStore, testStore } from '../support/test-store.js';
 
 /** Answers with as many deltas, a tool, data and reasoning as its message asks for. */
@@ -36,7 +37,8 @@ const retentions = fc.oneof(
 async function pages(session: SessionHandle, limit: number): Promise<readonly Message[]> {
   const all: Message[] = [];
   for (let before: string | undefined; ; ) {
-    const page = await session.history({ limit, ...(before !== undefined && { before }) });
+    const place = before === undefined ? {} : { before };
+    const page = await insist(() => session.history({ limit, ...place }));
     expect(page.messages.length).to.be.at.most(limit);
     expect(page.hasMore).to.equal(page.cursor !== null);
     all.unshift(...page.messages);
@@ -47,7 +49,7 @@ async function pages(session: SessionHandle, limit: number): Promise<readonly Me
 
 async function snapshotOf(session: SessionHandle, from: 'snapshot' | 'earliest'): Promise<GatewayEvent[]> {
   const seen: GatewayEvent[] = [];
-  const { cursor } = await session.status();
+  const { cursor } = await insist(() => session.status());
   for await (const event of session.events({ from })) {
     seen.push(event);
     if (event.cursor === cursor && event.type !== 'gap') break;
@@ -58,11 +60,12 @@ async function snapshotOf(session: SessionHandle, from: 'snapshot' | 'earliest')
 /** A cut may still be on its way to the store; what the gateway says is what the store comes to. */
 async function settled(model: TestStore, session: SessionHandle): Promise<void> {
   const [epoch] = model.epochsOf('main');
-  while (model.firstOf(epoch!) !== (await session.status()).first) await new Promise(setImmediate);
+  while (model.firstOf(epoch!) !== (await insist(() => session.status())).first)
+    await new Promise(setImmediate);
 }
 
-for (const async of [false, true]) {
-  describe(`retention (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of STORES) {
+  describe(`retention (${on.name})`, () => {
     it('cuts events and no messages: history, snapshots and tails fold to what the whole log folds to', async () => {
       let cuts = 0;
       await fc.assert(
@@ -72,7 +75,7 @@ for (const async of [false, true]) {
           fc.integer({ min: 1, max: 9 }),
           fc.nat(3),
           async (list, retention, limit, takeover) => {
-            const model = testStore({ async });
+            const model = testStore(on);
             const start = () => embedGateway({ app, store: model.store, limits: { retention } });
             let gateway = start();
             let session = gateway.session('main');
@@ -86,8 +89,8 @@ for (const async of [false, true]) {
                 session = gateway.session('main');
               }
               const message = `${deltas} ${extras}`;
-              await session.send(message).result;
-              const status = await session.status();
+              await (await sendUntilTaken(session, message)).result;
+              const status = await insist(() => session.status());
               expect(status.first).to.be.at.least(first);
               expect(status.head).to.be.greaterThan(head);
               ({ first, head } = status);
@@ -99,7 +102,7 @@ for (const async of [false, true]) {
             expect(await pages(session, limit)).to.deep.equal(whole.messages);
             const expected = lastMessages({ ...whole, cursor: log.at(-1)!.cursor! });
             for (const from of ['snapshot', 'earliest'] as const) {
-              const seen = await snapshotOf(session, from);
+              const seen = await insist(() => snapshotOf(session, from));
               expect(lastMessages(seen.reduce(reduce, initialState)), from).to.deep.equal(expected);
               if (from === 'earliest' && first > 1)
                 expect(seen[0]).to.include({ type: 'gap', reason: 'evicted' });
@@ -107,7 +110,7 @@ for (const async of [false, true]) {
             await settled(model, session);
           },
         ),
-        { numRuns: cases(async ? 25 : 60) },
+        { numRuns: casesOn(on, 60) },
       );
       expect(cuts, 'the retention was small enough to matter').to.be.greaterThan(10);
     });
