@@ -227,7 +227,7 @@ describe('a connection', () => {
   });
 
   it('lets nothing come between a gap and its snapshot, also when it is woken by what it writes', async () => {
-    const { log, session, model } = await setUp(false, 10_000);
+    const { log, session, model } = await setUp(STORES[0]!, 10_000);
     for (let i = 0; i < 5; i++) log.append({ type: 'custom', ts: 1, name: 'n', payload: i });
     await log.settled();
     const types: string[] = [];
