@@ -4,7 +4,7 @@ import type { OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';

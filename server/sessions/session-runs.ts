@@ -4,7 +4,7 @@ import type { EventDraft } from '../../shared/events.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { rootContext } from '../async-context.js';
+import { rootContext } from '../async/async-context.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
