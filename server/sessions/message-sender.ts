@@ -104,8 +104,8 @@ export class MessageSender {
   async #join(session: Session, known: RunRecord, hash: string): Promise<SentMessage> {
     assertSame(known.hash!, hash);
     const { runId } = known;
-    // A run that a former process left is gone on with, or ended, by whoever holds its session.
-    if (!known.result) await session.hold();
+    // It may run elsewhere: to ask for it again takes it from nobody.
+    if (!known.result) await session.look();
     const result = known.result ? Promise.resolve(known.result) : session.resultOf(runId);
     // Nobody has to wait for it.
     result.catch(() => {});
