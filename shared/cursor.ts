@@ -23,6 +23,19 @@ export function parseCursor(text: string): Cursor | null {
   return Number.isSafeInteger(term) && Number.isSafeInteger(seq) ? { epoch: match[1]!, term, seq } : null;
 }
 
+/** Writes a place in the history of a conversation: just before a message. */
+export function formatHistoryCursor(epoch: string, messageId: string): string {
+  return `${epoch}.${messageId}`;
+}
+
+/** Reads a place in a history; null when it is not one. */
+export function parseHistoryCursor(
+  text: string,
+): { readonly epoch: string; readonly messageId: string } | null {
+  const at = text.indexOf('.');
+  return at < 0 ? null : { epoch: text.slice(0, at), messageId: text.slice(at + 1) };
+}
+
 /** Marks a vector: the cursors of several sessions in one SSE id. No cursor and no session id contains it. */
 const VECTOR_MARK = '~';
 

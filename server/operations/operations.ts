@@ -7,7 +7,7 @@ import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
-import { boundedPage } from '../log/page.js';
+import { historyPage } from '../log/page.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { SentMessage } from '../sessions/message-sender.js';
@@ -288,9 +288,7 @@ export class Operations {
     const session = await this.#existing(sessionId, 'history', caller);
     const log = session.log!;
     await log.folded();
-    const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
-    const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
-    return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
+    return historyPage(log, before, { limit, bytes: log.pageBytes });
   }
 
   async #sessions(params: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
@@ -355,16 +353,6 @@ export class Operations {
   #assertOpen(): void {
     if (this.#env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
   }
-}
-
-/** Reads a history cursor. @throws GatewayError `CURSOR_GONE` for one of another log */
-function ordinalOf(before: string, epoch: string): number {
-  const at = before.lastIndexOf('.');
-  const ordinal = Number(before.slice(at + 1));
-  if (at < 0 || !Number.isSafeInteger(ordinal) || ordinal < 0)
-    throw invalid('before', 'not a cursor of this history');
-  if (before.slice(0, at) !== epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
-  return ordinal;
 }
 
 function invalid(path: string, message: string): GatewayError {

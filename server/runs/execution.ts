@@ -18,7 +18,7 @@ import { AnswerWriter } from './answer-writer.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer, Questions } from './questions.js';
 import type { Resumption } from './resumption.js';
-import type { Run } from './run.js';
+import { answerOf, type Run } from './run.js';
 import type { RunContext } from './run-context.js';
 import { createTurn } from './turn.js';
 
@@ -210,7 +210,7 @@ export class Execution implements RunContext {
   /** What the end of the run says of its answer, as that stands in the log by then. */
   endDrafts(ending: Ending, state: SessionState): readonly EventDraft[] {
     const run = this.#run;
-    const answer = state.run?.runId === run.id ? state.run.message : run.emptyAnswer();
+    const answer = state.run?.runId === run.id ? answerOf(state.run) : run.emptyAnswer();
     const metadata = this.#metadata;
     const usage = this.#usage as Usage | null;
     return endDrafts(run, ending, metadata ? { ...answer, metadata } : answer, usage);

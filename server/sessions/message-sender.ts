@@ -89,6 +89,7 @@ export class MessageSender {
         runId: newRunId(),
         message,
         preceding: messages,
+        ownIds: request.inputs.flatMap((input) => idOf(input) ?? []),
         onBusy: request.onBusy ?? 'queue',
         key: request.key,
         user: request.user,
@@ -160,6 +161,11 @@ export class MessageSender {
 
 function assertSame(known: string, hash: string): void {
   if (known !== hash) throw new GatewayError({ code: 'IDEMPOTENCY_CONFLICT' });
+}
+
+/** The id that a caller gave a message. */
+function idOf(input: SendInput): string | undefined {
+  return typeof input === 'object' && 'id' in input ? input.id : undefined;
 }
 
 /** A message as sessions keep it. Its id and time are the caller's where given. */

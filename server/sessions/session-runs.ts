@@ -14,10 +14,10 @@ import { isPromise } from '../maybe-promise.js';
 import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
-import { Run, type RunRequest } from '../runs/run.js';
+import { answerOf, Run, type RunRequest } from '../runs/run.js';
 import { type StoredSend, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { assertNewIds } from './message-ids.js';
+import { assertNewIds, holdForNew } from './message-ids.js';
 import { type CausedEnding, endOf, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import { type OpenRuns, toOpenRun } from './run-record.js';
@@ -62,9 +62,9 @@ export class SessionRuns {
    * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it.
    */
   async accept(request: RunRequest, hash: string): Promise<AcceptedRun | { readonly duplicate: StoredSend }> {
-    const { user, onBusy, key } = request;
-    const opened = this.#session.hold({ userId: user?.id });
-    const log = (isPromise(opened) ? await opened : opened)!;
+    const { message, preceding, metadata, onBusy, key } = request;
+    const opened = holdForNew(this.#session, request);
+    const log = isPromise(opened) ? await opened : opened;
     // A close may have begun while the store was asked.
     if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     assertNewIds(request, log.state, this.queue.all());
@@ -73,7 +73,6 @@ export class SessionRuns {
     const place = this.queue.add(run);
     const interrupts = onBusy === 'interrupt';
     const position = interrupts ? 0 : place;
-    const { message, preceding, metadata } = request;
     const accepted: EventDraft = {
       type: 'message_accepted',
       runId: run.id,
@@ -353,7 +352,9 @@ export class SessionRuns {
     return true;
   }
 
-  #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: OpenRuns): void {
+  #endLeft(left: ActiveRun, log: LogWriter, open: OpenRuns): void {
+    const { runId } = left;
+    const message = answerOf(left);
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
     const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
       resumed: message,
