@@ -118,9 +118,8 @@ export interface Message extends Partial<Outcome> {
 }
 
 /** A message as callers may write it: only `content` is required. */
-export interface MessageInput extends Partial<
-  Omit<Message, 'content' | 'parentId' | 'senderId' | keyof Outcome>
-> {
+export interface MessageInput
+  extends Partial<Omit<Message, 'content' | 'parentId' | 'senderId' | keyof Outcome>> {
   readonly content: string | readonly ContentBlock[];
 }
 
