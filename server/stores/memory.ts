@@ -64,6 +64,11 @@ interface MemorySession {
 }
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
+const nothing = { batch: null, checkpoint: null, closedAt: null, activity: null, size: 0, expired: false };
+const emptyLog = (epoch: string): MemoryLog => ({
+  ...{ epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
+  ...nothing,
+});
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
 /**
@@ -124,19 +129,7 @@ class MemoryStore implements Store {
     { epoch, userId, from }: NonNullable<AcquireOptions['create']>,
   ): MemorySession {
     const now = Date.now();
-    const log: MemoryLog = {
-      epoch,
-      first: 1,
-      events: [],
-      terms: [],
-      batch: null,
-      checkpoint: null,
-      messages: new MessageRows(),
-      closedAt: null,
-      activity: null,
-      size: 0,
-      expired: false,
-    };
+    const log = emptyLog(epoch);
     if (from) this.#copy(ref.scope, log, from);
     if (old) {
       if (!old.log.expired) old.past.set(old.log.epoch, old.log);
