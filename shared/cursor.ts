@@ -32,8 +32,8 @@ export function formatHistoryCursor(epoch: string, messageId: string): string {
 export function parseHistoryCursor(
   text: string,
 ): { readonly epoch: string; readonly messageId: string } | null {
-  const at = text.indexOf('.');
-  return at < 0 ? null : { epoch: text.slice(0, at), messageId: text.slice(at + 1) };
+  const match = /^([A-Za-z0-9_-]{11})\.(.+)$/s.exec(text);
+  return match && { epoch: match[1]!, messageId: match[2]! };
 }
 
 /** Marks a vector: the cursors of several sessions in one SSE id. No cursor and no session id contains it. */

@@ -9,7 +9,7 @@ import { cases } from '../support/fuzz.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import { type TestStore, testStore } from '../support/test-store.js';
 
-/** Answers with as many deltas, a tool, data and reasoning as its message asks for. */
+/** Answers with as many deltas, a tool, data, reasoning and steering messages as its message asks for. */
 const app = defineApp({
   tools: { add: tool({ handler: (input) => (input as { a: number }).a + 1 }) },
   async *run(turn) {
@@ -18,16 +18,20 @@ const app = defineApp({
     for (let i = 0; i < deltas; i++) yield `${i} ${'x'.repeat(i % 7)}`;
     if (extras & 2) await turn.callTool('add', { a: deltas });
     if (extras & 4) turn.data('chart', { deltas }, { id: 'same' });
+    if (extras & 16) {
+      await new Promise(setImmediate);
+      for (const { id } of turn.steered()) yield id;
+    }
     yield 'end';
     if (extras & 8) turn.data('chart', { deltas: -1 }, { id: 'same' });
     turn.emit('noise', extras);
   },
 });
 
-const sends = fc.array(fc.record({ deltas: fc.nat(25), extras: fc.nat(15) }), {
-  minLength: 1,
-  maxLength: 12,
-});
+const sends = fc.array(
+  fc.record({ deltas: fc.nat(25), extras: fc.nat(31), preceding: fc.nat(3), steers: fc.nat(2) }),
+  { minLength: 1, maxLength: 12 },
+);
 const retentions = fc.oneof(
   fc.record({ events: fc.integer({ min: 1, max: 60 }) }),
   fc.record({ bytes: fc.integer({ min: 200, max: 6000 }) }),
@@ -65,6 +69,7 @@ for (const async of [false, true]) {
   describe(`retention (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
     it('cuts events and no messages: history, snapshots and tails fold to what the whole log folds to', async () => {
       let cuts = 0;
+      let steered = 0;
       await fc.assert(
         fc.asyncProperty(
           sends,
@@ -78,15 +83,19 @@ for (const async of [false, true]) {
             let session = gateway.session('main');
             let first = 1;
             let head = 0;
-            for (const [i, { deltas, extras }] of list.entries()) {
+            for (const [i, { deltas, extras, preceding, steers }] of list.entries()) {
               // Another gateway takes over and knows no more than the store.
               if (takeover > 0 && i % (takeover + 1) === takeover) {
                 await gateway.close();
                 gateway = start();
                 session = gateway.session('main');
               }
-              const message = `${deltas} ${extras}`;
-              await session.send(message).result;
+              const before = Array.from({ length: preceding }, (_, n) => ({ content: `before ${n}` }));
+              const runs = [session.send(`${deltas} ${extras}`, { preceding: before })];
+              for (let n = 0; n < steers; n++)
+                runs.push(session.send('1 0', { onBusy: 'steer', preceding: before }));
+              const ends = await Promise.all(runs.map((run) => run.result));
+              steered += ends.filter(({ stopReason }) => stopReason === 'steered').length;
               const status = await session.status();
               expect(status.first).to.be.at.least(first);
               expect(status.head).to.be.greaterThan(head);
@@ -96,7 +105,16 @@ for (const async of [false, true]) {
             const whole = foldOf(log);
             expect(head).to.equal(log.length);
             if (first > 1) cuts += 1;
-            expect(await pages(session, limit)).to.deep.equal(whole.messages);
+            const history = await pages(session, limit);
+            expect(history).to.deep.equal(whole.messages);
+            expect(history.map(({ parentId }) => parentId)).to.deep.equal([
+              ...[null, ...history.map(({ id }) => id)].slice(0, -1),
+            ]);
+            // Whole pages from any place.
+            const at = history[Math.floor(history.length / 2)]!;
+            const page = await session.history({ limit, before: `${model.epochsOf('main')[0]}.${at.id}` });
+            const end = history.indexOf(at);
+            expect(page.messages).to.deep.equal(history.slice(Math.max(0, end - limit), end));
             const expected = lastMessages({ ...whole, cursor: log.at(-1)!.cursor! });
             for (const from of ['snapshot', 'earliest'] as const) {
               const seen = await snapshotOf(session, from);
@@ -110,6 +128,7 @@ for (const async of [false, true]) {
         { numRuns: cases(async ? 25 : 60) },
       );
       expect(cuts, 'the retention was small enough to matter').to.be.greaterThan(10);
+      expect(steered, 'runs were steered').to.be.greaterThan(5);
     });
   });
 }
