@@ -8,14 +8,14 @@ import {
   type Activity,
   type AppendOptions,
   type AppendResult,
-  beginning,
   type Checkpoint,
   type EventRecord,
+  firstCheckpoint,
   IDLE,
   type LogHead,
   type LogRef,
+  type LogSource,
   type OpenRun,
-  type Origin,
   type PageOptions,
   type PathOptions,
   placeOfAccepted,
@@ -155,10 +155,10 @@ class MemoryStore implements Store {
     return session;
   }
 
-  #copy(scope: string, log: MemoryLog, { log: source, tip, messages }: Origin): void {
+  #copy(scope: string, log: MemoryLog, { log: source, tip, messages }: LogSource): void {
     const all = [...((source && this.#log(source)?.messages.path({ tip })) ?? []), ...messages];
     this.#grow(scope, log, log.messages.put(all));
-    log.checkpoint = beginning(all.at(-1)?.id ?? null);
+    log.checkpoint = firstCheckpoint(all.at(-1)?.id ?? null);
   }
 
   #scope(scope: string): Set<MemorySession> {

@@ -113,7 +113,7 @@ export interface Checkpoint {
 }
 
 /** The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others behind it. */
-export interface Origin {
+export interface LogSource {
   readonly log?: LogRef;
   readonly tip?: string;
   /** Each names the one before it as its `parentId`. */
@@ -147,7 +147,7 @@ export interface AcquireOptions {
    * Begins an absent or closed session anew under this epoch. With `from` it has those messages as rows from the start, and a
    * checkpoint at 0 whose `tip` is the last of them; the log that they come from is not changed.
    */
-  readonly create?: { readonly epoch: string; readonly userId?: string; readonly from?: Origin };
+  readonly create?: { readonly epoch: string; readonly userId?: string; readonly from?: LogSource };
   /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
   readonly taken?: () => void;
 }
@@ -228,8 +228,8 @@ export interface PathOptions {
   readonly limit: number;
 }
 
-/** What the fold of a log is that begins with messages. */
-export function beginning(tip: string | null): Checkpoint {
+/** The checkpoint of a log that nothing was appended to: it begins with the messages that end with `tip`, or with none. */
+export function firstCheckpoint(tip: string | null): Checkpoint {
   return { seq: 0, state: { ...initialState, tip, hasMore: tip !== null } };
 }
 

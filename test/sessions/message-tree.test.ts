@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { type Origin, StoreError } from '../../server/stores/store.js';
+import { type LogSource, StoreError } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
@@ -22,7 +22,7 @@ const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) 
 const refused = ({ status, body }: { status: number; body: any }) => [status, body.error?.code];
 
 /** Begins the session `main` with messages, as `History` will, and opens a gateway on it. */
-async function setUp(store: Store, from: Origin, epoch = newTestEpoch()) {
+async function setUp(store: Store, from: LogSource, epoch = newTestEpoch()) {
   await store.open();
   closeLater(store, (it) => it.close());
   const ref = { scope: '[null,"token"]', app: 'default', name: 'main' };

@@ -1,5 +1,5 @@
 import type { Message } from '../../../shared/messages.js';
-import { type AcquireOptions, beginning, type SessionRef } from '../store.js';
+import { type AcquireOptions, firstCheckpoint, type SessionRef } from '../store.js';
 import type { Connection } from './connection.js';
 import { LogState } from './log-state.js';
 import type { Reader } from './reader.js';
@@ -32,7 +32,7 @@ export function begin(
     const copied = source && tip !== null && sql.sizeOfMessage.get(source.id, tip) ? tip : null;
     if (copied !== null) sql.copyPath.run(id, source!.id, copied);
     putMessages(sql, id, messages);
-    sql.putCheckpoint.run(id, JSON.stringify(beginning(messages.at(-1)?.id ?? copied)));
+    sql.putCheckpoint.run(id, JSON.stringify(firstCheckpoint(messages.at(-1)?.id ?? copied)));
     log.size = Number(sql.sizeOfMessages.get(id)?.n ?? 0);
     sql.moveFirst.run(log.first, log.size, id);
     return log;
