@@ -57,7 +57,7 @@ export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedU
 const text = z.string().min(1);
 
 /** Ids are kept, compared and sent in URLs: as text that every store and every URL can hold. */
-const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'no control characters, no half characters');
+const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'has control characters');
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
