@@ -143,6 +143,11 @@ describe('a long history', () => {
     const whole = foldOf(model.eventsOf('main')).messages;
     expect(whole).to.have.length(1400);
     expect(await pages(session, 333)).to.deep.equal(whole);
+    const [, left, , , ...rest] = whole;
+    for (const { id } of [left!, rest.at(-1)!]) {
+      const refused = await session.send({ id, content: '1 0' }).accepted.catch((error: unknown) => error);
+      expect(refused).to.include({ code: 'MESSAGE_EXISTS' });
+    }
     const next = start().session('main');
     expect(await pages(next, 1000)).to.deep.equal(whole);
     await next.send('1 0').result;
