@@ -2,8 +2,9 @@ import { CALLS, type CallName } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, backoff, delay, openScope, within } from './timing.js';
-import { asGatewayError, isUnsent } from './transport/failure.js';
+import type { Retries } from './retries.js';
+import { type Aborts, openScope, within } from './timing.js';
+import { addressOf, asGatewayError, isUnsent, lateness } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
@@ -26,11 +27,12 @@ export interface CallOptions {
   /** Milliseconds of each attempt. */
   readonly timeoutMs: number;
   readonly aborts: Aborts;
+  readonly retries: Retries;
   /** The gateway has answered. */
   onAnswer(): void;
 }
 
-export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptions): Call {
+export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: CallOptions): Call {
   return (operation, { signal: given, ...params }, onRetry) => {
     const scope = openScope(given, aborts);
     const { signal } = scope;
@@ -38,7 +40,7 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
     return within(scope, async () => {
       for (let tried = 0; ; tried++) {
         const attempt = openScope(signal);
-        attempt.limit(timeoutMs, `${operation} was not answered within ${timeoutMs} ms`);
+        attempt.limit(timeoutMs, () => lateness(addressOf(transport), operation, timeoutMs));
         try {
           const answer = await within(attempt, () =>
             transport.request(operation, params, { signal: attempt.signal }),
@@ -47,12 +49,12 @@ export function createCall({ transport, timeoutMs, aborts, onAnswer }: CallOptio
           return answer as never;
         } catch (cause) {
           if (signal.aborted) throw signal.reason;
-          const error = asGatewayError(cause, 'The call failed');
+          const error = asGatewayError(cause, `${addressOf(transport)}: ${operation} failed`);
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
           if (isOver || !mayPass(error)) throw error;
-          await delay(backoff(tried, error.retryAfterMs), signal, (hurry) => onRetry?.(error, hurry));
+          await retries.wait(error, tried, signal, (hurry) => onRetry?.(error, hurry));
         }
       }
     });

@@ -5,8 +5,9 @@ import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../
 import { createCall } from './call.js';
 import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
-import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
+import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
+import { createRetries } from './retries.js';
 import type { FollowedRun, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
@@ -22,6 +23,7 @@ import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
 import { misused } from './transport/failure.js';
 import { canStream } from './transport/http.js';
+import type { HttpOptions } from './transport/http-options.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
@@ -111,10 +113,15 @@ export function createClient(options: ClientOptions): Client {
     connectMs: Math.min(timeoutMs, CONNECT_MS),
     hiddenMs: hiddenMs === false ? undefined : hiddenMs,
   });
-  const call = createCall({ transport, timeoutMs, aborts, onAnswer: () => connection.hurry() });
+  const retries = createRetries();
+  const onAnswer = () => {
+    connection.hurry();
+    retries.hurry();
+  };
+  const call = createCall({ transport, timeoutMs, aborts, retries, onAnswer });
   const calls = (bound?: { readonly sessionId: string }) =>
-    bindCalls({ call, transport, timeoutMs, aborts }, bound);
-  const core = { call, calls, connection, outbox: createOutbox(), aborts, views: new Set<View>() };
+    bindCalls({ call, transport, timeoutMs, aborts, retries }, bound);
+  const core = { call, calls, connection, outbox: createOutbox(), aborts, retries, views: new Set<View>() };
   const session = (id: string) => bindSession(core, id);
 
   return {

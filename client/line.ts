@@ -3,7 +3,7 @@ import type { GatewayError } from '../shared/gateway-error.js';
 import type { Reader } from './reader.js';
 import { backoff, createWatchdog, openScope, quietTimer, within } from './timing.js';
 import { createTrack, type Track } from './track.js';
-import { asGatewayError, silence } from './transport/failure.js';
+import { addressOf, asGatewayError, broken, silence, unreachable } from './transport/failure.js';
 import type { ClientTransport, Link, LinkEnd, SubscriptionChange } from './transport/transport.js';
 
 export type LineState = 'idle' | 'connecting' | 'open' | 'reconnecting';
@@ -62,7 +62,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   let renewals = 0;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let defaultApp: string | undefined;
-  const watchdog = createWatchdog(() => closed({ error: silence() }));
+  const watchdog = createWatchdog(() => closed({ error: silence(addressOf(transport)) }));
 
   const become = (now: LineState, error?: GatewayError) => {
     state = now;
@@ -109,7 +109,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     try {
       link = dial();
     } catch (cause) {
-      closed({ error: asGatewayError(cause, 'No link can be opened') });
+      closed({ error: unreachable(addressOf(transport), cause) });
     }
   };
   const dial = (): Link => {
@@ -190,10 +190,10 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       try {
         const scope = openScope();
         // An answer that does not come would leave its readers waiting for ever, on a stream that looks well.
-        scope.limit(connectMs, 'A subscription was not answered');
+        scope.limit(connectMs, () => broken(addressOf(transport), 'a subscription was not answered'));
         await within(scope, () => on.subscribe(part));
       } catch (cause) {
-        const error = asGatewayError(cause, 'A subscription failed');
+        const error = asGatewayError(cause, `${addressOf(transport)}: subscribe failed`);
         if (on !== link || added.length === 0) return;
         if (!isFinal(error)) return closed({ error });
         if (added.length > 1) {

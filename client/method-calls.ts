@@ -10,8 +10,9 @@ import type {
 } from '../shared/method.js';
 import { type Call, mayPass } from './call.js';
 import type { SignalOptions } from './options.js';
-import { type Aborts, backoff, delay, openScope } from './timing.js';
-import { asGatewayError } from './transport/failure.js';
+import type { Retries } from './retries.js';
+import { type Aborts, openScope } from './timing.js';
+import { addressOf, asGatewayError } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /** Calls of a gateway's own methods. */
@@ -48,6 +49,7 @@ interface CallNeeds {
   /** Milliseconds until the first answer. */
   readonly timeoutMs: number;
   readonly aborts: Aborts;
+  readonly retries: Retries;
 }
 
 /** Binds calls of methods to a session, or to the one that each call names. */
@@ -76,7 +78,7 @@ interface Place extends Omit<CallOptions, 'signal'> {
 }
 
 async function* resumed(
-  { aborts, transport, timeoutMs }: CallNeeds,
+  { aborts, retries, transport, timeoutMs }: CallNeeds,
   place: Place,
   given: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
@@ -96,11 +98,11 @@ async function* resumed(
         return;
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
-        const error = asGatewayError(cause, 'The stream failed');
+        const error = asGatewayError(cause, `${addressOf(transport)}: ${place.method} failed`);
         // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
         const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
         if (!place.lastEventId || !mayGoOn) throw error;
-        await delay(backoff(tried, error.retryAfterMs), signal);
+        await retries.wait(error, tried, signal);
       }
     }
   } finally {

@@ -13,7 +13,8 @@ import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
 import type { Start } from './reader.js';
-import { type Aborts, abortError, backoff, delay, onAbort, openScope, within } from './timing.js';
+import type { Retries } from './retries.js';
+import { type Aborts, abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
 import { findView, type View } from './view.js';
 
@@ -27,6 +28,7 @@ export interface Core {
   calls(bound: { readonly sessionId: string }): UntypedCalls;
   readonly outbox: Outbox;
   readonly aborts: Aborts;
+  readonly retries: Retries;
   /** Those that somebody looks at. */
   readonly views: Set<View>;
 }
@@ -261,7 +263,7 @@ function follow(
 
 /** Reads the last messages, however long that takes; none where the gateway refuses, or nobody waits any more. */
 function readHistory(
-  { call, aborts }: Core,
+  { call, aborts, retries }: Core,
   sessionId: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly Message[]> {
@@ -272,8 +274,8 @@ function readHistory(
         return (await call('history', { sessionId, limit: HISTORY_LIMIT, signal: scope.signal })).messages;
       } catch (error) {
         if (isFinal(error as GatewayError)) return [];
+        await retries.wait(error as GatewayError, tried, scope.signal);
       }
-      await delay(backoff(tried), scope.signal);
     }
   }).catch(() => []);
 }

@@ -125,8 +125,8 @@ export interface Scope {
   readonly signal: AbortSignal;
   /** Ends it. @param reason What it rejects with. @default the `ABORTED` of whoever began it */
   abort(reason?: GatewayError): void;
-  /** Ends it with `TIMEOUT` when its time is over. Returns what lifts that. */
-  limit(ms: number, message: string): () => void;
+  /** Ends it with an error when its time is over. Returns what lifts that. */
+  limit(ms: number, late: () => GatewayError): () => void;
   /** It is over: lets go of everything. */
   release(): void;
 }
@@ -142,8 +142,8 @@ export function openScope(parent?: AbortSignal, aborts?: Aborts): Scope {
   return {
     signal: own.signal,
     abort,
-    limit: (ms, message) => {
-      timer = quietTimer(ms, () => abort(new GatewayError({ code: 'TIMEOUT', message })));
+    limit: (ms, late) => {
+      timer = quietTimer(ms, () => abort(late()));
       return () => clearTimeout(timer);
     },
     release: () => {

@@ -50,6 +50,8 @@ export interface Link {
  */
 export interface ClientTransport {
   readonly name: string;
+  /** Where it leads, for its client's errors. @default its name */
+  readonly address?: string | undefined;
   /** Whether each link takes one of the few connections a browser opens to an origin, so that hidden pages let theirs go. */
   readonly isScarce?: boolean | undefined;
   /** Whether it ends links by itself that have fallen silent. */

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { LineDecoder } from '../../shared/ndjson.js';
-import type { Supplied } from '../options.js';
 import type { FrameWire, FrameWireHandlers } from '../transport/frame-socket.js';
 import { frameTransport } from '../transport/frames.js';
+import type { Supplied } from '../transport/http-options.js';
 import type { ClientTransport } from '../transport/transport.js';
 
 /** Longest line a gateway is believed: a snapshot of 50 messages, each with files in it. */
@@ -26,6 +26,7 @@ export interface UnixSocketOptions {
 export function createUnixSocketClientTransport({ socketPath, token }: UnixSocketOptions): ClientTransport {
   return frameTransport({
     name: 'unix-socket',
+    address: socketPath,
     token,
     open: (handlers) => openSocket(socketPath, handlers),
   });
@@ -44,9 +45,12 @@ function openSocket(path: string, handlers: FrameWireHandlers): FrameWire {
       socket.destroy(error as Error);
     }
   });
+  let cause: unknown;
   // The close follows.
-  socket.on('error', () => {});
-  socket.on('close', () => handlers.onClose());
+  socket.on('error', (error) => {
+    cause = error;
+  });
+  socket.on('close', () => handlers.onClose(cause));
   return {
     send: (text) => {
       if (socket.writable) socket.write(`${text}\n`);

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../shared/gateway-error.js';
 import { abortError, openScope, within } from '../timing.js';
-import { asGatewayError, isUnsent } from './failure.js';
+import { addressOf, isUnsent, unreachable } from './failure.js';
 import type { FrameTransport } from './frames.js';
 import type { ClientTransport, Link } from './transport.js';
 
@@ -17,7 +17,7 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
 
   const probe = async () => {
     const scope = openScope();
-    scope.limit(PROBE_MS, 'No WebSocket was opened in time');
+    scope.limit(PROBE_MS, abortError);
     try {
       await within(scope, webSocket.connect);
       chosen = webSocket;
@@ -40,6 +40,9 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
 
   return {
     name: 'auto',
+    get address() {
+      return addressOf(chosen ?? sse);
+    },
     get isScarce() {
       return chosen === sse;
     },
@@ -83,7 +86,7 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
           },
         });
       });
-      link.catch((cause) => close({ error: asGatewayError(cause, 'No connection can be opened') }));
+      link.catch((cause) => close({ error: unreachable(addressOf(sse), cause) }));
       return {
         subscribe: async (change) => (await link).subscribe(change),
         close: () => {

@@ -1,5 +1,6 @@
-import type { HttpOptions, Supplied } from '../options.js';
 import { quietTimer } from '../timing.js';
+import { asGatewayError } from './failure.js';
+import type { HttpOptions, Supplied } from './http-options.js';
 
 /** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
@@ -42,8 +43,12 @@ export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' 
   let minRefreshMs = MIN_REFRESH_MS;
 
   const ask = async (refresh: boolean): Promise<Given> => {
-    const [now, others] = await Promise.all([read(token, refresh), read(headers, refresh)]);
-    return { token: now, headers: others };
+    try {
+      const [now, others] = await Promise.all([read(token, refresh), read(headers, refresh)]);
+      return { token: now, headers: others };
+    } catch (cause) {
+      throw asGatewayError(cause, 'The function for the token or the headers failed');
+    }
   };
   const settle = (given: Given): Given => {
     isStale = false;

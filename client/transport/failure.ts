@@ -1,3 +1,4 @@
+import type { ClientTransport } from '../../shared/client-transport.js';
 import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 
 const unsentErrors = new WeakSet<GatewayError>();
@@ -13,24 +14,70 @@ export function isUnsent(error: GatewayError): boolean {
   return unsentErrors.has(error);
 }
 
-/** What the network did, whose effect is unknown. */
-export function networkError(message: string, cause?: unknown): GatewayError {
-  return new GatewayError({ code: 'NETWORK', message, cause });
-}
-
 /** What the caller has to change. */
 export function misused(message: string, cause?: unknown): GatewayError {
   return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
 }
 
-/** What is not ours is a failure of the network, whose effect is unknown. */
-export function asGatewayError(cause: unknown, message: string): GatewayError {
+/** Where a transport leads, for errors. */
+export function addressOf({ address, name }: Pick<ClientTransport, 'address' | 'name'>): string {
+  return address ?? name;
+}
+
+/**
+ * What is not ours is a failure of the network, whose effect is unknown.
+ *
+ * @param what Says what happened, with the address.
+ * @param advice What to look at, as a sentence.
+ */
+export function asGatewayError(cause: unknown, what: string, advice = ''): GatewayError {
   if (isGatewayError(cause)) return cause;
-  const reason = (cause as Error | undefined)?.message;
-  return networkError(reason ? `${message}: ${reason}` : message, cause);
+  const message = [what, ...reasonsOf(cause)].join(': ');
+  return new GatewayError({ code: 'NETWORK', message: advice ? `${message}. ${advice}` : message, cause });
+}
+
+/** The error of an address with which no connection can be made. */
+export function unreachable(address: string, cause: unknown): GatewayError {
+  return asGatewayError(
+    cause,
+    `${address} cannot be reached`,
+    'Is a gateway running there that allows this origin?',
+  );
+}
+
+/** The error of a connection that ended before what was under way. */
+export function broken(address: string, cause?: unknown): GatewayError {
+  return asGatewayError(cause, `${address} broke off`, 'What was under way may have been done.');
+}
+
+/** The error of an answer that no gateway gives. */
+export function foreign(address: string, what: string, cause?: unknown): GatewayError {
+  return asGatewayError(cause, `${address} answered, but ${what}`, 'Is this the address of a gateway?');
 }
 
 /** The error of a connection on which nothing came any more. */
-export function silence(): GatewayError {
-  return networkError('The connection fell silent: no heartbeat came in time');
+export function silence(address: string): GatewayError {
+  return broken(address, 'it fell silent, without a heartbeat');
+}
+
+/** The error of what was not answered. */
+export function lateness(address: string, what: string, ms: number): GatewayError {
+  const message = `${address}: ${what} was not answered within ${ms} ms. timeoutMs allows more.`;
+  return new GatewayError({ code: 'TIMEOUT', message });
+}
+
+/** What an error and its causes say. Those of `fetch` say what happened in a cause of theirs only, and several of them in a code. */
+function reasonsOf(cause: unknown): string[] {
+  const reasons: string[] = [];
+  for (
+    let at = cause as { message?: unknown; code?: unknown; cause?: unknown } | undefined;
+    at;
+    at = at.cause!
+  ) {
+    const reason = typeof at === 'string' ? at : at.message || at.code;
+    // A cause may be its own.
+    if (reasons.length > 3 || reasons.includes(String(reason))) break;
+    if (reason) reasons.push(String(reason));
+  }
+  return reasons;
 }

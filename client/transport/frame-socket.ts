@@ -6,7 +6,7 @@ import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { createWatchdog, type Patience, quietTimer } from '../timing.js';
 import type { Credentials, Given } from './credentials.js';
-import { asGatewayError, misused, networkError, silence } from './failure.js';
+import { broken, foreign, misused, silence, unreachable } from './failure.js';
 import { toJson } from './http.js';
 
 /** Time for a socket to be connected. */
@@ -26,8 +26,8 @@ export interface FrameWireHandlers {
   onText(text: string): void;
   /** Bytes came, of a text that is not whole yet. */
   onProgress?(): void;
-  /** Called exactly once, also when it could not be opened or was closed from here. */
-  onClose(): void;
+  /** Called exactly once, also when it could not be opened or was closed from here. @param cause What the runtime says of it. */
+  onClose(cause?: unknown): void;
 }
 
 /** Makes one attempt to open a socket. @throws GatewayError where there is no such thing as this kind of socket */
@@ -54,6 +54,7 @@ export interface SocketHandlers {
 
 /** What a socket is opened with. */
 export interface SocketOptions {
+  readonly address: string;
   readonly open: OpenFrameWire;
   readonly targets: readonly SubscribeTarget[];
   readonly credentials: Credentials;
@@ -98,7 +99,7 @@ interface Waiting {
 
 /** Opens one. At first it is held for whoever had it opened. */
 export function openFrameSocket(
-  { open, targets, credentials, patience }: SocketOptions,
+  { address, open, targets, credentials, patience }: SocketOptions,
   { onEvent, onEnd, onIdle }: SocketHandlers,
 ): FrameSocket {
   const waiting = new Map<string, Waiting>();
@@ -129,25 +130,26 @@ export function openFrameSocket(
     if (isEnded) return;
     isEnded = true;
     stopTimer();
-    refused(error ?? broken('failed'));
+    refused(error ?? broken(address));
     onEnd(error);
     if (waiting.size === 0) cut();
   };
-  const closed = (error?: GatewayError) => {
+  /** @param lost What became of requests without an answer: they may have had their effect, whatever the connection was closed for. */
+  const closed = (error?: GatewayError, lost = error ?? broken(address)) => {
     wire = undefined;
     watchdog.stop();
     end(error);
-    for (const { reject } of waiting.values()) reject(broken('broke'));
+    for (const { reject } of waiting.values()) reject(lost);
     waiting.clear();
   };
-  const cut = () => {
+  const cut = (error?: GatewayError) => {
     const old = wire;
-    closed();
+    closed(error);
     old?.close();
   };
   const close = (error?: GatewayError) => {
     end(error);
-    cut();
+    cut(error);
   };
   const settled = () => {
     if (waiting.size > 0) return;
@@ -233,29 +235,32 @@ export function openFrameSocket(
           try {
             frame = JSON.parse(text);
           } catch {
-            return close(broken('brought what is no frame'));
+            return close(foreign(address, 'with no frame'));
           }
           heard += 1;
           watchdog.heard();
           take(frame);
         },
         onProgress: watchdog.heard,
-        onClose: () => {
+        onClose: (cause) => {
           if (wire !== own) return;
           const mayTry = complaint?.status === 401 && !isOpen && !again && credentials.isRefreshable;
           // A refused token is read again once.
           if (mayTry && !isEnded) void dial(true);
-          else closed(complaint);
+          else {
+            const lost = (isOpen ? broken : unreachable)(address, complaint?.message ?? cause);
+            closed(complaint ?? lost, lost);
+          }
         },
       });
       wire = own;
       own.hold?.(isHeld);
     } catch (cause) {
-      end(asGatewayError(cause, 'No connection to the gateway can be made'));
+      end(unreachable(address, cause));
     }
   };
-  const watchdog = createWatchdog(() => close(silence()), patience);
-  const late = quietTimer(CONNECT_MS, () => close(broken('was not made in time')));
+  const watchdog = createWatchdog(() => close(silence(address)), patience);
+  const late = quietTimer(CONNECT_MS, () => close(unreachable(address, `not within ${CONNECT_MS} ms`)));
   /** What is to end with it: the wait for the connection, then that for the next token. */
   let stopTimer = () => clearTimeout(late);
   void dial(false);
@@ -283,8 +288,4 @@ export function openFrameSocket(
     retire: () => end(),
     close: () => close(),
   };
-}
-
-function broken(what: string): GatewayError {
-  return networkError(`The connection to the gateway ${what}`);
 }

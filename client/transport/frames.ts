@@ -1,13 +1,13 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { StreamItem } from '../../shared/frames.js';
-import { GatewayError } from '../../shared/gateway-error.js';
+import type { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { createIterator } from '../event-iterator.js';
-import type { Supplied } from '../options.js';
 import { onAbort, type Patience, quietTimer, raceSignal } from '../timing.js';
 import { createCredentials } from './credentials.js';
 import { misused, unsent } from './failure.js';
 import { type FrameSocket, type OpenFrameWire, openFrameSocket } from './frame-socket.js';
+import type { Supplied } from './http-options.js';
 import type { ClientTransport } from './transport.js';
 
 /** How long a socket without a link waits for the next request. */
@@ -18,6 +18,7 @@ const WINDOW = 64;
 /** How to speak frames. */
 export interface FrameTransportOptions {
   readonly name: string;
+  readonly address: string;
   readonly open: OpenFrameWire;
   readonly token: Supplied<string | null | undefined> | undefined;
 }
@@ -39,7 +40,7 @@ interface OpenLink {
  * A transport over one socket for everything: requests, their answers and the events of all sessions. It is opened by the first
  * request or link, and closed with its link, or when it was idle for some seconds. A link beside another has a socket of its own.
  */
-export function frameTransport({ name, open, token }: FrameTransportOptions): FrameTransport {
+export function frameTransport({ name, address, open, token }: FrameTransportOptions): FrameTransport {
   const credentials = createCredentials({ token });
   const patience: Patience = { times: 1 };
   const links = new Map<FrameSocket, OpenLink>();
@@ -57,7 +58,7 @@ export function frameTransport({ name, open, token }: FrameTransportOptions): Fr
   };
   const dial = (targets: readonly SubscribeTarget[]): FrameSocket => {
     const own: FrameSocket = openFrameSocket(
-      { open, targets, credentials, patience },
+      { address, open, targets, credentials, patience },
       {
         onEvent: (event) => {
           const link = links.get(own);
@@ -81,8 +82,8 @@ export function frameTransport({ name, open, token }: FrameTransportOptions): Fr
       try {
         await raceSignal(signal, () => own.ready);
       } catch (error) {
-        // A fresh error for each: whoever repeats its request asks whether it was sent.
-        throw signal.aborted ? error : unsent(GatewayError.fromJSON((error as GatewayError).toJSON()));
+        // A socket that was never ready has sent nothing.
+        throw signal.aborted ? error : unsent(error as GatewayError);
       } finally {
         rest(own);
       }
@@ -93,6 +94,7 @@ export function frameTransport({ name, open, token }: FrameTransportOptions): Fr
 
   return {
     name,
+    address,
     isGuarded: true,
     connect: async () => {
       const own = socket ?? dial([]);

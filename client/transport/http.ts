@@ -1,9 +1,9 @@
 import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import type { HttpOptions } from '../options.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
-import { asGatewayError, misused, unsent } from './failure.js';
+import { foreign, misused, unreachable, unsent } from './failure.js';
+import type { HttpOptions } from './http-options.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
@@ -57,7 +57,7 @@ export async function request({ options, credentials }: HttpClient, ask: HttpReq
       given = await raceSignal(signal, () => credentials.refresh(given));
     }
   } catch (cause) {
-    const error = asGatewayError(cause, `${url} cannot be reached`);
+    const error = unreachable(url, cause);
     throw mayHaveArrived && !wasNeverConnected(cause) ? error : unsent(error);
   }
 }
@@ -90,7 +90,7 @@ export async function requestOperation(
   try {
     return await raceSignal(signal, () => response.json());
   } catch (cause) {
-    throw asGatewayError(cause, `${response.url || path} did not answer with JSON`);
+    throw foreign(response.url || path, 'not with JSON', cause);
   }
 }
 
@@ -111,9 +111,14 @@ export function queryOf(entries: readonly (readonly [string, unknown])[]): strin
     .join('&');
 }
 
+/** An address as it is written, which may be relative. */
+export function below(baseUrl: string, path: string): string {
+  return baseUrl.replace(/\/+$/, '') + path;
+}
+
 /** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount where there is no page */
 export function urlOf(baseUrl: string, path: string): string {
-  const url = baseUrl.replace(/\/+$/, '') + path;
+  const url = below(baseUrl, path);
   if (/^[a-z]+:/i.test(url)) return url;
   // Nothing else in the address but the page's own: `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
@@ -156,7 +161,7 @@ async function readError(response: Response, url: string, signal: AbortSignal): 
   if (answer?.error?.code) return GatewayError.fromJSON({ ...hint, ...answer.error }, status);
   return new GatewayError({
     code: CODES[status] ?? 'NETWORK',
-    message: `${url} answered with status ${status}, and not as a gateway does`,
+    message: `${url} answered with status ${status}, and not as a gateway does. Is this the address of a gateway?`,
     status,
     retryable: status !== 413,
     ...hint,

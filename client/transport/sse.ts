@@ -5,11 +5,11 @@ import type { StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
-import type { HttpOptions } from '../options.js';
 import { createWatchdog, openScope, raceSignal } from '../timing.js';
 import { createCredentials } from './credentials.js';
-import { asGatewayError, misused, networkError, silence } from './failure.js';
+import { broken, foreign, lateness, misused, silence } from './failure.js';
 import {
+  below,
   cancel,
   canStream,
   type HttpClient,
@@ -20,6 +20,7 @@ import {
   requestOperation,
   toJson,
 } from './http.js';
+import type { HttpOptions } from './http-options.js';
 import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './transport.js';
 
 /** Sessions one GET may name; the others are added to the open stream. */
@@ -37,6 +38,7 @@ export function sseTransport(options: HttpOptions): ClientTransport {
   const client: HttpClient = { options, credentials: createCredentials(options) };
   return {
     name: 'sse',
+    address: options.baseUrl,
     isScarce: true,
     request: (operation, params, { signal }) => requestOperation(client, operation, params, signal),
     stream: (params, options) => streamMethod(streaming(client), params, options),
@@ -72,9 +74,7 @@ async function* readEvents(
   onProgress?.();
   if (!isEvents(response)) {
     cancel(response);
-    throw networkError(
-      `${response.url || path} answered, but not with events: is this the address of the gateway?`,
-    );
+    throw foreign(response.url || path, 'not with events');
   }
   // No async iteration over the body: Safari has none.
   const reader = response.body?.getReader();
@@ -88,7 +88,7 @@ async function* readEvents(
       yield decoder.feed(part.value);
     }
   } catch (cause) {
-    throw asGatewayError(cause, `The stream of ${path.split('?')[0]} broke off`);
+    throw broken(below(client.options.baseUrl, path.split('?')[0]!), cause);
   } finally {
     reader.cancel().catch(() => {});
   }
@@ -101,8 +101,10 @@ async function* streamMethod(
 ): AsyncGenerator<StreamItem> {
   const scope = openScope(given);
   const { signal, abort } = scope;
-  const watchdog = createWatchdog(() => abort(silence()));
-  const lift = answerMs === undefined ? undefined : scope.limit(answerMs, 'No answer came in time');
+  const address = below(client.options.baseUrl, CALLS.invoke.path);
+  const watchdog = createWatchdog(() => abort(silence(address)));
+  const lift =
+    answerMs === undefined ? undefined : scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
   const progress = () => {
     lift?.();
     watchdog.heard();
@@ -123,7 +125,7 @@ async function* streamMethod(
       }
       if (heartbeatMs > 0) watchdog.expect(heartbeatMs);
     }
-    throw networkError('The stream broke off');
+    throw broken(address);
   } finally {
     watchdog.stop();
     scope.release();
@@ -162,7 +164,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   };
   run().then(
     () => finish(),
-    (error) => finish(asGatewayError(error, 'The stream broke off')),
+    (error) => finish(broken(client.options.baseUrl, error)),
   );
   return {
     subscribe: async (change) => {

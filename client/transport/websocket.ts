@@ -1,10 +1,10 @@
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import { attempt } from '../listeners.js';
-import type { Supplied } from '../options.js';
 import { misused } from './failure.js';
 import type { FrameWireHandlers } from './frame-socket.js';
 import { type FrameTransport, frameTransport } from './frames.js';
-import { urlOf } from './http.js';
+import { below, urlOf } from './http.js';
+import type { Supplied } from './http-options.js';
 import type { ClientTransport } from './transport.js';
 
 const OPEN = 1;
@@ -18,6 +18,14 @@ export interface WebSocketLike {
   onerror: ((event: never) => void) | null;
   send(data: string): void;
   close(): void;
+}
+
+/** How a socket ended, as far as the runtime says. */
+interface Ending {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly error?: unknown;
+  readonly message?: string;
 }
 
 /** A `WebSocket` class. */
@@ -50,6 +58,7 @@ export function webSocketTransport(options: WebSocketOptions): ClientTransport {
 export function webSocketFrames(options: WebSocketOptions): FrameTransport {
   return frameTransport({
     name: 'websocket',
+    address: options.url ?? webSocketUrl(below(options.baseUrl ?? '', WEBSOCKET_PATH)),
     token: options.token,
     open: (handlers) => openSocket(options, handlers),
   });
@@ -65,17 +74,18 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   const socket = new Socket(addressOf(options));
   let isOver = false;
   // Some classes report a connection that failed by `error` alone, others by `close` as well.
-  const over = () => {
+  const over = (cause?: unknown) => {
     if (isOver) return;
     isOver = true;
-    handlers.onClose();
+    handlers.onClose(cause);
   };
   socket.onopen = () => handlers.onOpen();
   socket.onmessage = ({ data }: { readonly data: string }) => handlers.onText(data);
-  socket.onclose = over;
-  socket.onerror = () => {
+  socket.onclose = (event?: Ending) =>
+    over(event?.code && `closed with ${event.code} ${event.reason}`.trim());
+  socket.onerror = (event?: Ending) => {
     // One that was open still brings its close, after what it holds.
-    if (socket.readyState !== OPEN) over();
+    if (socket.readyState !== OPEN) over(event?.error ?? event?.message);
   };
   return {
     send: (text: string) => {
@@ -99,6 +109,10 @@ function addressOf({ url, baseUrl }: WebSocketOptions): string {
   if (baseUrl === undefined) {
     throw misused('webSocketTransport needs a baseUrl or a url');
   }
-  // No `URL`, whose protocol cannot be set everywhere.
-  return urlOf(baseUrl, WEBSOCKET_PATH).replace(/^http/i, 'ws');
+  return webSocketUrl(urlOf(baseUrl, WEBSOCKET_PATH));
+}
+
+/** No `URL`, whose protocol cannot be set everywhere. */
+function webSocketUrl(url: string): string {
+  return url.replace(/^http/i, 'ws');
 }

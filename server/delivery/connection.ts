@@ -5,8 +5,9 @@ import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import { isPromise } from '../maybe-promise.js';
+import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
-import { type Outlet, type RunFilter, type Subscribable, Subscription } from './subscription.js';
+import { type Outlet, type Subscribable, Subscription } from './subscription.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
 
 /** Why the gateway ends a connection. All but `expired` ask the client to come back. */
@@ -196,8 +197,8 @@ export class EventConnection implements Outlet {
   }
 
   /** Follows one run to its end. */
-  async followRun(session: Subscribable, cursor: string, filter: RunFilter): Promise<void> {
-    const subscription = new Subscription(session, this, filter);
+  async followRun(session: Subscribable, cursor: string, run: FollowedRun): Promise<void> {
+    const subscription = new Subscription(session, this, run);
     this.#subscriptions.set(session.id, subscription);
     await subscription.open({ cursor });
     if (this.#closed) subscription.close();

@@ -14,6 +14,22 @@ export type Messages = Readonly<Record<string, object>>;
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 const TEXT = { type: 'string' };
+const LAST_EVENT_ID = {
+  ...TEXT,
+  description: 'The id of the last item that was heard of: the method goes on after it, if it gives ids',
+};
+const EVENT_ID = {
+  ...TEXT,
+  description:
+    'The place of the item, where the method gives one; without `data` the place alone. Whoever was cut off goes on after it, with `lastEventId` of `invoke`',
+};
+const WINDOW = {
+  type: 'integer',
+  minimum: 1,
+  description:
+    'Of a streaming method: how many chunks may come before `more` allows more. Without it, any number',
+};
+const CALL_HEADERS = { type: 'object', properties: { 'last-event-id': LAST_EVENT_ID } };
 const ANSWERED = { correlationId: { location: '$message.payload#/id' } };
 
 interface Content {
@@ -53,15 +69,20 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
     streamed(type, { summary: EVENT_WORDS[type], payload: eventSchema(type) }),
   ]);
   const calls = streaming.map(({ name, path, description, params, paramsRequired }) => {
-    const body = { method: { const: path }, params, sessionId: TEXT };
-    const payload = object(body, paramsRequired ? ['sessionId'] : ['params', 'sessionId']);
-    return [`call.${name}`, message(path, { summary: description, payload })];
+    const body = { method: { const: path }, params, sessionId: TEXT, lastEventId: LAST_EVENT_ID };
+    const optional = ['sessionId', 'lastEventId'];
+    const payload = object(body, paramsRequired ? optional : ['params', ...optional]);
+    return [`call.${name}`, message(path, { summary: description, payload }, { headers: CALL_HEADERS })];
   });
   return {
     ...Object.fromEntries(events),
     'sse.chunk': streamed('chunk', {
-      summary: 'An item of a streaming method',
+      summary: 'An item of a streaming method; with an id where the method gives its place',
       payload: anyResult(streaming),
+    }),
+    'sse.mark': streamed('mark', {
+      summary: 'A place without an item: its id. Whoever was cut off goes on after the last id',
+      payload: { type: 'null' },
     }),
     'sse.ping': streamed('ping', {
       summary: 'Comes first: while there is no item, a comment comes every `heartbeatMs`',
@@ -141,8 +162,9 @@ export function requestMessages(methods: readonly DescribedMethod[]): Messages {
 }
 
 function request(method: string, summary: string | undefined, params: JsonSchema, required = false): object {
-  const fields = { type: { const: 'req' }, id: TEXT, method: { const: method }, params };
-  return message(method, { summary, payload: object(fields, required ? [] : ['params']) }, ANSWERED);
+  const fields = { type: { const: 'req' }, id: TEXT, method: { const: method }, params, window: WINDOW };
+  const optional = required ? ['window'] : ['params', 'window'];
+  return message(method, { summary, payload: object(fields, optional) }, ANSWERED);
 }
 
 function response(method: string, result: JsonSchema): object {
@@ -156,8 +178,9 @@ function response(method: string, result: JsonSchema): object {
 }
 
 function item(method: string, result: JsonSchema): object {
-  const fields = { type: { const: 'chunk' }, id: TEXT, data: result };
-  return message('chunk', { summary: `An item of ${method}`, payload: object(fields) }, ANSWERED);
+  const fields = { type: { const: 'chunk' }, id: TEXT, data: result, eventId: EVENT_ID };
+  const payload = object(fields, ['data', 'eventId']);
+  return message('chunk', { summary: `An item of ${method}`, payload }, ANSWERED);
 }
 
 /** Over a socket `subscribe` is about the socket itself. */

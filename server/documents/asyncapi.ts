@@ -181,7 +181,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
             action: 'receive' as const,
             summary: ROUTE_WORDS.invoke.summary,
             messages: calls,
-            reply: ['sse.chunk', 'sse.ping', 'sse.end', 'sse.fail'],
+            reply: ['sse.chunk', 'sse.mark', 'sse.ping', 'sse.end', 'sse.fail'],
             bindings: http('POST'),
           },
         },

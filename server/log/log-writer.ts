@@ -186,13 +186,12 @@ export class LogWriter {
   }
 
   #write(group: Group, entries: readonly Entry[]): void {
-    const { dedupe, opens, close } = group.options ?? {};
+    const { opens, close } = group.options ?? {};
     const ends = endsOf(group, entries);
     const activity = this.#activityAfter(entries);
     const options: AppendOptions = {
       term: this.term,
       batch: ++this.#batch,
-      ...(dedupe && { dedupe }),
       ...(opens && { opens }),
       ...(ends && { ends }),
       ...(activity && { activity }),

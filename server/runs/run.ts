@@ -25,6 +25,8 @@ export interface RunRequest {
   readonly ownIds?: readonly string[];
   readonly onBusy: OnBusy;
   readonly key: string | undefined;
+  /** SHA-256 of the canonical body that the key was sent with, base64url. */
+  readonly hash?: string | undefined;
   readonly user: UserContext | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
@@ -42,10 +44,8 @@ export class Run {
   readonly resumed: Message | null;
   /** The context in which it was accepted: its app runs there, whoever started, answered or ended it; from its start on with its trace. */
   context: Context;
-  /** Resolves when `message_end` is acknowledged; rejects only with `SHUTTING_DOWN`, when another process goes on with the run. */
+  /** Settles when it is over in this process: with its end, or `lost` where that could not be stored here; rejects when another process goes on with it. */
   readonly ended: Promise<RunResult>;
-  /** Place just before `message_accepted`; set once that is acknowledged. */
-  acceptedAfter = 0;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
   doomed = false;

@@ -1,30 +1,24 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
+import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Run, RunRequest } from '../runs/run.js';
-import type { Session } from './session.js';
 
 /**
- * Holds a session for messages whose ids its callers chose: none of those that left memory may have them.
+ * Finds out that no message that left memory has an id that a caller chose. Null where nobody has to be asked.
  *
- * @throws GatewayError `MESSAGE_EXISTS`, `OVERLOADED`, and what the session answers
+ * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` where the store can't say
  */
-export function holdForNew(session: Session, request: RunRequest): MaybePromise<LogWriter> {
-  return andThen(session.hold({ userId: request.user?.id }), (held) => {
-    const isChecked = !request.ownIds?.length || !held!.state.hasMore;
-    return isChecked ? held! : holdChecked(session, held!, request);
-  });
+export function assertNotKept({ ownIds = [] }: RunRequest, log: LogWriter | null): Promise<void> | null {
+  if (!log || ownIds.length === 0 || !log.state.hasMore) return null;
+  return assertNoRows(ownIds, log.view);
 }
 
-async function holdChecked(session: Session, log: LogWriter, request: RunRequest): Promise<LogWriter> {
-  const ids = request.ownIds ?? [];
-  const kept = await asUnavailable(() => Promise.all(ids.map((id) => log.view.storedMessages(id, 1))));
-  assertFree(kept.flat()[0]?.id);
-  // It may have been given up while the store was asked.
-  return session.writer === log ? log : holdForNew(session, request);
+async function assertNoRows(ids: readonly string[], log: LogView): Promise<void> {
+  const rows = await asUnavailable(() => Promise.all(ids.map((id) => log.storedMessages(id, 1))));
+  assertFree(rows.flat()[0]?.id);
 }
 
 /** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */

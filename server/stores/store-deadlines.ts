@@ -69,7 +69,8 @@ export function withDeadlines(store: Store, ms: number): Store {
     read: (log, after, limit, bytes) => deadlines.bound('read', store.read(log, after, limit, bytes)),
     head: (ref, epoch) => deadlines.bound('head', store.head(ref, epoch)),
     conversations: (ref) => deadlines.bound('conversations', store.conversations(ref)),
-    lookup: (ref, key) => deadlines.bound('lookup', store.lookup(ref, key)),
+    run: (ref, name) => deadlines.bound('run', store.run(ref, name)),
+    sessionOf: (scope, runId) => deadlines.bound('sessionOf', store.sessionOf(scope, runId)),
     cut: (log, checkpoint, messages, term) =>
       deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),

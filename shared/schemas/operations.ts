@@ -205,6 +205,16 @@ export const operationSchemas: Schemas = {
       }),
     ]),
   },
+  run: {
+    params: z.strictObject({ runId: z.string().min(1).max(128), sessionId: sessionId.optional() }),
+    result: z.object({
+      runId: z.string(),
+      sessionId,
+      state: z.enum(['queued', 'running', 'waiting', 'ended']),
+      cursor: z.string(),
+      result: runResultSchema.optional(),
+    }),
+  },
   methods: {
     params: none,
     result: z.object({

@@ -1,9 +1,19 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { defineApp } from '../../server/index.js';
-import { connectClient, failure } from '../support/client.js';
+import { connectClient, failure, takeUntil } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
+
+/** Yields what `turn.data` and `turn.emit` would have refused. */
+const yielding = defineApp({
+  data: { chart: z.object({ points: z.array(z.number()) }) },
+  async *run(turn) {
+    if (turn.text === 'data') yield { type: 'data', id: 'c', name: 'chart', value: { points: ['one'] } };
+    else yield { type: 'custom', name: 'task:created', payload: { id: 'one' } };
+    yield 'done';
+  },
+});
 
 const charts = defineApp({
   data: { chart: z.object({ points: z.array(z.number()) }) },
@@ -41,4 +51,22 @@ describe('what an app declares of its content', () => {
     expect(message.content).to.deep.include({ type: 'text', text: 'day 17' });
     stop();
   });
+
+  // For server/runs/answer-writer.ts, whose `#typed` logs what is yielded as it is.
+  for (const kind of ['data', 'custom']) {
+    it.skip(`checks what an app yields as what it says by its turn (${kind})`, async () => {
+      const { url } = await startGateway({
+        app: yielding,
+        events: { 'task:created': z.object({ id: z.number() }) },
+      });
+      const client = connectClient(url);
+      const { error, message } = await client.send('main', kind).result;
+      expect(error).to.include({ code: 'INVALID_PARAMS' });
+      expect(message.content.filter(({ type }) => type === 'data')).to.deep.equal([]);
+      const log = client.events('main', { from: 'earliest' });
+      const logged = await takeUntil(log, ({ type }) => type === 'message_end');
+      expect(logged.map(({ type }) => type)).not.to.include(kind);
+      await log.return?.();
+    });
+  }
 });

@@ -1,5 +1,3 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClient, sseTransport } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
@@ -7,29 +5,9 @@ import { SseDecoder } from '../../shared/sse.js';
 import { echo } from '../support/apps.js';
 import { connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
-import { closeLater } from '../support/resources.js';
-import { until } from '../support/until.js';
-import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
-
-/** Changes a global until the test ends. */
-function withGlobal(name: string, value: unknown, target: object = globalThis): void {
-  const old = Object.getOwnPropertyDescriptor(target, name);
-  Object.defineProperty(target, name, { value, configurable: true, writable: true });
-  closeLater(target, () => {
-    if (old) Object.defineProperty(target, name, old);
-    else delete (target as Record<string, unknown>)[name];
-  });
-}
-
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { withGlobal } from '../support/globals.js';
+import { answering } from '../support/other-server.js';
+import { at, info, logged, ScriptedTransport } from './scripted.js';
 
 describe('the calls of a client', () => {
   it('reject with a GatewayError, whatever was wrong', async () => {
@@ -242,121 +220,6 @@ describe('a client where something is missing', () => {
     const client = connectClient(url);
     const run = client.send('main', 'hello');
     expect((await run.result).stopReason).to.equal('end');
-  });
-});
-
-describe('a page', () => {
-  class Target {
-    readonly listeners = new Map<string, Set<(event: object) => void>>();
-    visibilityState = 'visible';
-    addEventListener = (type: string, listener: (event: object) => void) => {
-      this.listeners.set(type, (this.listeners.get(type) ?? new Set()).add(listener));
-    };
-    removeEventListener = (type: string, listener: (event: object) => void) => {
-      this.listeners.get(type)?.delete(listener);
-    };
-    tell(type: string, event: object = {}): void {
-      for (const listener of [...(this.listeners.get(type) ?? [])]) listener(event);
-    }
-    get count(): number {
-      return [...this.listeners.values()].reduce((sum, { size }) => sum + size, 0);
-    }
-  }
-
-  function openPage(options: object = {}) {
-    const [page, document] = [new Target(), new Target()];
-    withGlobal('addEventListener', page.addEventListener);
-    withGlobal('removeEventListener', page.removeEventListener);
-    withGlobal('document', document);
-    const transport = new ScriptedTransport();
-    const client = closeLater(createClient({ transport, ...options }), (it) => it.disconnect());
-    return { page, document, transport, client };
-  }
-
-  it('ends a back-off when the network is there again, when it is shown and when a call succeeds', async () => {
-    const { page, document, transport, client } = openPage();
-    transport.answers.apps = { apps: [] };
-    client.events('main');
-    await transport.link(0);
-    const wakes = [
-      () => page.tell('online'),
-      () => page.tell('pageshow', { persisted: true }),
-      () => document.tell('visibilitychange'),
-      () => document.tell('resume'),
-      () => client.apps(),
-    ];
-    for (const [n, wake] of wakes.entries()) {
-      transport.links[n]!.end(undefined, 50_000);
-      expect(client.connection.state).to.equal('reconnecting');
-      await wake();
-      expect(transport.links, `wake ${n}`).to.have.length(n + 2);
-    }
-    page.tell('pageshow', { persisted: false });
-    expect(transport.links).to.have.length(6);
-    client.disconnect();
-    expect(page.count + document.count).to.equal(0);
-  });
-
-  it('replaces its link when the network has changed, without a pause or a repetition', async () => {
-    const { page, transport, client } = openPage();
-    const events = client.events('main');
-    const old = (await transport.link(0)).connect({ main: info(1) }).emit(logged(1));
-    page.tell('online');
-    const next = await transport.link(1);
-    expect(next.targets).to.deep.equal([{ sessionId: 'main', cursor: at(1) }]);
-    old.emit(logged(2));
-    expect(old.closed).to.equal(false);
-    next.connect({ main: info(2, { resume: 'exact' }) });
-    expect(old.closed).to.equal(true);
-    next.emit(logged(2), logged(3));
-    expect(client.connection.state).to.equal('open');
-    const seen = [await events.next(), await events.next(), await events.next()];
-    expect(seen.map(({ value }) => value)).to.deep.equal([logged(1), logged(2), logged(3)]);
-    // One that comes to nothing changes nothing.
-    page.tell('online');
-    (await transport.link(2)).end(new GatewayError({ code: 'NETWORK' }));
-    next.emit(logged(4));
-    expect((await events.next()).value).to.deep.equal(logged(4));
-  });
-
-  it('lets its stream go when it was hidden for a while, and goes on from its place when shown', async () => {
-    const { document, transport, client } = openPage({ hiddenMs: 5 });
-    (transport as { isScarce?: boolean }).isScarce = true;
-    const events = client.events('main');
-    const link = (await transport.link(0)).connect({ main: info(1) }).emit(logged(1));
-    const paused = new Promise<void>((resolve) =>
-      client.on('state', (state) => state === 'paused' && resolve()),
-    );
-    document.visibilityState = 'hidden';
-    document.tell('visibilitychange');
-    await paused;
-    expect(link.closed).to.equal(true);
-    document.visibilityState = 'visible';
-    document.tell('visibilitychange');
-    const next = await transport.link(1);
-    expect(next.targets).to.deep.equal([{ sessionId: 'main', cursor: at(1) }]);
-    next.connect({ main: info(2, { resume: 'exact' }) }).emit(logged(2));
-    expect([(await events.next()).value, (await events.next()).value]).to.deep.equal([logged(1), logged(2)]);
-  });
-
-  it('stays connected while hidden for a run of its own', async () => {
-    const { document, transport, client } = openPage({ hiddenMs: 1 });
-    (transport as { isScarce?: boolean }).isScarce = true;
-    transport.answers.send = { runId: 'r', message: { id: 'x' }, position: 0, cursor: at(0) };
-    const states: string[] = [];
-    client.on('state', (state) => states.push(state));
-    client.events('main');
-    const link = (await transport.link(0)).connect({ main: info(1) });
-    const run = client.send('main', 'x');
-    await run.accepted;
-    await settle();
-    document.visibilityState = 'hidden';
-    document.tell('visibilitychange');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(states).not.to.include('paused');
-    link.emit(logged(1, 'message_end', { runId: 'r', stopReason: 'end', message: {} }));
-    expect((await run.result).stopReason).to.equal('end');
-    await until(() => states.includes('paused'));
   });
 });
 

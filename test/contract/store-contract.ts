@@ -1,7 +1,7 @@
 import type { StoreUnderTest } from './records.js';
 import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
-import { describeSends } from './store-sends.js';
+import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
 import { describeUsage } from './store-usage.js';
 
@@ -11,7 +11,7 @@ export function describeStore(name: string, makeStore: () => StoreUnderTest | Pr
     describeSessions(makeStore);
     describeLogs(makeStore);
     describeMessages(makeStore);
-    describeSends(makeStore);
+    describeRuns(makeStore);
     describeUsage(makeStore);
   });
 }

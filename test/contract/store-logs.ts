@@ -61,10 +61,10 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
     });
 
     it('answers a resent batch with a key as written, not as a duplicate', async () => {
-      const dedupe = { key: 'k', hash: 'h', runId: 'r' };
-      const sent = await writer.append(records(1, 2), { dedupe });
+      const opens = { runId: 'r', key: 'k', hash: 'h', request: '{}' };
+      const sent = await writer.append(records(1, 2), { opens });
       const { term, batch } = writer;
-      const again = await store.append(writer.log, records(1, 2), { term, batch, dedupe });
+      const again = await store.append(writer.log, records(1, 2), { term, batch, opens });
       expect(again).to.deep.equal(sent);
       expect(again).to.not.have.property('duplicate');
     });

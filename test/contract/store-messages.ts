@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { LogRef, Store } from '../../server/stores/store.js';
 import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { type Fate, hostileStore } from '../support/hostile-store.js';
+import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
 import { closeLater } from '../support/resources.js';
 import {
   chain,
@@ -111,7 +111,7 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
 
     for (const fates of [['lose'], ['drop'], ['refuse', 'late'], ['lose', 'drop', 'refuse']] as Fate[][]) {
       it(`are kept once by a cut that is made again (${fates})`, async () => {
-        const hostile = hostileStore(store, { cut: fates });
+        const hostile = hostileStore(store, listedFates({ cut: fates }));
         const cut = async () => {
           await hostile.store.cut(writer.log, checkpointAt(10, 'm2'), chain(range(0, 3)), writer.term);
         };
@@ -231,7 +231,7 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
 
     for (const fates of [['lose'], ['drop'], ['refuse', 'late']] as Fate[][]) {
       it(`is begun once, whatever becomes of the call (${fates})`, async () => {
-        const hostile = hostileStore(store, { acquire: fates });
+        const hostile = hostileStore(store, listedFates({ acquire: fates }));
         const from = { log: source.log, tip: 'm1', messages: [message('x', 'm1')] };
         const create = { epoch: newTestEpoch(), from };
         const acquire = () => TestWriter.acquire(hostile.store, refOf('fork'), create);

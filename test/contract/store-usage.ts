@@ -65,7 +65,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       await anew.append(records(1, 1));
       const all = sizeOf(1, 3) + sizeOf(1, 1);
       expect(await usage()).to.deep.equal({ session: all, scope: all });
-      await store.expire({ keys: 0, closedLogs: DISTANT_FUTURE });
+      await store.expire({ runs: 0, closedLogs: DISTANT_FUTURE });
       expect(await usage()).to.deep.equal({ session: sizeOf(1, 1), scope: sizeOf(1, 1) });
       await anew.append([record(2, 'session_closed')], { close: true });
       await store.remove(refOf());
@@ -74,8 +74,8 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
 
     it('is not changed by what was refused', async () => {
       const main = await TestWriter.acquire(store, refOf());
-      await main.append(records(1, 1), { dedupe: { key: 'k', hash: 'h', runId: 'r' } });
-      await main.append(records(2, 9), { dedupe: { key: 'k', hash: 'h', runId: 'r' } });
+      await main.append(records(1, 1), { opens: { runId: 'r', key: 'k', hash: 'h', request: '{}' } });
+      await main.append(records(2, 9), { opens: { runId: 'r', key: 'k', hash: 'h', request: '{}' } });
       expect(await usage()).to.deep.equal({ session: sizeOf(1, 1), scope: sizeOf(1, 1) });
     });
 

@@ -1,7 +1,7 @@
 import * as valibot from 'valibot';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
-import { defineApp, GatewayError, method, tool } from '../../server/index.js';
+import { defineApp, GatewayError, method, tool, tracked } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 
 /** A recursive schema, whose conversion refers to itself. */
@@ -27,6 +27,15 @@ export const describedMethods = {
         for (let n = 0; n < count; n += 1) yield { n };
         if (count === 3) throw new GatewayError({ code: 'OVERLOADED' });
       },
+    }),
+    follow: method({
+      description: 'Tells of changes after the last that was heard of',
+      result: z.object({ n: z.number() }),
+      handler: async function* (_params: void, { lastEventId = '0' }) {
+        yield tracked(lastEventId);
+        for (let n = Number(lastEventId) + 1; n < 4; n += 1) yield tracked(`${n}`, { n });
+      },
+      stream: true,
     }),
     admin: {
       archive: method({

@@ -168,6 +168,9 @@ async function call(traffic: Traffic): Promise<void> {
   ];
   for (const [method, params] of calls)
     await traffic.ask('/invoke', { method, params, sessionId: 'main' }, { accept: '*/*' });
+  const follow = { method: 'tasks:follow' };
+  await traffic.ask('/invoke', { ...follow, lastEventId: '2' }, { accept: '*/*' });
+  await traffic.ask('/invoke', follow, { accept: '*/*', 'last-event-id': '1' });
 }
 
 async function read(traffic: Traffic): Promise<void> {
@@ -224,6 +227,7 @@ async function speak(socket: RawSocket): Promise<void> {
     ['sessions', {}],
     ['apps'],
     ['status'],
+    ['run', { runId: 'none' }],
     ['methods'],
     ['openapi'],
     ['asyncapi'],
@@ -231,8 +235,13 @@ async function speak(socket: RawSocket): Promise<void> {
     ['nothing'],
     ['tasks:create', { title: 'a' }],
     ['tasks:watch', { count: 2 }],
+    ['tasks:follow'],
+    ['invoke', { method: 'tasks:follow', lastEventId: '2' }],
     ['denied'],
   ];
+  socket.say({ type: 'req', id: 'few', method: 'tasks:follow', window: 1 });
+  socket.say({ type: 'more', id: 'few', count: 9 });
+  await socket.until(({ type, id }) => type === 'res' && id === 'few');
   for (const [at, [method, params]] of requests.entries()) await socket.ask(`${at}`, method, params);
   await socket.until(({ type }) => type === 'error');
 }

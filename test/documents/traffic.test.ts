@@ -65,6 +65,22 @@ describe('what a gateway really says, judged by its documents', () => {
     }
   });
 
+  it('every call of a streaming method that was taken is one of those described for streams', () => {
+    expect(recorded.traffic.streamed.map(({ lastEventId }) => lastEventId)).to.include.members([
+      undefined,
+      '2',
+    ]);
+    for (const request of recorded.traffic.streamed) {
+      const [name] = Object.entries<any>(recorded.asyncapi.components.messages).find(
+        ([key, { payload }]) => key.startsWith('call.') && payload.properties.method.const === request.method,
+      )!;
+      expect(
+        async.faults(`/components/messages/${name}/payload`, request),
+        JSON.stringify(request),
+      ).to.deep.equal([]);
+    }
+  });
+
   it('no body that was refused for its params is one of those described', () => {
     const refused = recorded.traffic.http.filter(({ body }) => body?.error?.code === 'INVALID_PARAMS');
     expect(refused).to.have.length.above(1);
@@ -89,12 +105,13 @@ describe('what a gateway really says, judged by its documents', () => {
         what,
       ).to.deep.equal([]);
     }
-    expect([...seen]).to.have.members([...EVENTS, 'ping', 'chunk', 'end', 'fail']);
+    expect([...seen]).to.have.members([...EVENTS, 'ping', 'chunk', 'mark', 'end', 'fail']);
   });
 
   it('every frame that the gateway wrote is described, and every kind was seen', () => {
     const seen = new Set<string>();
-    const methodOf = new Map(recorded.traffic.sent.map(({ id, method }) => [id, method]));
+    const requests = recorded.traffic.sent.filter(({ type }) => type === 'req');
+    const methodOf = new Map(requests.map(({ id, method }) => [id, method]));
     for (const frame of recorded.traffic.frames) {
       const names = framesNamed(recorded.asyncapi, frame, methodOf.get(frame.id));
       seen.add(frame.type ?? `event.${frame.event}`);
@@ -105,6 +122,15 @@ describe('what a gateway really says, judged by its documents', () => {
       ).to.equal(true);
       expect(serverFrameSchema.safeParse(frame).error, JSON.stringify(frame)).to.equal(undefined);
     }
+    const chunks = recorded.traffic.frames.filter(({ type }) => type === 'chunk');
+    expect(
+      chunks.filter(({ eventId, data }) => eventId && data),
+      'items with a place',
+    ).not.to.have.length(0);
+    expect(
+      chunks.filter((chunk) => !('data' in chunk)),
+      'places alone',
+    ).not.to.have.length(0);
     // Sockets are closed with a code when a token has run out.
     const events = EVENTS.filter((type) => type !== 'auth_expired').map((type) => `event.${type}`);
     expect([...seen]).to.include.members([...events, 'res', 'chunk', 'pong', 'authenticated', 'error']);
@@ -125,7 +151,7 @@ describe('what a gateway really says, judged by its documents', () => {
 
   it('every event is one by the schema of the protocol, which refuses what is none', () => {
     for (const { event, data } of recorded.traffic.messages) {
-      if (['ping', 'chunk', 'end', 'fail'].includes(event)) continue;
+      if (['ping', 'chunk', 'mark', 'end', 'fail'].includes(event)) continue;
       const whole = { type: event, ...data };
       expect(eventSchema.parse(whole)).to.deep.equal(whole);
       const field = Object.keys(data).find((name) => !['sessionId', 'cursor', 'ts', 'runId'].includes(name));

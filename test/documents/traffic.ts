@@ -29,6 +29,8 @@ export class Traffic {
   readonly http: HttpExchange[] = [];
   readonly streams: StreamMessage[] = [];
   readonly sent: any[] = [];
+  /** Bodies of calls that were answered with a stream of items. */
+  readonly streamed: any[] = [];
   readonly #open: { readonly route: string; readonly stream: RawStream }[] = [];
   readonly #sockets: RawSocket[] = [];
 
@@ -48,6 +50,7 @@ export class Traffic {
     const text = await response.text();
     const mediaType = (response.headers.get('content-type') ?? '').split(';', 1)[0]!;
     if (mediaType === 'text/event-stream') {
+      if (path === '/invoke') this.streamed.push(body);
       const reader = new RawReader();
       for (const event of reader.feed(Buffer.from(text)))
         this.streams.push({ route: path, ...event, wire: event.wire });

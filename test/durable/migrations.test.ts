@@ -58,15 +58,24 @@ describe('databases of earlier versions', () => {
       expect(JSON.parse(events[0]!.body).payload).to.deep.equal({ n: 11, text: 'äöü – 😀' });
       expect(await store.checkpoint(log)).to.deep.equal(checkpointAt(10, 'm1'));
       expect(await store.messages(log, { tip: 'm1', limit: 9 })).to.deep.equal(chain(['m0', 'm1']));
-      expect((await store.lookup(ref, 'k1'))?.result).to.deep.include(resultOf('run_1'));
-      expect(await store.lookup(ref, 'k2')).to.include({ runId: 'run_2', seq: 22 });
+      expect((await store.run(ref, { key: 'k1' }))?.result).to.deep.include(resultOf('run_1'));
+      expect(await store.run(ref, { key: 'k2' })).to.include({ runId: 'run_2', accepted: 22, hash: 'h2' });
       expect(await store.unfinished()).to.deep.equal([ref]);
       expect(await store.record(ref)).to.include({ userId: 'alice', closed: false });
       expect(await store.record(refOf('closed'))).to.include({ epoch: 'BBBBBBBBBBB', closed: true });
       expect((await store.list('alice', { limit: 9 })).records).to.have.length(1);
       const writer = await TestWriter.acquire(store, ref, null);
       expect(writer.term).to.be.greaterThan(head.term);
-      expect(writer.acquired.openRuns).to.deep.equal([{ runId: 'run_2', request: '{"n":2}' }]);
+      const left = {
+        runId: 'run_2',
+        key: 'k2',
+        hash: 'h2',
+        epoch: log.epoch,
+        accepted: 22,
+        request: '{"n":2}',
+      };
+      expect(writer.acquired.openRuns).to.deep.equal([left]);
+      expect(await store.sessionOf(ref.scope, 'run_1')).to.deep.equal(ref);
     });
 
     it(`brings version ${version} to the present schema`, async () => {

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { type Application, defineApp } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
-import { needChromium, openPage } from '../support/browser.js';
+import { BROWSERS } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
+import { until } from '../support/until.js';
 import { servePage } from './page-host.js';
 
 const PIECES = 240;
@@ -93,88 +94,98 @@ function once(events: readonly any[]): any[] {
   return [...new Map(events.map((event) => [event.cursor, event])).values()];
 }
 
-describe('a real browser', () => {
-  before(function () {
-    needChromium(this);
-  });
-
-  it('reads through cuts the same stream as the client in Node, equal and complete', async () => {
-    const proxies: CuttingProxy[] = [];
-    const url = await servePage(CLIENT_PAGE, {
-      app: longApp([60, 130, 200], () => {
-        for (const proxy of proxies) proxy.cutAll();
-      }),
+for (const { name, need, open } of BROWSERS)
+  describe(`a real browser (${name})`, () => {
+    before(function () {
+      need(this);
     });
-    const forNode = await CuttingProxy.start(url);
-    const forBrowser = await CuttingProxy.start(url);
-    proxies.push(forNode, forBrowser);
-    const { page, problems } = await openPage(forBrowser.url);
-    await page.waitForFunction(() => Array.isArray(globalThis.seen));
-    // Besides the certain cuts, the streams that follow them break again at odd bytes.
-    forNode.cuts.push(1777, 3001, 555);
-    forBrowser.cuts.push(1333, 2999, 777);
 
-    const client = closeLater(createClient({ baseUrl: `${forNode.url}/agent` }), (it) => it.disconnect());
-    const run = client.send('main', 'go');
-    const inNode: GatewayEvent[] = [];
-    for await (const event of client.events('main', { from: 'earliest' })) {
-      inNode.push(event);
-      if (event.type === 'message_end') break;
-    }
-    await page.waitForFunction(() => globalThis.finished === true);
-    const inBrowser = await page.evaluate(() => globalThis.seen);
+    it('reads through cuts the same stream as the client in Node, equal and complete', async () => {
+      const proxies: CuttingProxy[] = [];
+      const url = await servePage(CLIENT_PAGE, {
+        app: longApp([60, 130, 200], () => {
+          for (const proxy of proxies) proxy.cutAll();
+        }),
+      });
+      const forNode = await CuttingProxy.start(url);
+      const forBrowser = await CuttingProxy.start(url);
+      proxies.push(forNode, forBrowser);
+      const { page, problems } = await open(forBrowser.url);
+      await page.waitForFunction(() => Array.isArray(globalThis.seen));
+      // Besides the certain cuts, the streams that follow them break again at odd bytes.
+      forNode.cuts.push(1777, 3001, 555);
+      forBrowser.cuts.push(1333, 2999, 777);
 
-    const log = await readLog(url);
-    expect(log.filter(({ type }) => type === 'content_delta').length).to.equal(PIECES);
-    expect(inNode).to.deep.equal(log);
-    expect(inBrowser).to.deep.equal(log);
-    expect((await run.result).stopReason).to.equal('end');
-    expect(forNode.cut).to.be.at.least(2);
-    expect(forBrowser.cut).to.be.at.least(2);
-    expect(problems).to.deep.equal([]);
-  });
+      const client = closeLater(createClient({ baseUrl: `${forNode.url}/agent` }), (it) => it.disconnect());
+      const run = client.send('main', 'go');
+      const inNode: GatewayEvent[] = [];
+      for await (const event of client.events('main', { from: 'earliest' })) {
+        inNode.push(event);
+        if (event.type === 'message_end') break;
+      }
+      await page.waitForFunction(() => globalThis.finished === true);
+      const inBrowser = await page.evaluate(() => globalThis.seen);
 
-  it('sends once through cuts and reads the whole answer', async () => {
-    let proxy: CuttingProxy | undefined;
-    const url = await servePage(SEND_PAGE, { app: longApp([20, 150], () => proxy?.cutAll()) });
-    proxy = await CuttingProxy.start(url);
-    const { page } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true);
-    expect(await page.evaluate(() => globalThis.runText)).to.equal(ANSWER);
-    const log = await readLog(url);
-    expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
-  });
-
-  it('resumes a native EventSource of one session', async () => {
-    let proxy: CuttingProxy | undefined;
-    const url = await servePage(NATIVE_PAGE('sessionId=main'), {
-      app: longApp([70], () => proxy?.cutAll()),
+      const log = await readLog(url);
+      expect(log.filter(({ type }) => type === 'content_delta').length).to.equal(PIECES);
+      expect(inNode).to.deep.equal(log);
+      expect(inBrowser).to.deep.equal(log);
+      expect((await run.result).stopReason).to.equal('end');
+      expect(forNode.cut).to.be.at.least(2);
+      expect(forBrowser.cut).to.be.at.least(2);
+      expect(problems).to.deep.equal([]);
     });
-    proxy = await CuttingProxy.start(url);
-    const { page } = await openPage(proxy.url);
-    // Nothing but its Last-Event-ID can bring back what it misses: it listens from now on.
-    await page.waitForFunction(() => globalThis.ready === true);
-    const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
-    await client.send('main', 'go').result;
-    await page.waitForFunction(() => globalThis.finished === true);
-    const seen = await page.evaluate(() => globalThis.seen);
-    expect(seen).to.deep.equal(await readLog(url));
-  });
 
-  it('resumes a native EventSource of several sessions', async () => {
-    let proxy: CuttingProxy | undefined;
-    const url = await servePage(NATIVE_PAGE('sessionId=a&sessionId=b'), {
-      app: longApp([180], () => proxy?.cutAll()),
+    it('sends once through cuts and reads the whole answer', async () => {
+      let proxy: CuttingProxy | undefined;
+      const url = await servePage(SEND_PAGE, { app: longApp([20, 150], () => proxy?.cutAll()) });
+      proxy = await CuttingProxy.start(url);
+      const { page } = await open(proxy.url);
+      await page.waitForFunction(() => globalThis.finished === true);
+      expect(await page.evaluate(() => globalThis.runText)).to.equal(ANSWER);
+      const log = await readLog(url);
+      expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
     });
-    proxy = await CuttingProxy.start(url);
-    const { page } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.ready === true);
-    const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
-    await Promise.all([client.send('a', 'go').result, client.send('b', 'go').result]);
-    await page.waitForFunction(() => globalThis.finished === true);
-    const seen = once(await page.evaluate(() => globalThis.seen));
-    for (const id of ['a', 'b']) {
-      expect(seen.filter(({ sessionId }) => sessionId === id)).to.deep.equal(await readLog(url, id));
-    }
+
+    it('resumes a native EventSource of one session', async () => {
+      let proxy: CuttingProxy | undefined;
+      const url = await servePage(NATIVE_PAGE('sessionId=main'), {
+        app: longApp([70], () => proxy?.cutAll()),
+      });
+      proxy = await CuttingProxy.start(url);
+      const { page } = await open(proxy.url);
+      // Nothing but its Last-Event-ID can bring back what it misses: it listens from now on.
+      await page.waitForFunction(() => globalThis.ready === true);
+      const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
+      await client.send('main', 'go').result;
+      await page.waitForFunction(() => globalThis.finished === true);
+      const seen = await page.evaluate(() => globalThis.seen);
+      expect(seen).to.deep.equal(await readLog(url));
+    });
+
+    it('resumes a native EventSource of several sessions', async () => {
+      let proxy: CuttingProxy | undefined;
+      const url = await servePage(NATIVE_PAGE('sessionId=a&sessionId=b'), {
+        app: longApp([180], () => proxy?.cutAll()),
+      });
+      proxy = await CuttingProxy.start(url);
+      const { page } = await open(proxy.url);
+      await page.waitForFunction(() => globalThis.ready === true);
+      const client = closeLater(createClient({ baseUrl: `${url}/agent` }), (it) => it.disconnect());
+      await Promise.all([client.send('a', 'go').result, client.send('b', 'go').result]);
+      await page.waitForFunction(() => globalThis.finished === true);
+      const seen = once(await page.evaluate(() => globalThis.seen));
+      for (const id of ['a', 'b']) {
+        expect(seen.filter(({ sessionId }) => sessionId === id)).to.deep.equal(await readLog(url, id));
+      }
+    });
+
+    it('tells the test of an error on the page', async () => {
+      const { page, problems } = await open(
+        await servePage('Promise.reject(new Error("a slip"));', { app: longApp([], () => {}) }),
+      );
+      await page.waitForFunction(() => document.readyState === 'complete');
+      await until(() => problems.length > 0);
+      expect(problems[0]).to.include('a slip');
+    });
   });
-});

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
-import { needChromium, openPage } from '../support/browser.js';
+import { BROWSERS } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { openStream } from '../support/sse-client.js';
 import { servePage } from './page-host.js';
@@ -81,42 +81,45 @@ declare global {
   var result: { readonly stopReason: string };
 }
 
-describe('a real browser with WebSockets', () => {
-  before(function () {
-    needChromium(this);
-  });
-
-  it('resumes with its own WebSocket through cuts, equal and complete', async () => {
-    let proxy: CuttingProxy | undefined;
-    const url = await servePage(NATIVE_PAGE, {
-      app: longApp([40, 90, 150], () => {
-        // The sockets that follow break again at odd bytes.
-        proxy?.cuts.push(1777);
-        proxy?.cutAll();
-      }),
+for (const { name, need, open } of BROWSERS)
+  describe(`a real browser with WebSockets (${name})`, () => {
+    before(function () {
+      need(this);
     });
-    proxy = await CuttingProxy.start(url);
-    const { page, problems } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true);
-    expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(await readLog(url));
-    expect(await page.evaluate(() => globalThis.opened)).to.be.at.least(4);
-    expect(problems).to.deep.equal([]);
-  });
 
-  it('resumes with the client, which takes a WebSocket by itself', async () => {
-    const transports: string[] = [];
-    let proxy: CuttingProxy | undefined;
-    const url = await servePage(CLIENT_PAGE, { app: longApp([40, 150], () => proxy?.cutAll()) }, (gateway) =>
-      gateway.on('client:connected', ({ transport }) => transports.push(transport)),
-    );
-    proxy = await CuttingProxy.start(url);
-    const { page, problems } = await openPage(proxy.url);
-    await page.waitForFunction(() => globalThis.finished === true);
-    const log = await readLog(url);
-    expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(log);
-    expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
-    expect((await page.evaluate(() => globalThis.result)).stopReason).to.equal('end');
-    expect(transports.filter((name) => name === 'websocket').length).to.be.at.least(3);
-    expect(problems).to.deep.equal([]);
+    it('resumes with its own WebSocket through cuts, equal and complete', async () => {
+      let proxy: CuttingProxy | undefined;
+      const url = await servePage(NATIVE_PAGE, {
+        app: longApp([40, 90, 150], () => {
+          // The sockets that follow break again at odd bytes.
+          proxy?.cuts.push(1777);
+          proxy?.cutAll();
+        }),
+      });
+      proxy = await CuttingProxy.start(url);
+      const { page, problems } = await open(proxy.url);
+      await page.waitForFunction(() => globalThis.finished === true);
+      expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(await readLog(url));
+      expect(await page.evaluate(() => globalThis.opened)).to.be.at.least(4);
+      expect(problems).to.deep.equal([]);
+    });
+
+    it('resumes with the client, which takes a WebSocket by itself', async () => {
+      const transports: string[] = [];
+      let proxy: CuttingProxy | undefined;
+      const url = await servePage(
+        CLIENT_PAGE,
+        { app: longApp([40, 150], () => proxy?.cutAll()) },
+        (gateway) => gateway.on('client:connected', ({ transport }) => transports.push(transport)),
+      );
+      proxy = await CuttingProxy.start(url);
+      const { page, problems } = await open(proxy.url);
+      await page.waitForFunction(() => globalThis.finished === true);
+      const log = await readLog(url);
+      expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(log);
+      expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
+      expect((await page.evaluate(() => globalThis.result)).stopReason).to.equal('end');
+      expect(transports.filter((name) => name === 'websocket').length).to.be.at.least(3);
+      expect(problems).to.deep.equal([]);
+    });
   });
-});

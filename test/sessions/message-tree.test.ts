@@ -10,11 +10,12 @@ import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
+import { LATE_MEMORY } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 const stores: Record<string, () => Store> = {
   memory: memoryStore,
-  'late memory': () => testStore({ async: true }).store,
+  'late memory': () => testStore(LATE_MEMORY).store,
   sqlite: () => sqliteStore({ path: newDatabase() }),
 };
 const range = (count: number): string[] => Array.from({ length: count }, (_, i) => `m${i}`);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from 'mocha';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { FIREFOX, openFirefoxPage, type TestPage } from './firefox.js';
 import { closeAtLast, closeLater } from './resources.js';
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -16,12 +17,32 @@ const FLAGS = [
 
 /** Skips the test on a machine without Chromium; where `CI` is set that is a failure. */
 export function needChromium(test: Context): void {
-  if (existsSync(EXECUTABLE)) return;
-  if (process.env.CI) {
-    throw new Error(`There is no ${EXECUTABLE}: install Debian's package chromium, or name one in CHROMIUM`);
-  }
+  need(test, EXECUTABLE, "Debian's package chromium, or name one in CHROMIUM");
+}
+
+function need(test: Context, executable: string, what: string): void {
+  if (existsSync(executable)) return;
+  if (process.env.CI) throw new Error(`There is no ${executable}: install ${what}`);
   test.skip();
 }
+
+/** A browser that the same tests are run in. */
+export interface TestBrowser {
+  readonly name: string;
+  /** Skips the test where there is none; where `CI` is set that is a failure. */
+  need(test: Context): void;
+  /** Opens a page; it is closed after the test. An error on the page fails `problems`. */
+  open(url: string): Promise<{ readonly page: TestPage; readonly problems: string[] }>;
+}
+
+export const BROWSERS: readonly TestBrowser[] = [
+  { name: 'Chromium', need: needChromium, open: openPage },
+  {
+    name: 'Firefox',
+    need: (test) => need(test, FIREFOX, "Debian's package firefox-esr, or name one in FIREFOX"),
+    open: openFirefoxPage,
+  },
+];
 
 const browsers = new Map<string, Promise<Browser>>();
 

@@ -55,6 +55,30 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE log ADD COLUMN activity TEXT;   -- what its session is doing: 'idle', or JSON; NULL: its writer never said
   CREATE INDEX log_busy ON log (session) WHERE activity <> 'idle';
   `,
+  `
+  ALTER TABLE run RENAME TO open_run;
+  CREATE TABLE run (
+    run_id TEXT, session INTEGER,
+    key TEXT, hash TEXT,              -- of the send, where it had a key
+    epoch TEXT NOT NULL, accepted INTEGER NOT NULL,
+    request TEXT,                     -- what it takes to start it again, while it has not ended
+    result TEXT, ended INTEGER,
+    PRIMARY KEY (run_id, session)
+  ) WITHOUT ROWID;
+  INSERT INTO run
+    SELECT s.run_id, s.session, s.key, s.hash, s.epoch, s.seq, o.request, s.result, iif(o.request IS NULL, s.at, NULL)
+    FROM sent s LEFT JOIN log l ON l.session = s.session AND l.epoch = s.epoch
+    LEFT JOIN open_run o ON o.log = l.id AND o.run_id = s.run_id;
+  INSERT OR IGNORE INTO run
+    SELECT o.run_id, l.session, NULL, NULL, l.epoch, o.n, o.request, NULL, NULL
+    FROM open_run o JOIN log l ON l.id = o.log;
+  DROP TABLE open_run;
+  DROP TABLE sent;
+  CREATE UNIQUE INDEX run_key ON run (session, key) WHERE key IS NOT NULL;
+  CREATE INDEX run_open ON run (session, accepted) WHERE request IS NOT NULL;
+  CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
+  CREATE INDEX run_session ON run (session);
+  `,
   // Messages by their ids, each after the one it follows. Later ones of an id that was used twice get their number behind it.
   `
   ALTER TABLE message RENAME TO message_by_number;

@@ -10,11 +10,12 @@ import {
   type LogRef,
   type PageOptions,
   type PathOptions,
+  type RunName,
+  type RunRecord,
   type SessionRecord,
   type SessionRef,
   type Store,
   type StoredEvent,
-  type StoredSend,
   type StoredSize,
   StoreError,
 } from '../store.js';
@@ -105,7 +106,7 @@ export class SqliteStore implements Store {
       live,
       journal,
       full: this.durability === 'disk',
-      lookup: (session, key) => reader.sent(session, key),
+      runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
         usage.changed(log);
         if (log.closed) live.drop(log);
@@ -150,7 +151,7 @@ export class SqliteStore implements Store {
         kind: 'acquired',
         record: log.record(),
         head: log.describe(),
-        openRuns: reader.openRuns(log.id),
+        openRuns: created ? [] : reader.openRuns(log.session),
         created,
       };
     } catch (error) {
@@ -186,10 +187,14 @@ export class SqliteStore implements Store {
     return this.#open.reader.conversations(ref);
   }
 
-  lookup(ref: SessionRef, key: string): StoredSend | null {
+  run(ref: SessionRef, name: RunName): RunRecord | null {
     const { live, reader } = this.#open;
     const session = live.get(ref)?.session ?? reader.session(ref)?.id;
-    return session === undefined ? null : reader.sent(session, key);
+    return session === undefined ? null : reader.run(session, name);
+  }
+
+  sessionOf(scope: string, runId: string): SessionRef | null {
+    return this.#open.reader.sessionOf(scope, runId);
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
@@ -252,7 +257,7 @@ export class SqliteStore implements Store {
     return this.#open.reader.unfinished();
   }
 
-  expire(before: { readonly keys: number; readonly closedLogs: number }): Promise<void> {
+  expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
     const { connection, usage } = this.#open;
     return expireRecords(connection, before).finally(() => usage.forget());
   }

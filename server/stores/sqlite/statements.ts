@@ -2,6 +2,7 @@ import type { Database } from './driver.js';
 
 const LOG =
   'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size, l.activity';
+const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
 /** The statements of the store, each prepared once. */
 export function prepareStatements(db: Database) {
@@ -26,7 +27,7 @@ export function prepareStatements(db: Database) {
     unfinished: sql(
       `SELECT s.scope, s.app, s.name FROM session s JOIN log l ON l.id = s.open
        WHERE s.id IN (
-         SELECT l.session FROM run r JOIN log l ON l.id = r.log WHERE l.closed IS NULL
+         SELECT session FROM run WHERE request IS NOT NULL
          UNION SELECT session FROM log WHERE activity <> 'idle' AND closed IS NULL
        ) ORDER BY s.open`,
     ),
@@ -79,16 +80,19 @@ export function prepareStatements(db: Database) {
        ) SELECT ?1, m.id, m.parent, m.size, m.data FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id`,
     ),
 
-    runs: sql('SELECT run_id, request FROM run WHERE log = ? ORDER BY n'),
-    putRun: sql('INSERT INTO run VALUES (?, ?, ?, ?)'),
-    dropRun: sql('DELETE FROM run WHERE log = ? AND run_id = ?'),
-    dropRuns: sql('DELETE FROM run WHERE log = ?'),
-
-    sent: sql('SELECT hash, run_id, epoch, seq, result FROM sent WHERE session = ? AND key = ?'),
-    putSent: sql(
-      'INSERT INTO sent (session, key, hash, run_id, epoch, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
+    run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),
+    runOfKey: sql(`SELECT ${RUN} FROM run WHERE session = ? AND key = ?`),
+    sessionOfRun: sql(
+      `SELECT s.scope, s.app, s.name FROM run r JOIN session s ON s.id = r.session WHERE r.run_id = ? AND s.scope = ?`,
     ),
-    settleSent: sql('UPDATE sent SET result = ? WHERE session = ? AND key = ?'),
+    putRun: sql(
+      'INSERT INTO run (run_id, session, key, hash, epoch, accepted, request) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    endRun: sql(
+      'UPDATE run SET request = NULL, result = ?, ended = ? WHERE run_id = ? AND session = ? AND request IS NOT NULL',
+    ),
+    endRuns: sql('UPDATE run SET request = NULL, ended = ? WHERE session = ? AND request IS NOT NULL'),
   };
 }
 

@@ -4,7 +4,7 @@ import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { retryAfter } from '../../delivery/retry-after.js';
 import { authRequest } from '../auth-request.js';
-import type { FrameEnvironment } from '../frames/environment.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import type { HandleOptions } from '../handle-options.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
@@ -46,7 +46,7 @@ export class WebSocketDoor {
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
       }
-      if (this.#env.frames.full) {
+      if (this.#env.clients.full) {
         const message = 'Too many sockets have not said who they are';
         throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
       }

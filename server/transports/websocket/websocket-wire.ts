@@ -1,9 +1,13 @@
 import type { Duplex } from 'node:stream';
-import type { FrameEnvironment } from '../frames/environment.js';
-import { frameForm } from '../frames/frame-form.js';
-import { FrameSession } from '../frames/frame-session.js';
-import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
-import type { WireEnd } from '../frames/wire-end.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
+import {
+  type FramePeer,
+  type FrameWire,
+  frameForm,
+  HELLO_BYTES,
+  type WireEnd,
+} from '../frames/frame-wire.js';
+import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
 import { encodeTextFrames } from './text-frames.js';
 import type { WebSocket } from './ws.js';
@@ -26,7 +30,7 @@ export class WebSocketWire implements FrameWire {
   readonly form = WEBSOCKET_FORM;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
-  readonly #session: FrameSession;
+  readonly #client: SocketClient;
   #missed = 0;
   /** What had left at the last beat, where more was waiting. */
   #sentBefore: number | undefined;
@@ -34,23 +38,23 @@ export class WebSocketWire implements FrameWire {
   constructor(env: FrameEnvironment, webSocket: WebSocket, peer: FramePeer & { readonly socket: Duplex }) {
     this.#webSocket = webSocket;
     this.#socket = peer.socket;
-    this.#session = new FrameSession(env, this, { request: peer.request, user: peer.user });
+    this.#client = new SocketClient(env, this, { request: peer.request, user: peer.user });
     const heard = (): void => {
       this.#missed = 0;
     };
     webSocket.on('message', (data: Buffer, isBinary) => {
       this.#missed = 0;
       if (isBinary) this.close(NOT_TEXT);
-      else this.#session.receive(data.toString());
+      else this.#client.receive(data.toString());
     });
     webSocket.on('pong', heard);
-    webSocket.on('ping', () => this.#session.pinged());
-    webSocket.on('close', () => this.#session.closed());
+    webSocket.on('ping', () => this.#client.pinged());
+    webSocket.on('close', () => this.#client.closed());
     // What the peer did wrong is told by the close code that ws sends, and the close follows.
     webSocket.on('error', () => {});
     peer.socket.on('drain', () => {
       this.#missed = 0;
-      this.#session.drained();
+      this.#client.drained();
     });
     this.#boundHello();
   }
@@ -60,7 +64,7 @@ export class WebSocketWire implements FrameWire {
     let heard = 0;
     const count = (chunk: Buffer): void => {
       heard += chunk.length;
-      if (this.#session.introduced) this.#socket.off('data', count);
+      if (this.#client.introduced) this.#socket.off('data', count);
       else if (heard > HELLO_BYTES) {
         this.#socket.off('data', count);
         this.close(TOO_LARGE);

@@ -1,9 +1,9 @@
-import type { FrameSession } from './frame-session.js';
+import type { SocketClient } from './socket-client.js';
 
 /** Every open socket that speaks frames, also those that have not introduced themselves. */
-export class FrameSessions {
-  readonly #open = new Set<FrameSession>();
-  readonly #unknown = new Set<FrameSession>();
+export class SocketClients {
+  readonly #open = new Set<SocketClient>();
+  readonly #unknown = new Set<SocketClient>();
   readonly #handshakes: number;
   #emptied: (() => void) | null = null;
 
@@ -21,29 +21,29 @@ export class FrameSessions {
     return this.#unknown.size >= this.#handshakes;
   }
 
-  add(session: FrameSession): void {
-    this.#open.add(session);
-    this.#unknown.add(session);
+  add(client: SocketClient): void {
+    this.#open.add(client);
+    this.#unknown.add(client);
   }
 
   /** It is known who is at the other end. */
-  identified(session: FrameSession): void {
-    this.#unknown.delete(session);
+  identified(client: SocketClient): void {
+    this.#unknown.delete(client);
   }
 
-  delete(session: FrameSession): void {
-    this.#open.delete(session);
-    this.#unknown.delete(session);
+  delete(client: SocketClient): void {
+    this.#open.delete(client);
+    this.#unknown.delete(client);
     if (this.#open.size === 0) this.#emptied?.();
   }
 
-  /** Ends every session once its requests are answered; what is still open after `graceMs` is cut. */
+  /** Ends every one once its requests are answered; what is still open after `graceMs` is cut. */
   async end(graceMs: number): Promise<void> {
-    for (const session of [...this.#open]) session.end('drain');
+    for (const client of [...this.#open]) client.end('drain');
     if (this.#open.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
-        for (const session of [...this.#open]) session.destroy();
+        for (const client of [...this.#open]) client.destroy();
         resolve();
       }, graceMs);
       this.#emptied = () => {

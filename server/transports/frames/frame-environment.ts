@@ -5,14 +5,14 @@ import type { RequestGate } from '../../limits/request-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
 import type { OriginPolicy } from '../origin.js';
-import type { FrameSessions } from './frame-sessions.js';
+import type { SocketClients } from './socket-clients.js';
 
 /** What the doors that speak frames work with. */
 export interface FrameEnvironment {
   readonly operations: Operations;
   readonly authenticator: Authenticator;
   readonly connections: Connections;
-  readonly frames: FrameSessions;
+  readonly clients: SocketClients;
   /** Lets sockets of one address in, up to a number. */
   readonly gate: RequestGate;
   readonly addressOf: ClientAddress;

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
@@ -7,6 +6,7 @@ import type {
   Accepted,
   From,
   HistoryPage,
+  RunInfo,
   RunResult,
   SendParams,
   SessionStatusResult,
@@ -22,40 +22,27 @@ export interface SessionOptions {
   readonly anonymous?: true;
 }
 
-/** Whose sessions to list, and which page of them. */
-export interface SessionsOptions extends SessionOptions {
-  /** @default 50 */
-  readonly limit?: number;
-  /** The `cursor` of the page before. */
-  readonly before?: string;
-}
-
-/** For whom host code does an operation. */
-export interface ExecuteOptions extends SessionOptions {
-  /** For the one who makes this request, by the gateway's own authentication; `user` goes before. */
-  readonly by?:
-    | {
-        readonly request: IncomingMessage;
-        readonly response: ServerResponse;
-        /** Null says that the host, which names users, found none. */
-        readonly user?: UserLike | null | undefined;
-      }
-    | undefined;
-}
-
 /** Options of a send from host code. */
 export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
   /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
   readonly preceding?: readonly MessageInput[];
 };
 
-/** A run that host code started. It runs whether or not it is looked at. */
-export interface HostRun extends AsyncIterable<GatewayEvent> {
+/** A run of a session, whoever began it. Iterating yields its events from its beginning. It runs whether or not it is looked at. */
+export interface HostFollowedRun extends AsyncIterable<GatewayEvent> {
+  /** Resolves for every way a run can end, wherever it ran. Rejects when its message was refused, or where it is not known. */
+  readonly result: Promise<RunResult>;
+  /** Its events up to its end. @param from A cursor: those after the event that carried it. @default its beginning */
+  events(from?: string): AsyncIterable<GatewayEvent>;
+  /** What it is doing. */
+  status(): Promise<RunInfo>;
+  abort(reason?: string): Promise<boolean>;
+}
+
+/** A run that host code started. */
+export interface HostRun extends HostFollowedRun {
   /** Rejects when the message is refused. */
   readonly accepted: Promise<Accepted>;
-  /** Resolves for every way a run can end; rejects only when the message was refused. */
-  readonly result: Promise<RunResult>;
-  abort(reason?: string): Promise<boolean>;
 }
 
 /** Options of reading a session's events. */
@@ -80,6 +67,8 @@ export interface SessionHandle<Channels = any> {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
+  /** A run that somebody else may have begun, also before a restart. It is known for 24 hours after its end at least. */
+  run(runId: string): HostFollowedRun;
   /** The session's events until the loop is left or the signal aborts. */
   events(options?: HostEventsOptions): AsyncIterable<GatewayEvent>;
   /** A page of messages, oldest first; empty for a session that has not begun. */

@@ -17,11 +17,18 @@ import { newConnectionId } from '../../ids.js';
 import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
-import type { FrameEnvironment } from './environment.js';
-import type { FramePeer, FrameWire } from './frame-wire.js';
-import { FrameFault, readFrame } from './read-frame.js';
+import type { FrameEnvironment } from './frame-environment.js';
+import {
+  endFor,
+  endOf,
+  FLOODED,
+  FrameFault,
+  type FramePeer,
+  type FrameWire,
+  readFrame,
+  type WireEnd,
+} from './frame-wire.js';
 import { RequestDesk } from './request-desk.js';
-import { endFor, endOf, FLOODED, type WireEnd } from './wire-end.js';
 
 /** Time for the first frame; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;
@@ -35,10 +42,10 @@ interface EarlyRequest {
 }
 
 /**
- * The conversation of frames with one client, over whatever socket: the handshake, requests and their answers, its event
+ * One client on a socket that speaks frames, whatever kind of socket: the handshake, requests and their answers, its event
  * connection, new tokens. A wire reports what it receives; everything else is here, once for all wires.
  */
-export class FrameSession implements Sink {
+export class SocketClient implements Sink {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
   readonly #desk: RequestDesk;
@@ -62,7 +69,7 @@ export class FrameSession implements Sink {
     });
     const late = (): void => this.#guarded(() => this.#late());
     this.#timer = setTimeout(late, Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
-    env.frames.add(this);
+    env.clients.add(this);
   }
 
   /** Whether its first frame has come. */
@@ -103,7 +110,7 @@ export class FrameSession implements Sink {
 
   /** The socket is gone. */
   closed(): void {
-    this.#env.frames.delete(this);
+    this.#env.clients.delete(this);
     this.#guarded(() => this.#shut('left'));
   }
 
@@ -215,7 +222,7 @@ export class FrameSession implements Sink {
     await this.#env.ready();
     const identity = await this.#identify(token);
     if (this.#stage === 'closed') return;
-    this.#env.frames.identified(this);
+    this.#env.clients.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
     const { transport, form } = this.#wire;
     const id = newConnectionId();

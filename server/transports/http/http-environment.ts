@@ -1,3 +1,4 @@
+import type { ExtraRoutes } from '../../../shared/calls.js';
 import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { ClientAddress } from '../../auth/client-address.js';
@@ -8,10 +9,9 @@ import type { Ticker } from '../../delivery/ticker.js';
 import type { RequestGate } from '../../limits/request-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
-import type { PluginHost } from '../../plugins/plugin-host.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
-import type { ExtraRoutes } from './routes.js';
+import type { PluginRoutes } from './plugin-route.js';
 import type { UnreadAnswers } from './unread.js';
 
 /** What the HTTP door works with. */
@@ -40,7 +40,7 @@ export interface HttpEnvironment {
   };
   readonly extraRoutes: ExtraRoutes;
   readonly state: { readonly draining: boolean };
-  readonly plugins: PluginHost;
+  readonly plugins: PluginRoutes;
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
