@@ -1,4 +1,4 @@
-import { formatHistoryCursor, parseCursor } from '../shared/cursor.js';
+import { formatHistoryCursor } from '../shared/cursor.js';
 import type { GatewayEvent } from '../shared/events.js';
 import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
@@ -181,7 +181,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     while (hasMore()) {
       const wasEarlier = earlier;
       const first = earlier[0] ?? state.messages[0];
-      const { epoch } = parseCursor(state.cursor ?? '') ?? {};
+      const epoch = state.cursor?.split('.')[0];
       const page = await call('history', {
         sessionId,
         limit,
