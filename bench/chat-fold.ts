@@ -54,6 +54,7 @@ async function watched(root: string): Promise<void> {
     cursor: `${EPOCH}.1.0`,
     messages: [],
     hasMore: false,
+    tip: null,
     run: null,
     pending: [],
     queue: [],

@@ -9,23 +9,23 @@ import type { Application, ContentTypes } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
 import { type Assembly, assemble } from './assembly.js';
+import { within } from './async/deadline.js';
 import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
-import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
 import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
-import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
+import type { LifecycleEvent, LifecycleListener } from './lifecycle/lifecycle.js';
 import { isPromise } from './maybe-promise.js';
 import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import { type GatewayStats, statsOf } from './stats.js';
 import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();

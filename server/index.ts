@@ -1,4 +1,4 @@
-import './node-version.js';
+import './runtime/node-version.js';
 
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
@@ -114,7 +114,7 @@ export { createGateway } from './create-gateway.js';
 export type { StartedGateway } from './doors.js';
 export { createInProcessTransport, Gateway } from './gateway.js';
 export type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
-export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
+export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
 export type { PlainOperation } from './operations/operations.js';
@@ -136,5 +136,5 @@ export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
-export type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
+export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';

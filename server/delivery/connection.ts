@@ -5,13 +5,11 @@ import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import { isPromise } from '../maybe-promise.js';
+import type { EndReason } from './end-reason.js';
 import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
 import { type Outlet, type Subscribable, Subscription } from './subscription.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
-
-/** Why the gateway ends a connection. All but `expired` ask the client to come back. */
-export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
 
 /** The transport's side of a connection. */
 export interface Sink {

@@ -1,5 +1,5 @@
 import { formatCursor } from '../../shared/cursor.js';
-import type { TransientEventData, TransientEventType } from '../../shared/events.js';
+import type { GatewayEvent, TransientEventData, TransientEventType } from '../../shared/events.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { EventForm, Origin } from '../log/batch.js';
 import type { StoredEvent } from '../stores/store.js';
@@ -54,3 +54,13 @@ export function transientData<T extends TransientEventType>(data: TransientPaylo
   const { cursor, ...rest } = data;
   return { ts: Date.now(), ...(cursor === id || cursor === undefined ? rest : { cursor, ...rest }) };
 }
+
+/** Events as objects, for readers in this process. */
+export const objectForm: WireForm<readonly GatewayEvent[]> = {
+  events: (events, { sessionId, epoch }) =>
+    events.map(({ type, term, seq, body }) => {
+      const cursor = formatCursor(epoch, term, seq);
+      return { type, sessionId, cursor, ...JSON.parse(body) } as GatewayEvent;
+    }),
+  transient: (type, data) => [{ type, ts: Date.now(), ...data } as unknown as GatewayEvent],
+};

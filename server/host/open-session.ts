@@ -2,6 +2,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SendInput } from '../../shared/messages.js';
 import type { From, ResultOf, RunResult } from '../../shared/operation-types.js';
+import { eventType } from '../apps/publish-options.js';
 import type {
   HostChannel,
   HostEventsOptions,
@@ -16,7 +17,6 @@ import { newConnectionId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
 import type { Followed, Operations, PlainOperation, Sent } from '../operations/operations.js';
-import { eventType } from '../publish-options.js';
 import { readEvents } from './event-reader.js';
 
 /** What host code's sessions work with. */

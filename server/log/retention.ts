@@ -5,6 +5,7 @@ import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
 import type { LogView } from './log-view.js';
 import type { ReadableLog } from './readable-log.js';
+import { showing } from './showing.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
 export interface Retention {
@@ -113,12 +114,10 @@ export class LogCutter {
       chars -= event.body.length;
       return true;
     };
-    const folded = foldWhile(this.#log, base.seq, { ...base.state, messages: [] }, drops);
+    const folded = foldWhile(this.#log, base.seq, base.state, drops);
     return andThen(folded, ({ state, seq, size }) => {
       if (seq < first) return null;
-      const { messages } = state;
-      const messageCount = base.messageCount + messages.length;
-      return { checkpoint: { seq, state: { ...state, messages: [] }, messageCount }, messages, size };
+      return { checkpoint: { seq, state: showing(state, []) }, messages: state.messages, size };
     });
   }
 
@@ -130,7 +129,7 @@ export class LogCutter {
       this.#inDoubt = size;
       throw error;
     };
-    const done = (): void => this.#log.forgetMessages(checkpoint.messageCount);
+    const done = (): void => this.#log.forgetMessages(checkpoint);
     try {
       const result = this.#store.cut(this.#log.ref, checkpoint, messages, this.#options.term);
       return isPromise(result) ? result.then(done, failed) : done();
@@ -148,7 +147,7 @@ export class LogCutter {
       const { range } = this.#log;
       if (!kept || kept.seq <= range.base.seq) return;
       range.move(kept, size);
-      this.#log.forgetMessages(kept.messageCount);
+      this.#log.forgetMessages(kept);
     });
   }
 }

@@ -6,6 +6,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
 import { foldWhile } from './retention.js';
+import { showing } from './showing.js';
 
 /** Messages a snapshot carries; `history` has the older ones. */
 const SNAPSHOT_MESSAGES = 50;
@@ -31,41 +32,35 @@ export function stateAt(log: LogView, seq: number): MaybePromise<SessionState | 
 }
 
 function foldedAt(log: LogView, seq: number): MaybePromise<SessionState | null> {
-  if (seq === log.head) return trim(log, log.state, log.messageCount, seq);
+  if (seq === log.head) return trim(log, log.state, seq);
   // One base throughout: a cut may move it while the store is asked.
   const { base } = log;
-  const folded = foldWhile(log, base.seq, { ...base.state, messages: [] }, (event) => event.seq <= seq);
+  const folded = foldWhile(log, base.seq, base.state, (event) => event.seq <= seq);
   return andThen(folded, ({ state, seq: reached }) => {
     if (reached !== seq) {
       if (log.base !== base) return null;
       throw new GatewayError({ code: 'INTERNAL', message: `Event ${reached + 1} is missing in the store` });
     }
-    const count = base.messageCount + state.messages.length;
     const missing = SNAPSHOT_MESSAGES - state.messages.length;
-    if (missing <= 0 || base.messageCount === 0) return trim(log, state, count, seq);
-    const older = messagePage(log, base.messageCount, missing);
-    return andThen(older, (rows) =>
-      trim(log, { ...state, messages: [...rows, ...state.messages] }, count, seq),
-    );
+    if (missing <= 0 || base.state.tip === null) return trim(log, state, seq);
+    const older = pathTo(log, base.state.tip, missing);
+    return andThen(older, (rows) => trim(log, { ...state, messages: [...rows, ...state.messages] }, seq));
   });
 }
 
-function trim(log: LogView, state: SessionState, count: number, seq: number): SessionState {
+function trim(log: LogView, state: SessionState, seq: number): SessionState {
   const { messages } = lastThatFit(state.messages.slice(-SNAPSHOT_MESSAGES), log.pageBytes);
   const cursor = formatCursor(log.ref.epoch, log.termAt(seq), seq);
-  return { ...state, cursor, messages, hasMore: count > messages.length };
+  return { ...showing(state, messages), cursor };
 }
 
-/** Up to `limit` messages of a folded log before the ordinal `before`, oldest first: from memory, else from the store's rows. */
-export function messagePage(log: LogView, before: number, limit: number): MaybePromise<readonly Message[]> {
-  const { messageCount, state } = log;
-  const end = Math.min(before, messageCount);
-  const start = Math.max(0, end - limit);
-  const inMemory = messageCount - state.messages.length;
-  if (start >= inMemory) return state.messages.slice(start - inMemory, end - inMemory);
-  const stored = Math.min(end, inMemory);
-  return andThen(log.storedMessages(stored, stored - start), (rows) => [
-    ...rows,
-    ...state.messages.slice(0, end - stored),
-  ]);
+/** The last `limit` messages of a folded log up to one, oldest first: from memory, else from the store's rows. None where there is no such message. */
+export function pathTo(log: LogView, tip: string, limit: number): MaybePromise<readonly Message[]> {
+  const { messages } = log.state;
+  const end = messages.findLastIndex(({ id }) => id === tip) + 1;
+  if (end === 0) return log.storedMessages(tip, limit);
+  const kept = messages.slice(Math.max(0, end - limit), end);
+  const before = kept[0]!.parentId ?? null;
+  if (kept.length === limit || before === null) return kept;
+  return andThen(log.storedMessages(before, limit - kept.length), (rows) => [...rows, ...kept]);
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { StreamItem } from '../../shared/frames.js';
 import type { MethodContext } from '../../shared/method.js';
 import { isTracked } from '../../shared/tracked.js';
-import { startDeadline } from '../deadline.js';
+import { startDeadline } from '../async/deadline.js';
 import type { StreamObserver } from '../diagnostics/invocation.js';
 import { admit, CallContext, validResult } from './call.js';
 import { runInContext } from './context.js';

@@ -4,7 +4,7 @@ import type { App } from '../apps/define-app.js';
 import type { UserLike } from '../auth/types.js';
 import type { Gateway } from '../gateway.js';
 import type { ExecuteOptions } from '../host/execute-options.js';
-import type { ServedOperation } from '../transports/handle-options.js';
+import type { ServedOperation } from '../transports/request.js';
 import { type Exchange, exchangeOf, type HostResponse, takeOver } from './exchange.js';
 import { appOf } from './injected-app.js';
 import type { GatewayHostOptions } from './options.js';

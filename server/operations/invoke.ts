@@ -1,12 +1,12 @@
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import { eventType } from '../apps/publish-options.js';
 import { unauthenticated } from '../auth/refusal.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { callMethod, holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
-import { eventType } from '../publish-options.js';
 import type { Session } from '../sessions/session.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';

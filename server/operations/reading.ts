@@ -3,7 +3,7 @@ import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { AccessedOperation } from '../config/access.js';
-import { boundedPage } from '../log/page.js';
+import { historyPage } from '../log/page.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
@@ -46,9 +46,7 @@ export class Reading {
     const session = await this.#existing(sessionId, 'history', caller);
     const log = session.log!;
     await log.folded();
-    const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
-    const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
-    return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
+    return historyPage(log, before, { limit, bytes: log.pageBytes });
   }
 
   async sessions(params: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
@@ -127,16 +125,6 @@ export class Reading {
     const state = stateOf(record, session);
     return { runId, sessionId: session.id, state, cursor, ...(result && { result }) };
   }
-}
-
-/** Reads a history cursor. @throws GatewayError `CURSOR_GONE` for one of another log */
-function ordinalOf(before: string, epoch: string): number {
-  const at = before.lastIndexOf('.');
-  const ordinal = Number(before.slice(at + 1));
-  if (at < 0 || !Number.isSafeInteger(ordinal) || ordinal < 0)
-    throw invalid('before', 'not a cursor of this history');
-  if (before.slice(0, at) !== epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
-  return ordinal;
 }
 
 function invalid(path: string, message: string): GatewayError {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { HostEnvironment } from '../host/open-session.js';
-import type { Lifecycle } from '../lifecycle.js';
+import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
 import type { GatewayPlugin, PluginContext } from './plugin.js';
 import { openPluginSession } from './plugin-session.js';

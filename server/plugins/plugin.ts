@@ -5,7 +5,7 @@ import type { ToolOutput } from '../apps/tool.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
-import type { LifecycleEvent, LifecycleListener } from '../lifecycle.js';
+import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';

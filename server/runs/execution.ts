@@ -7,7 +7,7 @@ import { isPromise } from '../maybe-promise.js';
 import { type Ending, endDrafts } from './ending.js';
 import { LiveTurn } from './live-turn.js';
 import type { Resumption } from './resumption.js';
-import type { Run } from './run.js';
+import { answerOf, type Run } from './run.js';
 import type { RunPort } from './run-port.js';
 import { RunScope } from './run-scope.js';
 
@@ -113,7 +113,7 @@ export class Execution {
   endDrafts(ending: Ending, { run: active }: SessionState): readonly EventDraft[] {
     const run = this.#run;
     const { answer } = this.#scope;
-    const said = active?.runId === run.id ? active.message : run.emptyAnswer();
+    const said = active?.runId === run.id ? answerOf(active) : run.emptyAnswer();
     return endDrafts(run, ending, answer.annotated(said), answer.counts);
   }
 

@@ -10,8 +10,8 @@ import type {
   Turn,
   TurnSession,
 } from '../apps/application.js';
+import { eventType } from '../apps/publish-options.js';
 import { newCallId } from '../ids.js';
-import { eventType } from '../publish-options.js';
 import { checkLogged, ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';

@@ -1,19 +1,28 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
+import type { ActiveRun } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
+
+/** The answer of a run so far as its end tells it: what it follows is the fold's to say. */
+export function answerOf({ message }: ActiveRun): Message {
+  const { parentId: _, ...answer } = message;
+  return answer;
+}
 
 /** Everything a run is started with. */
 export interface RunRequest {
   readonly runId: string;
   readonly message: Message;
   readonly preceding: readonly Message[];
+  /** Ids of these messages that the caller chose. */
+  readonly ownIds?: readonly string[];
   readonly onBusy: OnBusy;
   readonly key: string | undefined;
   /** SHA-256 of the canonical body that the key was sent with, base64url. */

@@ -86,7 +86,8 @@ export class MessageSender {
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {}, trace } = request;
     // From before it is accepted: it may end at once.
     const result = session.results.of(runId);
-    const given = { runId, message, preceding: messages, onBusy, key: keyed?.key, hash: keyed?.hash };
+    const ownIds = request.inputs.flatMap((input) => idOf(input) ?? []);
+    const given = { runId, message, preceding: messages, ownIds, onBusy, key: keyed?.key, hash: keyed?.hash };
     try {
       const accepted = await perform(session, {
         type: 'accept',
@@ -104,8 +105,8 @@ export class MessageSender {
   async #join(session: Session, known: RunRecord, hash: string): Promise<SentMessage> {
     assertSame(known.hash!, hash);
     const { runId } = known;
-    // A run that a former process left is gone on with, or ended, by whoever holds its session.
-    if (!known.result) await session.hold();
+    // It may run elsewhere: to ask for it again takes it from nobody.
+    if (!known.result) await session.look();
     const result = known.result ? Promise.resolve(known.result) : session.resultOf(runId);
     // Nobody has to wait for it.
     result.catch(() => {});
@@ -120,6 +121,11 @@ export class MessageSender {
 
 function assertSame(known: string, hash: string): void {
   if (known !== hash) throw new GatewayError({ code: 'IDEMPOTENCY_CONFLICT' });
+}
+
+/** The id that a caller gave a message. */
+function idOf(input: SendInput): string | undefined {
+  return typeof input === 'object' && 'id' in input ? input.id : undefined;
 }
 
 /** A message as sessions keep it. Its id and time are the caller's where given. */

@@ -4,7 +4,7 @@ import type { EventDraft } from '../../shared/events.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { rootContext } from '../async-context.js';
+import { rootContext } from '../async/async-context.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -14,11 +14,11 @@ import type { Ending } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
-import { Run, type RunRequest } from '../runs/run.js';
+import { answerOf, Run, type RunRequest } from '../runs/run.js';
 import type { RunPort } from '../runs/run-port.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { assertNewIds } from './message-ids.js';
+import { assertNewIds, assertNotKept } from './message-ids.js';
 import { type CausedEnding, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
@@ -63,7 +63,9 @@ export class SessionRuns {
    * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it.
    */
   async accept(request: RunRequest): Promise<AcceptedRun> {
-    const { onBusy, key } = request;
+    const { message, preceding, metadata, onBusy, key } = request;
+    const asked = assertNotKept(request, this.#session.writer);
+    if (asked) await asked;
     const log = this.#session.writer;
     // A close may have begun while the store was asked.
     if (!log || this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
@@ -73,7 +75,6 @@ export class SessionRuns {
     const place = this.queue.add(run);
     const interrupts = onBusy === 'interrupt';
     const position = interrupts ? 0 : place;
-    const { message, preceding, metadata } = request;
     const accepted: EventDraft = {
       type: 'message_accepted',
       runId: run.id,
@@ -319,7 +320,8 @@ export class SessionRuns {
   /** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
   recover(log: LogWriter, open: LeftRuns): void {
     const { run: left, queue } = log.state;
-    if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
+    if (left && !this.#resume(left, log, open))
+      this.#endLeft({ ...left, message: answerOf(left) }, log, open);
     for (const queued of queue) {
       const run = new Run(open.request(queued), { context: rootContext });
       run.state = 'queued';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { within } from '../deadline.js';
+import { within } from '../async/deadline.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
 import { LogView } from '../log/log-view.js';

@@ -1,4 +1,4 @@
-import { startDeadline } from '../deadline.js';
+import { startDeadline } from '../async/deadline.js';
 import type { Subscription } from '../delivery/subscription.js';
 import type { LogBatch } from '../log/batch.js';
 

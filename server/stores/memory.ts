@@ -1,6 +1,7 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
 import { MemoryRuns } from './memory-runs.js';
+import { MessageRows } from './message-rows.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -9,10 +10,13 @@ import {
   type AppendResult,
   type Checkpoint,
   type EventRecord,
+  firstCheckpoint,
   IDLE,
   type LogHead,
   type LogRef,
+  type LogSource,
   type PageOptions,
+  type PathOptions,
   placeOfAccepted,
   placeOfEnd,
   type RunName,
@@ -24,7 +28,7 @@ import {
   type StoredSize,
   StoreError,
 } from './store.js';
-import { sizeOf, sizeOfMessages } from './stored-size.js';
+import { sizeOf } from './stored-size.js';
 
 interface MemoryLog {
   readonly epoch: string;
@@ -33,7 +37,7 @@ interface MemoryLog {
   terms: { term: number; first: number }[];
   batch: { number: number; result: AppendResult } | null;
   checkpoint: Checkpoint | null;
-  messages: Message[];
+  messages: MessageRows;
   closedAt: number | null;
   activity: Activity | null;
   /** Of its events and messages, in characters. */
@@ -59,6 +63,11 @@ interface MemorySession {
 }
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
+const nothing = { batch: null, checkpoint: null, closedAt: null, activity: null, size: 0, expired: false };
+const emptyLog = (epoch: string): MemoryLog => ({
+  ...{ epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
+  ...nothing,
+});
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
@@ -95,7 +104,7 @@ class MemoryStore implements Store {
     const created = !session || session.log.closedAt !== null;
     if (created) {
       if (!options.create) return { kind: 'absent' };
-      session = this.#begin(ref, session, options.create.epoch, options.create.userId);
+      session = this.#begin(ref, session, options.create);
     }
     const { log } = session!;
     if (session!.taken) setImmediate(session!.taken);
@@ -119,23 +128,11 @@ class MemoryStore implements Store {
   #begin(
     ref: SessionRef,
     old: MemorySession | undefined,
-    epoch: string,
-    userId: string | undefined,
+    { epoch, userId, from }: NonNullable<AcquireOptions['create']>,
   ): MemorySession {
     const now = Date.now();
-    const log: MemoryLog = {
-      epoch,
-      first: 1,
-      events: [],
-      terms: [],
-      batch: null,
-      checkpoint: null,
-      messages: [],
-      closedAt: null,
-      activity: null,
-      size: 0,
-      expired: false,
-    };
+    const log = emptyLog(epoch);
+    if (from) this.#copy(ref.scope, log, from);
     if (old) {
       if (!old.log.expired) old.past.set(old.log.epoch, old.log);
       Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
@@ -157,6 +154,12 @@ class MemoryStore implements Store {
     this.#sessions.set(keyOf(ref), session);
     this.#scope(ref.scope).add(session);
     return session;
+  }
+
+  #copy(scope: string, log: MemoryLog, { log: source, tip, messages }: LogSource): void {
+    const all = [...((source && this.#log(source)?.messages.path({ tip })) ?? []), ...messages];
+    this.#grow(scope, log, log.messages.put(all));
+    log.checkpoint = firstCheckpoint(all.at(-1)?.id ?? null);
   }
 
   #scope(scope: string): Set<MemorySession> {
@@ -292,12 +295,10 @@ class MemoryStore implements Store {
     if (!log || checkpoint.seq < log.first) return;
     if (log.terms.at(-1)?.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
     log.checkpoint = checkpoint;
-    // By their ordinals, so that a cut whose answer was lost can be made again.
-    const forgotten = log.messages.splice(checkpoint.messageCount - messages.length);
-    for (const message of messages) log.messages.push(message);
+    const kept = log.messages.put(messages);
     const cut = log.events.slice(0, checkpoint.seq + 1 - log.first);
     log.events = log.events.slice(cut.length);
-    this.#grow(ref.scope, log, sizeOfMessages(messages) - sizeOfMessages(forgotten) - sizeOf(cut));
+    this.#grow(ref.scope, log, kept - sizeOf(cut));
     log.first = checkpoint.seq + 1;
   }
 
@@ -305,10 +306,8 @@ class MemoryStore implements Store {
     return this.#log(ref)?.checkpoint ?? null;
   }
 
-  messages(ref: LogRef, page: PageOptions): readonly Message[] {
-    const messages = this.#log(ref)?.messages ?? [];
-    const end = Math.min(page.before ?? messages.length, messages.length);
-    return messages.slice(Math.max(0, end - page.limit), end);
+  messages(ref: LogRef, path: PathOptions): readonly Message[] {
+    return this.#log(ref)?.messages.path(path) ?? [];
   }
 
   record(ref: SessionRef): SessionRecord | null {
@@ -345,7 +344,7 @@ class MemoryStore implements Store {
       const { log, runs, past } = session;
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
       this.#grow(scope, log, -log.size);
-      Object.assign(log, { expired: true, events: [], messages: [], checkpoint: null });
+      Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
       if (runs.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
   }

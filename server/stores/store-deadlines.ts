@@ -74,7 +74,7 @@ export function withDeadlines(store: Store, ms: number): Store {
     cut: (log, checkpoint, messages, term) =>
       deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
-    messages: (log, page) => deadlines.bound('messages', store.messages(log, page)),
+    messages: (log, path) => deadlines.bound('messages', store.messages(log, path)),
     record: (ref) => deadlines.bound('record', store.record(ref)),
     list: (scope, page) => deadlines.bound('list', store.list(scope, page)),
     usage: (ref) => deadlines.bound('usage', store.usage(ref)),

@@ -1,5 +1,5 @@
 import type { LoggedEventType, SessionStatus } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -113,10 +113,16 @@ export interface LogHead {
 /** The fold of a log just before its first retained event. Messages are rows of their own. */
 export interface Checkpoint {
   readonly seq: number;
-  /** The fold at `seq`, with `messages` left empty. */
+  /** The fold at `seq`, with `messages` left empty: they are the path that ends with its `tip`. */
   readonly state: SessionState;
-  /** How many messages were folded up to `seq`. */
-  readonly messageCount: number;
+}
+
+/** The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others behind it. */
+export interface LogSource {
+  readonly log?: LogRef;
+  readonly tip?: string;
+  /** Each names the one before it as its `parentId`. */
+  readonly messages: readonly Message[];
 }
 
 /** A store's answer to `acquire`. */
@@ -141,8 +147,11 @@ export interface RunEnd {
 /** How a session is taken. */
 export interface AcquireOptions {
   readonly holder: string;
-  /** Begins an absent or closed session anew under this epoch. */
-  readonly create?: { readonly epoch: string; readonly userId?: string };
+  /**
+   * Begins an absent or closed session anew under this epoch. With `from` it has those messages as rows from the start, and a
+   * checkpoint at 0 whose `tip` is the last of them; the log that they come from is not changed.
+   */
+  readonly create?: { readonly epoch: string; readonly userId?: string; readonly from?: LogSource };
   /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
   readonly taken?: () => void;
 }
@@ -207,11 +216,23 @@ export function placeOfEnd(events: readonly StoredEvent[], runId: string, last: 
   return events.findLast((event) => event.type === 'message_end' && event.runId === runId)?.seq ?? last;
 }
 
-/** Paging backwards through sessions or messages. */
+/** Paging backwards through sessions. */
 export interface PageOptions {
   readonly limit: number;
   /** Only what comes before this place. */
   readonly before?: number | undefined;
+}
+
+/** The end of a path of messages. */
+export interface PathOptions {
+  /** Id of the last message. */
+  readonly tip: string;
+  readonly limit: number;
+}
+
+/** The checkpoint of a log that nothing was appended to: it begins with the messages that end with `tip`, or with none. */
+export function firstCheckpoint(tip: string | null): Checkpoint {
+  return { seq: 0, state: { ...initialState, tip, hasMore: tip !== null } };
 }
 
 /**
@@ -248,14 +269,15 @@ export interface Store {
   sessionOf(scope: string, runId: string): MaybePromise<SessionRef | null>;
 
   /**
-   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept.
+   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept, as rows by their
+   * ids: one that is there is replaced.
    *
    * @param term The writer's. @throws StoreError `FENCED` when another writer took over
    */
   cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): MaybePromise<void>;
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
-  /** Messages kept by `cut`, by their ordinal from 0, oldest first: the last `limit` before `before`. */
-  messages(log: LogRef, page: PageOptions): MaybePromise<readonly Message[]>;
+  /** Messages that are rows: the last `limit` of the path that ends with `tip`, oldest first. A path ends before a parent that is no row. */
+  messages(log: LogRef, path: PathOptions): MaybePromise<readonly Message[]>;
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
   /** Open sessions of a scope, most recently created first. `before` is a place that a former page returned. */

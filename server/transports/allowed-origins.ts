@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { ClientAddress } from '../auth/client-address.js';
 import { type Origins, readOrigin } from '../config/origins.js';
 import { isPromise } from '../maybe-promise.js';
-import { authRequest } from './auth-request.js';
+import { authRequest } from './request.js';
 
 /** Whether an origin is let in. */
 export type AllowsOrigin = (origin: string, request: IncomingMessage) => boolean;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey, isLoopback } from '../auth/address.js';
-import type { OriginRefusal } from '../refusals.js';
+import type { OriginRefusal } from '../lifecycle/refusals.js';
 import type { AllowsOrigin } from './allowed-origins.js';
 
 /** Which pages and names may reach the gateway. */

@@ -148,7 +148,7 @@ export const operationSchemas: Schemas = {
   },
   ticket: { params: none, result: z.object({ ticket: z.string(), expiresAt: z.number() }) },
   history: {
-    params: z.strictObject({ sessionId, limit: pageLimit, before: z.string().max(256).optional() }),
+    params: z.strictObject({ sessionId, limit: pageLimit, before: z.string().max(300).optional() }),
     result: z.object({
       messages: z.array(messageSchema),
       cursor: z.string().nullable(),

@@ -1,5 +1,6 @@
 import type { StoreUnderTest } from './records.js';
 import { describeLogs } from './store-logs.js';
+import { describeMessages } from './store-messages.js';
 import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
 import { describeUsage } from './store-usage.js';
@@ -9,6 +10,7 @@ export function describeStore(name: string, makeStore: () => StoreUnderTest | Pr
   describe(`store contract: ${name}`, () => {
     describeSessions(makeStore);
     describeLogs(makeStore);
+    describeMessages(makeStore);
     describeRuns(makeStore);
     describeUsage(makeStore);
   });

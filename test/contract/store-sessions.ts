@@ -27,7 +27,9 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       expect(await store.record(refOf())).to.equal(null);
       expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
       expect(await store.checkpoint({ ...refOf(), epoch: newTestEpoch() })).to.equal(null);
-      expect(await store.messages({ ...refOf(), epoch: newTestEpoch() }, { limit: 5 })).to.deep.equal([]);
+      expect(
+        await store.messages({ ...refOf(), epoch: newTestEpoch() }, { tip: 'm0', limit: 5 }),
+      ).to.deep.equal([]);
       expect(await store.read({ ...refOf(), epoch: newTestEpoch() }, 0, 10, 1000)).to.deep.equal([]);
       expect(await store.count('alice')).to.equal(0);
       expect((await store.acquire(refOf(), { holder: 'gw_1' })).kind, 'asking creates nothing').to.equal(

@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
 import { closeLater } from '../support/resources.js';
-import { checkpointAt, message, record, records, refOf, type StoreUnderTest, TestWriter } from './records.js';
+import {
+  chain,
+  checkpointAt,
+  message,
+  record,
+  records,
+  refOf,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
 
 const sizeOf = (from: number, to: number): number =>
   records(from, to).reduce((sum, { body }) => sum + body.length, 0);
@@ -43,8 +52,8 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       const main = await TestWriter.acquire(store, refOf());
       await main.append(records(1, 600));
       await usage();
-      const messages = [message('m0'), message('m1')];
-      await store.cut(main.log, checkpointAt(600, 2), messages, main.term);
+      const messages = chain(['m0', 'm1']);
+      await store.cut(main.log, checkpointAt(600, 'm1'), messages, main.term);
       const kept = messages.reduce((sum, it) => sum + JSON.stringify(it).length, 0);
       expect(await usage()).to.deep.equal({ session: kept, scope: kept });
     });
@@ -74,7 +83,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       if (!made.reopen) return this.skip();
       const main = await TestWriter.acquire(store, refOf());
       await main.append(records(1, 700));
-      await store.cut(main.log, checkpointAt(512, 1), [message('m0')], main.term);
+      await store.cut(main.log, checkpointAt(512, 'm0'), [message('m0')], main.term);
       const other = await TestWriter.acquire(store, refOf('other'));
       await other.append([...records(1, 2), record(3, 'session_closed')], { close: true });
       const before = [await usage(), await usage('other')];

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EventConnection } from '../../server/delivery/connection.js';
-import { objectForm } from '../../server/delivery/object-form.js';
 import { type Outlet, type Subscribable, Subscription } from '../../server/delivery/subscription.js';
+import { objectForm } from '../../server/delivery/wire-form.js';
 import type { LogBatch } from '../../server/log/batch.js';
 import { LogView } from '../../server/log/log-view.js';
 import { LogWriter } from '../../server/log/log-writer.js';

@@ -59,7 +59,7 @@ describe('the SQLite store', () => {
     const path = newDatabase();
     const writer = await TestWriter.acquire(await open(path), refOf());
     await writer.append(records(1, 10));
-    await writer.store.cut(writer.log, checkpointAt(7, 1), [message('m')], writer.term);
+    await writer.store.cut(writer.log, checkpointAt(7, 'm'), [message('m')], writer.term);
     await writer.append(records(11, 12));
     const again = await open(crashed(path));
     expect((await again.read(writer.log, 0, 100, 1 << 20)).map(({ seq }) => seq)).to.deep.equal(seqs(8, 12));
@@ -130,7 +130,7 @@ describe('the SQLite store', () => {
     const writer = await TestWriter.acquire(store, refOf('s0'));
     for (let n = 0; n < 100; n++) {
       await writer.append(records(n * 500 + 1, n * 500 + 500));
-      if (n > 1) await store.cut(writer.log, checkpointAt((n - 1) * 500, 0), [], writer.term);
+      if (n > 1) await store.cut(writer.log, checkpointAt((n - 1) * 500, null), [], writer.term);
     }
     await store.expire({ runs: 0, closedLogs: 0 });
     expect(await size(), 'a log that is cut all the time does not grow').to.be.lessThan(full / 4);

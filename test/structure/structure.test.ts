@@ -144,7 +144,7 @@ export const e = 'not from "here"';`;
 
   it('of app adapters know what apps are written with, and no other adapter', () => {
     const known =
-      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|ids|optional-peer)\.ts$/;
+      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|runtime\/optional-peer|ids)\.ts$/;
     const kind = (path: string) => /^server\/app-adapters\/([^/]+)\//.exec(path)?.[1];
     const adapters = server.filter(({ path }) => path.startsWith('server/app-adapters/'));
     expect(adapters).to.not.deep.equal([]);
@@ -204,7 +204,8 @@ export const e = 'not from "here"';`;
     expect(
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
-    const own = /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/(?:optional-peer|node-version)\.ts$/;
+    const own =
+      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),

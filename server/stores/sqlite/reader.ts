@@ -4,6 +4,7 @@ import type {
   Checkpoint,
   LogRef,
   PageOptions,
+  PathOptions,
   RunName,
   RunRecord,
   SessionRecord,
@@ -88,11 +89,8 @@ export class Reader {
     return row ? (JSON.parse(row.data as string) as Checkpoint) : null;
   }
 
-  messages(log: number, { limit, before = Number.MAX_SAFE_INTEGER }: PageOptions): readonly Message[] {
-    return this.#sql.messages
-      .all(log, before, limit)
-      .map((row) => JSON.parse(row.data as string) as Message)
-      .reverse();
+  messages(log: number, { tip, limit }: PathOptions): readonly Message[] {
+    return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as Message);
   }
 
   openRuns(session: number): readonly RunRecord[] {

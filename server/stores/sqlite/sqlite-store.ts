@@ -9,6 +9,7 @@ import {
   type LogHead,
   type LogRef,
   type PageOptions,
+  type PathOptions,
   type RunName,
   type RunRecord,
   type SessionRecord,
@@ -18,6 +19,7 @@ import {
   type StoredSize,
   StoreError,
 } from '../store.js';
+import { begin, putMessages } from './beginning.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
 import { expireRecords, removeSession } from './expiry.js';
@@ -25,7 +27,6 @@ import { openFailure, writeFailure } from './faults.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { keyOf, LiveLogs } from './live-logs.js';
-import { LogState } from './log-state.js';
 import { Reader } from './reader.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
@@ -143,7 +144,7 @@ export class SqliteStore implements Store {
     if (created && !create) return { kind: 'absent' };
     try {
       const term = terms.next();
-      const log = created ? this.#begin(ref, create!) : kept!;
+      const log = created ? begin(this.#open, ref, create!) : kept!;
       log.acquire(term, taken);
       live.add(log);
       return {
@@ -156,20 +157,6 @@ export class SqliteStore implements Store {
     } catch (error) {
       throw writeFailure(error);
     }
-  }
-
-  #begin(
-    ref: SessionRef,
-    { epoch, userId = null }: { readonly epoch: string; readonly userId?: string | null },
-  ): LogState {
-    const { connection, sql, reader } = this.#open;
-    const { scope, app, name } = ref;
-    return connection.transaction(() => {
-      const session = reader.session(ref)?.id ?? (sql.putSession.all(scope, app, name)[0]!.id as number);
-      const id = sql.putLog.all(session, epoch, userId, Date.now())[0]!.id as number;
-      sql.pointSession.run(id, session);
-      return new LogState(ref, sql.log.get(id)!, []);
-    });
   }
 
   release(ref: SessionRef, term: number): void {
@@ -221,13 +208,7 @@ export class SqliteStore implements Store {
       connection.transaction(() => {
         // What is cut must not come back from the journal, so its place is behind the log's head there.
         if (log.chunked < checkpoint.seq) journal.chunkTail(log);
-        let n = checkpoint.messageCount - messages.length;
-        let size = 0;
-        for (const message of messages) {
-          const data = JSON.stringify(message);
-          size += data.length;
-          sql.putMessage.run(log.id, n++, data);
-        }
+        let size = putMessages(sql, log.id, messages);
         sql.putCheckpoint.run(log.id, JSON.stringify(checkpoint));
         for (const chunk of sql.cutChunks.all(log.id, checkpoint.seq)) size -= chunk.size as number;
         sql.moveFirst.run(first, size, log.id);
@@ -247,9 +228,9 @@ export class SqliteStore implements Store {
     return log && this.#open.reader.checkpoint(log.id);
   }
 
-  messages(ref: LogRef, page: PageOptions): readonly Message[] {
+  messages(ref: LogRef, path: PathOptions): readonly Message[] {
     const log = this.#open.reader.log(ref, ref.epoch);
-    return log ? this.#open.reader.messages(log.id, page) : [];
+    return log ? this.#open.reader.messages(log.id, path) : [];
   }
 
   record(ref: SessionRef): SessionRecord | null {

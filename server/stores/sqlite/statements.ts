@@ -60,8 +60,25 @@ export function prepareStatements(db: Database) {
 
     checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),
     putCheckpoint: sql('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),
-    messages: sql('SELECT data FROM message WHERE log = ? AND n < ? ORDER BY n DESC LIMIT ?'),
-    putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?)'),
+    // A circle, which no gateway makes, ends at the limit.
+    messages: sql(
+      `WITH RECURSIVE path(row, parent, n) AS (
+         SELECT rowid, parent, 1 FROM message WHERE log = ?1 AND id = ?2 AND ?3 > 0
+         UNION ALL
+         SELECT m.rowid, m.parent, n + 1 FROM path p JOIN message m ON m.log = ?1 AND m.id = p.parent WHERE n < ?3
+       ) SELECT m.data FROM path p JOIN message m ON m.rowid = p.row ORDER BY p.n DESC`,
+    ),
+    sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
+    sizeOfMessages: sql('SELECT sum(size) AS n FROM message WHERE log = ?'),
+    putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
+    copyPath: sql(
+      `INSERT INTO message
+       WITH RECURSIVE path(id, parent) AS (
+         SELECT id, parent FROM message WHERE log = ?2 AND id = ?3
+         UNION
+         SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?2 AND m.id = p.parent
+       ) SELECT ?1, m.id, m.parent, m.size, m.data FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id`,
+    ),
 
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
     run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),

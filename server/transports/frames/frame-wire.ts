@@ -2,7 +2,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { ClientFrame } from '../../../shared/frames.js';
 import { clientFrameSchema } from '../../../shared/schemas/frames.js';
 import type { AuthRequest, UserLike } from '../../auth/types.js';
-import type { EndReason } from '../../delivery/connection.js';
+import type { EndReason } from '../../delivery/end-reason.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
 import { check } from '../../schema/validate.js';
 import { parseJson } from '../json.js';

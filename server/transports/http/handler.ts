@@ -6,11 +6,16 @@ import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
-import { authRequest } from '../auth-request.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
-import { type Target, targetOf } from '../target.js';
+import {
+  authRequest,
+  type HandleOptions,
+  type OperationOptions,
+  type ServedOperation,
+  type Target,
+  targetOf,
+} from '../request.js';
 import { sendError, sendFallback, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';

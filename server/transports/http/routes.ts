@@ -1,6 +1,6 @@
 import { EVENTS_PATH, type ExtraRoutes, isExtraRoute } from '../../../shared/calls.js';
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
-import type { ServedOperation } from '../handle-options.js';
+import type { ServedOperation } from '../request.js';
 
 /** What a route leads to. */
 export type Destination = OperationName | 'events' | 'healthz' | 'readyz';

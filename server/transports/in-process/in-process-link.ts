@@ -2,10 +2,10 @@ import type { Link, LinkEnd, LinkHandlers, SubscriptionChange } from '../../../s
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { Identity } from '../../auth/types.js';
-import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
+import type { EventConnection, Sink } from '../../delivery/connection.js';
 import type { Connections } from '../../delivery/connections.js';
-import { objectForm } from '../../delivery/object-form.js';
-import { retryAfter } from '../../delivery/retry-after.js';
+import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
+import { objectForm } from '../../delivery/wire-form.js';
 import { newConnectionId, newTraceId } from '../../ids.js';
 import { contextOutsideCalls } from '../../methods/context.js';
 import type { Operations } from '../../operations/operations.js';

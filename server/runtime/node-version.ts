@@ -1,4 +1,4 @@
-import { GatewayError } from '../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 
 /** The oldest Node this runs on, as `engines` of the package says. */
 export const OLDEST_NODE = { major: 20, minor: 19 } as const;

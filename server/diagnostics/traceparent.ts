@@ -1,4 +1,4 @@
-import type { ParentSpan } from '../shared/method.js';
+import type { ParentSpan } from '../../shared/method.js';
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 const ZEROS = /^0+$/;

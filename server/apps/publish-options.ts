@@ -1,5 +1,5 @@
-import { GatewayError } from '../shared/errors.js';
-import type { PublishOptions } from '../shared/method.js';
+import { GatewayError } from '../../shared/errors.js';
+import type { PublishOptions } from '../../shared/method.js';
 
 /**
  * The type of what is published.

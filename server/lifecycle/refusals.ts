@@ -1,8 +1,8 @@
-import type { AuthRefusal } from './auth/authenticate.js';
-import type { Identity } from './auth/types.js';
-import type { Logger } from './config/config.js';
+import type { AuthRefusal } from '../auth/authenticate.js';
+import type { Identity } from '../auth/types.js';
+import type { Logger } from '../config/config.js';
+import { RateLimiter } from '../limits/token-bucket.js';
 import type { Lifecycle } from './lifecycle.js';
-import { RateLimiter } from './limits/token-bucket.js';
 
 /** Log lines of one kind a second, with bursts of twice as many: an attack is not to fill the disk. */
 const LINES_PER_SECOND = 5;

@@ -1,4 +1,5 @@
-import type { EndReason } from './connection.js';
+/** Why the gateway ends a connection. All but `expired` ask the client to come back. */
+export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
 
 /** Milliseconds a client waits before it comes back: at once after a rotation, spread out when all have to leave. */
 const RETRY_MS: Readonly<Record<EndReason, readonly [number, number]>> = {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 
 /**
  * Loads an optional peer dependency.

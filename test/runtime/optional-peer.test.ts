@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { isGatewayError } from '../server/index.js';
-import { loadPeer } from '../server/optional-peer.js';
-import { failure } from './support/client.js';
+import { isGatewayError } from '../../server/index.js';
+import { loadPeer } from '../../server/runtime/optional-peer.js';
+import { failure } from '../support/client.js';
 
 describe('an optional peer', () => {
   it('that is missing is named, with what to install', async () => {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { UserContext } from '../shared/contract.js';
-import { contextOutsideCalls } from './methods/context.js';
+import type { UserContext } from '../../shared/contract.js';
+import { contextOutsideCalls } from '../methods/context.js';
 
 interface ClientNotice {
   /** The same as `connectionId`. */

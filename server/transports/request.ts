@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { OperationName } from '../../shared/operations.js';
-import type { UserLike } from '../auth/types.js';
+import type { AuthRequest, UserLike } from '../auth/types.js';
 
 /** How a host hands a request over. */
 export interface HandleOptions {
@@ -25,3 +26,26 @@ export interface OperationOptions extends Omit<HandleOptions, 'basePath'> {
 
 /** What can be served by itself: an operation, or the stream of events. */
 export type ServedOperation = OperationName | 'events';
+
+/** The path of a request below the gateway's mount, and its query. */
+export interface Target {
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Splits a request's URL; null when it is outside `basePath`. */
+export function targetOf(request: IncomingMessage, basePath: string): Target | null {
+  const url = request.url ?? '/';
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  const query = at < 0 ? '' : url.slice(at + 1);
+  if (basePath === '') return { path, query };
+  if (!path.startsWith(basePath)) return null;
+  const rest = path.slice(basePath.length);
+  return rest === '' || rest.startsWith('/') ? { path: rest || '/', query } : null;
+}
+
+/** What authentication may see of a request. */
+export function authRequest(request: IncomingMessage, ip: string): AuthRequest {
+  return { headers: request.headers, ip, raw: request };
+}
