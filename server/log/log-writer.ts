@@ -290,6 +290,7 @@ export class LogWriter {
 
   /** Tells everybody who waits that it was not stored. */
   #giveUp(error: unknown): void {
+    this.view.settleCut = null;
     const groups = this.#groups;
     this.#groups = [];
     this.#retry.succeeded();

@@ -49,6 +49,7 @@ export class LogCutter {
     this.#log = log;
     this.#store = store;
     this.#options = options;
+    log.settleCut = () => this.#settleDoubt();
   }
 
   /** Resolves when the cut that is on its way has ended. */
