@@ -75,8 +75,6 @@ export function fatesOf({ rates }: StoreKind): Fates {
   const byChance = fatesByChance(SEED, rates);
   return (method) => {
     const fate = byChance(method);
-    // test/delivery/lost-cuts has the one: readers stand still behind it. Not spared once that passes.
-    const spared = method === 'read' || (method === 'cut' && fate === 'lose');
-    return fate !== 'do' && spared ? 'late' : fate;
+    return fate !== 'do' && method === 'read' ? 'late' : fate;
   };
 }
