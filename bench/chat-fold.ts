@@ -59,6 +59,7 @@ async function watched(root: string, isTerse = true): Promise<void> {
     cursor: `${EPOCH}.1.0`,
     messages: [],
     hasMore: false,
+    tip: null,
     run: null,
     pending: [],
     queue: [],

@@ -37,6 +37,7 @@ const state = {
   cursor: `${EPOCH}.1.0`,
   messages: [],
   hasMore: false,
+  tip: null,
   run: null,
   pending: [],
   queue: [],

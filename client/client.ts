@@ -5,10 +5,10 @@ import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../
 import { createCall } from './call.js';
 import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
-import type { ClientOptions, HttpOptions, SignalOptions } from './options.js';
+import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import { createRetries } from './retries.js';
-import type { FollowedRun, Run, SendOptions } from './run.js';
+import { type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
 import {
   type AbortOptions,
   type Answer,
@@ -23,6 +23,7 @@ import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
 import { misused } from './transport/failure.js';
 import { canStream } from './transport/http.js';
+import type { HttpOptions } from './transport/http-options.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
@@ -58,7 +59,7 @@ export interface ClientOperations<Source = unknown> {
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
   /** A run that was begun elsewhere, or before this page was loaded. */
-  run(sessionId: string, runId: string, options?: SignalOptions): FollowedRun<Source>;
+  run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
@@ -130,7 +131,7 @@ export function createClient(options: ClientOptions): Client {
     session,
     send: (id, ...args) => session(id).send(...args),
     events: (id, ...args) => session(id).events(...args),
-    run: (id, ...args) => session(id).run(...args),
+    run: (runId, { signal } = {}) => findRun(core, { runId }, signal),
     abort: (id, ...args) => session(id).abort(...args),
     close: (id, ...args) => session(id).close(...args),
     respond: (id, ...args) => session(id).respond(...args),

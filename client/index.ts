@@ -20,7 +20,7 @@ export type * from '../shared/operation-types.js';
 export { type Client, type ClientOperations, createClient } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';
 export type { MethodCalls, TypedCalls, UntypedCalls } from './method-calls.js';
-export type { ClientOptions, HttpOptions, SignalOptions, Supplied } from './options.js';
+export type { ClientOptions, SignalOptions } from './options.js';
 export type { SendingMessage } from './outbox.js';
 export type { Start } from './reader.js';
 export type { FollowedRun, Run, SendOptions } from './run.js';
@@ -36,6 +36,7 @@ export type {
   HistoryOptions,
   SessionOperations,
 } from './session.js';
+export type { HttpOptions, Supplied } from './transport/http-options.js';
 export { sseTransport } from './transport/sse.js';
 export type * from './transport/transport.js';
 export {

@@ -1,9 +1,8 @@
 import type { ContentOf, WithMessage } from '../shared/content.js';
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
-import type { SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
-import type { Accepted, ClientTool, ResultOf, RunResult } from '../shared/operation-types.js';
+import type { Accepted, ClientTool, ResultOf, RunInfo, RunResult } from '../shared/operation-types.js';
 import type { Call } from './call.js';
 import type { Connection, Following } from './connection.js';
 import { createIterator, type EventIterator } from './event-iterator.js';
@@ -12,13 +11,10 @@ import type { UntypedCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
-import type { Start } from './reader.js';
 import type { Retries } from './retries.js';
 import { type Aborts, abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
 import { findView, type View } from './view.js';
-
-const HISTORY_LIMIT = 1000;
 
 /** What sessions and runs are made of. */
 export interface Core {
@@ -57,7 +53,7 @@ export interface SendOptions extends SignalOptions {
 export interface FollowedRun<Source = unknown> extends AsyncIterable<ClientEvent<Source>> {
   /**
    * Resolves whatever the run's end, through any outage, with `stopReason: 'lost'` where it cannot be known any more (`error` says why,
-   * if this client gave up). Rejects only if the message was never accepted. Needs no handler.
+   * if this client gave up). Rejects only where there is no such run: its message was never accepted, or it is not kept. Needs no handler.
    */
   readonly result: Promise<WithMessage<RunResult, ContentOf<Source>>>;
   /** The answer's text as it grows; joined, it is the whole. */
@@ -115,8 +111,8 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
       else if (outbox.has(key)) show('failed', error);
     },
   );
-  const origin = accepted.then(({ runId, cursor }) => ({ runId, from: cursor }));
-  const followed = followRun(core, sessionId, origin, signal);
+  const origin = accepted.then(({ runId, cursor }) => ({ sessionId, runId, cursor }));
+  const followed = followRun(core, origin, signal);
   followed.result.then(remove, () => {}).finally(scope.release);
   return {
     ...followed,
@@ -135,23 +131,19 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
   };
 }
 
-/** Follows a run that was begun elsewhere, or before this page was loaded. */
-export function findRun(core: Core, sessionId: string, runId: string, options?: SignalOptions): FollowedRun {
-  return followRun(core, sessionId, Promise.resolve({ runId, from: 'snapshot' }), options?.signal);
-}
-
-/** Where a run is found in its session. */
-interface Origin {
-  readonly runId: string;
-  readonly from: Start;
-}
-
-function followRun(
+/** Follows a run that was begun elsewhere, or before this page was loaded. Its session is found where none is named. */
+export function findRun(
   core: Core,
-  sessionId: string,
-  origin: Promise<Origin>,
+  named: { readonly runId: string; readonly sessionId?: string },
   signal: AbortSignal | undefined,
 ): FollowedRun {
+  return followRun(core, askAbout(core, named, signal), signal);
+}
+
+/** What is asked of a run, and where it is found. */
+type Origin = Pick<RunInfo, 'runId' | 'sessionId' | 'cursor'>;
+
+function followRun(core: Core, origin: Promise<Origin>, signal: AbortSignal | undefined): FollowedRun {
   const events: GatewayEvent[] = [];
   const iterators = new Set<EventIterator<GatewayEvent>>();
   let outcome: RunResult | undefined;
@@ -164,7 +156,7 @@ function followRun(
     return iterator;
   };
   const result = origin.then((start) =>
-    follow(core, sessionId, start, signal, (event) => {
+    follow(core, start, signal, (event) => {
       events.push(event);
       for (const iterator of iterators) iterator.push(event);
     }),
@@ -181,15 +173,17 @@ function followRun(
     result,
     text: { [Symbol.asyncIterator]: () => textIn(iterate(), origin, () => outcome) },
     [Symbol.asyncIterator]: iterate,
-    abort: async (reason) => core.call('abort', { sessionId, runId: (await origin).runId, reason }),
+    abort: async (reason) => {
+      const { sessionId, runId } = await origin;
+      return core.call('abort', { sessionId, runId, reason });
+    },
   };
 }
 
 /** Delivers the events of an accepted run until its end is known. */
 function follow(
   core: Core,
-  sessionId: string,
-  { runId, from }: Origin,
+  { sessionId, runId, cursor: from }: Origin,
   signal: AbortSignal | undefined,
   deliver: (event: GatewayEvent) => void,
 ): Promise<RunResult> {
@@ -216,17 +210,13 @@ function follow(
       resolve({ runId, message, cursor: from, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the end: what is left is the answer, in the snapshot or further back. */
-    const recover = async ({ cursor, messages }: SessionState) => {
+    /** A gap swallowed the end: the gateway knows it. */
+    const recover = async () => {
       stop();
-      const isAnswer = (each: Message) => each.runId === runId && each.role === 'assistant';
-      const message = messages.find(isAnswer) ?? (await readHistory(core, sessionId, signal)).find(isAnswer);
-      error = message?.error ?? error;
-      finish({
-        stopReason: message?.stopReason ?? 'lost',
-        ...(message && { message }),
-        cursor: cursor ?? from,
-      });
+      const { result } = await askAbout(core, { sessionId, runId }, signal).catch(() => ({
+        result: undefined,
+      }));
+      finish(result ?? { stopReason: 'lost' });
     };
     const take = (event: GatewayEvent) => {
       const { type } = event;
@@ -236,7 +226,7 @@ function follow(
       if (type === 'snapshot') {
         const { run, queue } = event.state;
         if (run?.runId === runId) answerId = run.message.id;
-        else if (!queue.some((queued) => queued.runId === runId)) void recover(event.state);
+        else if (!queue.some((queued) => queued.runId === runId)) void recover();
       } else if (type === 'message_start') answerId = event.messageId;
       else if (type === 'run_error') error = { code: event.code, message: event.message };
       else if (type === 'message_end') {
@@ -253,31 +243,29 @@ function follow(
     following = core.connection.follow(sessionId, from, {
       isUrgent: true,
       take: (batch) => batch.forEach(take),
-      // Nothing to be found in a session that has not begun.
-      begun: ({ epoch }) => from === 'snapshot' && epoch === null && end(),
       end,
     });
     if (isOver) stop();
   });
 }
 
-/** Reads the last messages, however long that takes; none where the gateway refuses, or nobody waits any more. */
-function readHistory(
+/** Asks what a run is doing, however long that takes. Rejects where the gateway refuses, or nobody waits any more. */
+function askAbout(
   { call, aborts, retries }: Core,
-  sessionId: string,
+  run: { readonly runId: string; readonly sessionId?: string },
   signal: AbortSignal | undefined,
-): Promise<readonly Message[]> {
+): Promise<RunInfo> {
   const scope = openScope(signal, aborts);
   return within(scope, async () => {
     for (let tried = 0; ; tried++) {
       try {
-        return (await call('history', { sessionId, limit: HISTORY_LIMIT, signal: scope.signal })).messages;
+        return await call('run', { ...run, signal: scope.signal });
       } catch (error) {
-        if (isFinal(error as GatewayError)) return [];
+        if (isFinal(error as GatewayError)) throw error;
         await retries.wait(error as GatewayError, tried, scope.signal);
       }
     }
-  }).catch(() => []);
+  });
 }
 
 /** The text of a run's events. What a gap has kept from the deltas is taken from the answer itself. */

@@ -76,7 +76,7 @@ export interface SessionOperations<Source = unknown> {
   events<Type extends EventType = EventType>(
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
-  /** A run that was begun elsewhere, or before this page was loaded. */
+  /** A run of this session that was begun elsewhere, or before this page was loaded. */
   run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
   watch(options?: {
@@ -151,7 +151,7 @@ export function bindSession(core: Core, id: string): ClientSession {
     id,
     ...core.calls({ sessionId: id }),
     send: (input, options) => startRun(core, id, input, options),
-    run: (runId, options) => findRun(core, id, runId, options),
+    run: (runId, { signal } = {}) => findRun(core, { sessionId: id, runId }, signal),
     events: ({ from = 'run', types, signal } = {}) => {
       const wanted = types && new Set<string>(types);
       return iterate(

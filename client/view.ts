@@ -1,3 +1,4 @@
+import { formatHistoryCursor } from '../shared/cursor.js';
 import type { GatewayEvent } from '../shared/events.js';
 import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
@@ -10,8 +11,6 @@ import { quietTimer } from './timing.js';
 /** How long a view outlives its last subscriber, so that a page that mounts anew need not connect anew. */
 const LINGER_MS = 1000;
 const PAGE = 50;
-/** The most a history gives at once. */
-const LONGEST_PAGE = 1000;
 
 /**
  * What a session is doing, for a person. `loading`: nothing is known of it yet. `running`: a message is on its way, queued or being
@@ -66,11 +65,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   let state = from ? stateOf(from) : initialState;
   let isKnown = from !== undefined;
   let error: GatewayError | undefined;
-  /** Messages from before the state's own, and the place of the page before them. */
+  /** Messages from before the state's own, and whether the gateway has said that it has none before them. */
   let earlier: readonly Message[] = [];
-  let before: string | null | undefined;
-  /** Whether the pages read so far reach back to what was known. */
-  let isJoined = false;
+  let isWhole = false;
   let loading: Promise<void> | undefined;
   let stop: (() => void) | undefined;
   let linger: ReturnType<typeof setTimeout> | undefined;
@@ -82,7 +79,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   let told: WatchState | undefined;
 
   const isMine = (id: string) => connection.canonical(id) === connection.canonical(sessionId);
-  const hasMore = () => (before === undefined ? state.hasMore : before !== null);
+  const hasMore = () => (earlier[0] ? !isWhole && earlier[0].parentId != null : state.hasMore && !isWhole);
 
   /** The sends that the state does not show. Those that it shows are done. */
   const unseen = () => {
@@ -130,14 +127,12 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     listeners.emit(change);
   };
 
-  /** What a snapshot leaves out is kept if it goes on from there; otherwise messages in between might be missing. */
+  /** What a snapshot leaves out is kept if it goes on from there. */
   const keepEarlier = ([first]: readonly Message[]) => {
     const known = [...earlier, ...state.messages];
-    const at = known.findIndex(({ id }) => id === first?.id);
-    earlier = known.slice(0, Math.max(at, 0));
-    if (at > 0) return;
-    before = undefined;
-    isJoined = false;
+    const at = known.findIndex(({ id }) => id === first?.parentId);
+    earlier = known.slice(0, at + 1);
+    isWhole &&= at >= 0;
   };
   const take = (events: readonly GatewayEvent[]) => {
     let change: WatchChange = 'delta';
@@ -187,23 +182,18 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   };
   const loadPage = async (limit: number): Promise<void> => {
     while (hasMore()) {
-      const [wasEarlier, wasBefore] = [earlier, before];
-      const first = (earlier[0] ?? state.messages[0])?.id;
+      const wasEarlier = earlier;
+      const first = earlier[0] ?? state.messages[0];
+      const epoch = state.cursor?.split('.')[0];
       const page = await call('history', {
         sessionId,
-        // The first page is counted from the end, so that it holds what is known already.
-        limit: before ? limit : Math.min(limit + state.messages.length, LONGEST_PAGE),
-        ...(before && { before }),
+        limit,
+        ...(first && epoch && { before: formatHistoryCursor(epoch, first.id) }),
       });
       // A snapshot came meanwhile, and with it another beginning.
-      if (earlier !== wasEarlier || before !== wasBefore) continue;
-      const at = page.messages.findIndex(({ id }) => id === first);
-      // Until the page that reaches what is known, all of it is newer.
-      isJoined ||= at >= 0 || first === undefined;
-      const older = isJoined ? page.messages.slice(0, at < 0 ? undefined : at) : [];
-      before = page.cursor;
-      if (older.length === 0) continue;
-      earlier = [...older, ...earlier];
+      if (earlier !== wasEarlier) continue;
+      earlier = [...page.messages, ...earlier];
+      isWhole = !page.hasMore;
       return refresh();
     }
   };

@@ -1,16 +1,19 @@
 import type { Application } from './apps/application.js';
 import { AppRegistry } from './apps/registry.js';
+import { createAgeClock } from './async/age-clock.js';
+import { isLoopback } from './auth/address.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
 import { Tickets } from './auth/tickets.js';
-import { createAgeClock } from './clock.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
 import { withTracedAppends } from './diagnostics/append.js';
 import { Documents } from './documents/documents.js';
-import { Lifecycle } from './lifecycle.js';
+import { newHolder } from './ids.js';
+import { Lifecycle } from './lifecycle/lifecycle.js';
+import { Refusals } from './lifecycle/refusals.js';
 import { AddressGate } from './limits/address-gate.js';
 import { Quotas } from './limits/quotas.js';
 import { RequestGate } from './limits/request-gate.js';
@@ -20,17 +23,16 @@ import { OpenCalls } from './operations/open-calls.js';
 import type { Operations } from './operations/operations.js';
 import { TracedOperations } from './operations/traced-operations.js';
 import { PluginHost } from './plugins/plugin-host.js';
-import { Refusals } from './refusals.js';
 import { checkLogged } from './schema/check-logged.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
 import type { SessionRef } from './stores/store.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
-import type { FrameEnvironment } from './transports/frames/environment.js';
-import { FrameSessions } from './transports/frames/frame-sessions.js';
+import type { FrameEnvironment } from './transports/frames/frame-environment.js';
+import { SocketClients } from './transports/frames/socket-clients.js';
 import { HttpHandler } from './transports/http/handler.js';
 import { UnreadAnswers } from './transports/http/unread.js';
-import { answeredHosts, isLoopback, type OriginPolicy } from './transports/origin.js';
+import { answeredHosts, type OriginPolicy } from './transports/origin.js';
 import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
@@ -57,7 +59,7 @@ export interface Assembly {
   readonly plugins: PluginHost;
   readonly http: HttpHandler;
   readonly webSocket: WebSocketDoor;
-  readonly frames: FrameSessions;
+  readonly clients: SocketClients;
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
   readonly refusals: Refusals;
@@ -186,13 +188,13 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const http = new HttpHandler({
     ...{ ...door, tickets, presence, apps, plugins, calls, ticker, unread, extraRoutes },
   });
-  const frames = new FrameSessions(limits.handshakes);
+  const clients = new SocketClients(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
-  const frameEnvironment = { ...door, frames, chatter };
+  const frameEnvironment = { ...door, clients, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
     ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
-    ...{ http, webSocket, frames, frameEnvironment, now, ready, report, refusals, unread },
+    ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {
@@ -214,7 +216,8 @@ function sessionEnvironment(
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
     store: withTracedAppends(config.store, { gatewayId: id, format }),
-    holder: id,
+    gatewayId: id,
+    holder: newHolder(id),
     retention,
     pageBytes,
     queueLength,

@@ -74,6 +74,6 @@ export class Doors {
   /** Ends the sockets, waits for open requests, and cuts what is left after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#unix?.close();
-    await Promise.all([this.#parts.frames.end(graceMs), this.#http?.stop(graceMs)]);
+    await Promise.all([this.#parts.clients.end(graceMs), this.#http?.stop(graceMs)]);
   }
 }

@@ -7,35 +7,31 @@ import type { MethodTree } from '../shared/method.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { Application, ContentTypes } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
+import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
 import { type Assembly, assemble } from './assembly.js';
+import { within } from './async/deadline.js';
 import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
-import { within } from './deadline.js';
 import { Doors, type StartedGateway } from './doors.js';
+import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
-import type {
-  ExecuteOptions,
-  SessionHandle,
-  SessionOptions,
-  SessionsOptions,
-} from './host/session-handle.js';
-import type { LifecycleEvent, LifecycleListener } from './lifecycle.js';
+import type { LifecycleEvent, LifecycleListener } from './lifecycle/lifecycle.js';
 import { isPromise } from './maybe-promise.js';
 import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
 import { type GatewayStats, statsOf } from './stats.js';
 import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
 
 const SWEEP_MS = 30_000;
-const KEY_AGE_MS = 24 * 3_600_000;
+const RUN_AGE_MS = 24 * 3_600_000;
 /** What finishing responses may take once all runs have ended. */
 const CLOSE_GRACE_MS = 1000;
 
@@ -145,7 +141,7 @@ export class Gateway<
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      const before = { keys: now - Math.max(KEY_AGE_MS, ageMs), closedLogs: now - ageMs };
+      const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
       Promise.resolve()
         .then(() => config.store.expire(before))
         .catch((error: unknown) => report(error, 'expiring records'));

@@ -21,6 +21,8 @@ export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;
 export const newRequestId = (): string => `req_${random(12)}`;
 export const newGatewayId = (): string => `gw_${random(9)}`;
+/** One start of a gateway. */
+export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6)}`;
 
 /** At least 128 bits: whoever knows it may change what the connection receives, within its own scope. */
 export const newConnectionId = (): string => `conn_${random(18)}`;

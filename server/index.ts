@@ -1,4 +1,4 @@
-import './node-version.js';
+import './runtime/node-version.js';
 
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
@@ -79,6 +79,15 @@ export type {
   TurnSession,
 } from './apps/application.js';
 export { type App, defineApp } from './apps/define-app.js';
+export type {
+  HostChannel,
+  HostEventsOptions,
+  HostFollowedRun,
+  HostRun,
+  HostSendOptions,
+  SessionHandle,
+  SessionOptions,
+} from './apps/session-handle.js';
 export {
   type Tool,
   type ToolContext,
@@ -98,25 +107,17 @@ export type {
   Identity,
   UserLike,
 } from './auth/types.js';
+export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './config/access.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
+export type { Origins } from './config/origins.js';
 export { createGateway } from './create-gateway.js';
 export type { StartedGateway } from './doors.js';
 export { createInProcessTransport, Gateway } from './gateway.js';
-export type {
-  ExecuteOptions,
-  HostChannel,
-  HostEventsOptions,
-  HostRun,
-  HostSendOptions,
-  SessionHandle,
-  SessionOptions,
-  SessionsOptions,
-} from './host/session-handle.js';
-export type { LifecycleEvent, LifecycleEvents } from './lifecycle.js';
+export type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
+export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
-export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './operations/environment.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,
@@ -126,9 +127,7 @@ export type {
   Encoded,
   GatewayPlugin,
   PluginContext,
-  PluginRequest,
   PluginSession,
-  RouteOptions,
   ToolDescription,
 } from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
@@ -137,6 +136,6 @@ export type { GatewayStats, RunCounts } from './stats.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
-export type { Origins } from './transports/allowed-origins.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
-export type { HandleOptions, OperationOptions, ServedOperation } from './transports/handle-options.js';
+export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
+export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';

@@ -14,7 +14,7 @@ const POSTED = [
   'channel',
   'ticket',
 ] as const;
-const READ = ['history', 'sessions', 'apps', 'status', 'methods'] as const;
+const READ = ['history', 'sessions', 'apps', 'status', 'methods', 'run'] as const;
 
 const routes = (http: OperationRoute['http'], names: readonly string[]) =>
   names.map((name) => [name, { http, path: `/${name}` }] as const);
@@ -28,6 +28,9 @@ export const CALLS = Object.fromEntries([...routes('POST', POSTED), ...routes('G
 
 /** An operation that the SDK calls. */
 export type CallName = keyof typeof CALLS;
+
+/** Where the routes live that the specification does not list: below a prefix, or nowhere. */
+export type ExtraRoutes = string | false;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,

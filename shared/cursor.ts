@@ -23,6 +23,19 @@ export function parseCursor(text: string): Cursor | null {
   return Number.isSafeInteger(term) && Number.isSafeInteger(seq) ? { epoch: match[1]!, term, seq } : null;
 }
 
+/** Writes a place in the history of a conversation: just before a message. */
+export function formatHistoryCursor(epoch: string, messageId: string): string {
+  return `${epoch}.${messageId}`;
+}
+
+/** Reads a place in a history; null when it is not one. */
+export function parseHistoryCursor(
+  text: string,
+): { readonly epoch: string; readonly messageId: string } | null {
+  const match = /^([A-Za-z0-9_-]{11})\.(.+)$/s.exec(text);
+  return match && { epoch: match[1]!, messageId: match[2]! };
+}
+
 /** Marks a vector: the cursors of several sessions in one SSE id. No cursor and no session id contains it. */
 const VECTOR_MARK = '~';
 

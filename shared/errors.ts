@@ -23,6 +23,7 @@ export const ERROR_TABLE = {
   METHOD_NOT_FOUND: { status: 404, message: 'No such method' },
   APP_NOT_FOUND: { status: 404, message: 'No such app' },
   SESSION_NOT_FOUND: { status: 404, message: 'No such session' },
+  RUN_NOT_FOUND: { status: 404, message: 'No such run' },
   CONNECTION_NOT_FOUND: { status: 404, message: 'No such connection' },
   CALL_NOT_FOUND: { status: 404, message: 'No such confirmation, question or client tool call' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'HTTP method not allowed on this route' },

@@ -40,13 +40,16 @@ export interface ActiveRun {
   readonly progress?: Readonly<Record<string, ToolProgress>>;
 }
 
-/** A session, folded from its events. Plain JSON: it can be stored, sent and rendered on a server. */
+/** A session, folded from its events. Plain JSON: it can be stored, sent and rendered on a server. Its messages are a tree, of which it shows the path to `tip`. */
 export interface SessionState {
   /** Everything up to here is in this state; null before the first event. */
   readonly cursor: string | null;
+  /** The end of the path to `tip`, oldest first: each is the `parentId` of the next. */
   readonly messages: readonly Message[];
-  /** Whether older messages exist than `messages` holds; read them with `history`. */
+  /** Whether older messages exist than `messages` holds: the first has a parent. Read them with `history`. */
   readonly hasMore: boolean;
+  /** Id of the last message of the path, which the next one follows; null before the first. */
+  readonly tip: string | null;
   readonly run: ActiveRun | null;
   readonly pending: readonly PendingQuestion[];
   readonly queue: readonly QueuedMessage[];
@@ -58,6 +61,7 @@ export const initialState: SessionState = Object.freeze({
   cursor: null,
   messages: [],
   hasMore: false,
+  tip: null,
   run: null,
   pending: [],
   queue: [],
@@ -94,9 +98,18 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_start': {
       const { messageId, app, ts, runId } = event;
-      const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
-      const queued = state.queue.find((entry) => entry.runId === runId);
-      return { ...take(state, queued), run: { runId: runId!, app, message } };
+      const next = take(
+        state,
+        state.queue.find((entry) => entry.runId === runId),
+      );
+      const message: Message = {
+        id: messageId,
+        parentId: next.tip,
+        role: 'assistant',
+        content: [],
+        createdAt: ts,
+      };
+      return { ...next, run: { runId: runId!, app, message } };
     }
     case 'steer':
       return event.consumed
@@ -161,13 +174,10 @@ function endRun(state: SessionState, event: EventOf<'message_end'>): SessionStat
   // The same lists where nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
+  const isKept = run && (message.content.length > 0 || stopReason !== 'end');
   return {
-    ...state,
+    ...(isKept ? follow(state, { ...message, ...outcomeOf(run, event) }) : state),
     run: run ? null : state.run,
-    messages:
-      run && (message.content.length > 0 || stopReason !== 'end')
-        ? [...state.messages, { ...message, ...outcomeOf(run, event) }]
-        : state.messages,
     queue: others(state.queue),
     pending: others(state.pending),
   };
@@ -180,11 +190,25 @@ function outcomeOf({ runId, app, error }: ActiveRun, event: EventOf<'message_end
 /** A queued message becomes part of the conversation. */
 function take(state: SessionState, queued: QueuedMessage | undefined): SessionState {
   if (!queued) return state;
+  const { run } = state;
+  const next = follow(state, ...(queued.preceding ?? []), queued.message);
   return {
-    ...state,
-    messages: [...state.messages, ...(queued.preceding ?? []), queued.message],
+    ...next,
+    // An answer follows what its run was steered with.
+    run: run && { ...run, message: { ...run.message, parentId: next.tip } },
     queue: state.queue.filter((entry) => entry !== queued),
   };
+}
+
+/** Puts messages behind the last one. Nobody else says what a message follows. */
+function follow(state: SessionState, ...added: readonly Message[]): SessionState {
+  const messages = [...state.messages];
+  let { tip } = state;
+  for (const message of added) {
+    messages.push({ ...message, parentId: tip });
+    tip = message.id;
+  }
+  return { ...state, messages, tip };
 }
 
 function ask(state: SessionState, question: PendingQuestion): SessionState {

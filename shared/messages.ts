@@ -104,6 +104,11 @@ export type Role = 'user' | 'assistant' | 'system' | 'tool';
 /** A message of a session. `createdAt` is milliseconds since the epoch. An answer also says how its run ended, once it has. */
 export interface Message extends Partial<Outcome> {
   readonly id: string;
+  /**
+   * Id of the message before it; null for the first of a conversation. Set by the fold of the session's events; absent while it waits
+   * in the queue, and in the events themselves.
+   */
+  readonly parentId?: string | null;
   readonly role: Role;
   readonly content: readonly ContentBlock[];
   readonly createdAt: number;
@@ -113,7 +118,8 @@ export interface Message extends Partial<Outcome> {
 }
 
 /** A message as callers may write it: only `content` is required. */
-export interface MessageInput extends Partial<Omit<Message, 'content' | 'senderId' | keyof Outcome>> {
+export interface MessageInput
+  extends Partial<Omit<Message, 'content' | 'parentId' | 'senderId' | keyof Outcome>> {
   readonly content: string | readonly ContentBlock[];
 }
 

@@ -63,6 +63,21 @@ export interface RunResult {
   readonly cursor: string;
 }
 
+/** What a run is doing: `waiting` is for a person. */
+export type RunState = 'queued' | 'running' | 'waiting' | 'ended';
+
+/** A run, whoever began it and whenever: it is known for 24 hours after its end at least. */
+export interface RunInfo {
+  readonly runId: string;
+  /** The session it belongs to. */
+  readonly sessionId: string;
+  readonly state: RunState;
+  /** The place just before its `message_accepted`: its events come behind it. */
+  readonly cursor: string;
+  /** Once it has ended. */
+  readonly result?: RunResult | undefined;
+}
+
 /** A page of history, oldest first. */
 export interface HistoryPage {
   readonly messages: readonly Message[];
@@ -214,6 +229,14 @@ export interface OperationTypes {
   status: {
     params: { readonly sessionId?: string | undefined };
     result: SessionStatusResult | GatewayStatus;
+  };
+  run: {
+    params: {
+      readonly runId: string;
+      /** Where it is known, only that session is looked into. */
+      readonly sessionId?: string | undefined;
+    };
+    result: RunInfo;
   };
   methods: {
     params: Record<never, never>;

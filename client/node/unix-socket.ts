@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { LineDecoder } from '../../shared/ndjson.js';
-import type { Supplied } from '../options.js';
 import type { FrameWire, FrameWireHandlers } from '../transport/frame-socket.js';
 import { frameTransport } from '../transport/frames.js';
+import type { Supplied } from '../transport/http-options.js';
 import type { ClientTransport } from '../transport/transport.js';
 
 /** Longest line a gateway is believed: a snapshot of 50 messages, each with files in it. */

@@ -1,6 +1,6 @@
-import type { HttpOptions, Supplied } from '../options.js';
 import { quietTimer } from '../timing.js';
 import { asGatewayError } from './failure.js';
+import type { HttpOptions, Supplied } from './http-options.js';
 
 /** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;

@@ -3,11 +3,11 @@ import type { StreamItem } from '../../shared/frames.js';
 import type { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { createIterator } from '../event-iterator.js';
-import type { Supplied } from '../options.js';
 import { onAbort, type Patience, quietTimer, raceSignal } from '../timing.js';
 import { createCredentials } from './credentials.js';
 import { misused, unsent } from './failure.js';
 import { type FrameSocket, type OpenFrameWire, openFrameSocket } from './frame-socket.js';
+import type { Supplied } from './http-options.js';
 import type { ClientTransport } from './transport.js';
 
 /** How long a socket without a link waits for the next request. */

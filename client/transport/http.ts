@@ -1,9 +1,9 @@
 import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import type { HttpOptions } from '../options.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
 import { foreign, misused, unreachable, unsent } from './failure.js';
+import type { HttpOptions } from './http-options.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {

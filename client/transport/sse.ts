@@ -5,7 +5,6 @@ import type { StreamItem } from '../../shared/frames.js';
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
-import type { HttpOptions } from '../options.js';
 import { createWatchdog, openScope, raceSignal } from '../timing.js';
 import { createCredentials } from './credentials.js';
 import { broken, foreign, lateness, misused, silence } from './failure.js';
@@ -21,6 +20,7 @@ import {
   requestOperation,
   toJson,
 } from './http.js';
+import type { HttpOptions } from './http-options.js';
 import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './transport.js';
 
 /** Sessions one GET may name; the others are added to the open stream. */

@@ -1,10 +1,10 @@
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import { attempt } from '../listeners.js';
-import type { Supplied } from '../options.js';
 import { misused } from './failure.js';
 import type { FrameWireHandlers } from './frame-socket.js';
 import { type FrameTransport, frameTransport } from './frames.js';
 import { below, urlOf } from './http.js';
+import type { Supplied } from './http-options.js';
 import type { ClientTransport } from './transport.js';
 
 const OPEN = 1;

@@ -2,8 +2,8 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WEBSOCKET_PATH } from '../../shared/calls.js';
-import type { HandleOptions } from '../transports/handle-options.js';
 import { asksForWebSocket, serveWithoutUpgrade } from '../transports/http/ignore-upgrade.js';
+import type { HandleOptions } from '../transports/request.js';
 
 /** The part of a gateway that upgrades need. */
 export interface UpgradeTarget {

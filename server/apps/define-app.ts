@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { SessionHandle, SessionOptions } from '../host/session-handle.js';
 import type { Application, ContentSchemas } from './application.js';
+import type { SessionHandle, SessionOptions } from './session-handle.js';
 import type { ToolSet } from './tool.js';
 
 /** An app that knows its gateway once it is registered. */

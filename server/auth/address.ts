@@ -22,6 +22,11 @@ export function addressKey(ip: string): string {
     .join(':')}::/64`;
 }
 
+/** Whether an address can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }

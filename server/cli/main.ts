@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Not imported statically: the check has to come before whatever an old Node cannot load.
 try {
-  await import('../node-version.js');
+  await import('../runtime/node-version.js');
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exit(1);

@@ -1,5 +1,5 @@
 import type { compile, Options } from 'json-schema-to-typescript';
-import { loadPeer } from '../optional-peer.js';
+import { loadPeer } from '../runtime/optional-peer.js';
 import { plainSchema } from './plain-schema.js';
 import type { Names } from './text.js';
 

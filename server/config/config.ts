@@ -1,14 +1,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ExtraRoutes } from '../../shared/calls.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
 import type { TrustProxy } from '../auth/client-address.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
-import type { AppAccess, ClientMessages, SessionAccess } from '../operations/environment.js';
 import type { Store } from '../stores/store.js';
-import type { Origins } from '../transports/allowed-origins.js';
-import type { ExtraRoutes } from '../transports/http/routes.js';
+import type { AppAccess, ClientMessages, SessionAccess } from './access.js';
 import type { Limits } from './limits.js';
+import type { Origins } from './origins.js';
 
 /** Schemas of payloads, by channel or event name. */
 export type PayloadSchemas = Readonly<Record<string, StandardSchemaV1>>;

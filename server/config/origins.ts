@@ -1,7 +1,14 @@
-import { isLoopback } from '../transports/origin.js';
+import { isLoopback } from '../auth/address.js';
+import type { AuthRequest } from '../auth/types.js';
 
 const PATTERN = /^([a-z][a-z\d+.-]*):\/\/([^/?#@\s\\]+)\/?$/i;
 const EXAMPLE = 'write it as browsers do, for example "https://app.example"';
+
+/**
+ * Origins of other sites whose pages may call, as browsers write them (`https://app.example`), or a function that answers at once
+ * whether this one may. It is asked once for each request with an `Origin`, never about `null`; a throw refuses.
+ */
+export type Origins = readonly string[] | ((origin: string, request: AuthRequest) => boolean);
 
 /** An origin as browsers write it, or what is wrong with a text that is none. */
 export type ReadOrigin =

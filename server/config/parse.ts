@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import { SINGLE_APP } from '../apps/registry.js';
+import { isLoopback } from '../auth/address.js';
 import type { TrustProxy } from '../auth/client-address.js';
 import { authConfigSchema } from '../auth/schema.js';
 import { checkSecrets } from '../auth/secrets.js';
@@ -11,11 +12,10 @@ import { newGatewayId } from '../ids.js';
 import { isStandardSchema } from '../schema/schema.js';
 import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
-import type { Origins } from '../transports/allowed-origins.js';
-import { isLoopback } from '../transports/origin.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { safeLogger, stderrLogger } from './logger.js';
+import type { Origins } from './origins.js';
 import { readOrigin } from './origins.js';
 
 /** A configuration with its defaults. */

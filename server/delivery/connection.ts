@@ -4,13 +4,11 @@ import type { SubscriptionInfo, TransientEventType } from '../../shared/events.j
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
-import { isPromise } from '../maybe-promise.js';
+import type { EndReason } from './end-reason.js';
+import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
-import { type Outlet, type RunFilter, type Subscribable, Subscription } from './subscription.js';
+import { type Outlet, type Subscribable, Subscription } from './subscription.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
-
-/** Why the gateway ends a connection. All but `expired` ask the client to come back. */
-export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
 
 /** The transport's side of a connection. */
 export interface Sink {
@@ -179,8 +177,7 @@ export class EventConnection implements Outlet {
     this.options.onFollow?.(session.id);
     let info: SubscriptionInfo;
     try {
-      const opened = subscription.open(target);
-      info = isPromise(opened) ? await opened : opened;
+      info = await subscription.open(target);
     } catch (error) {
       // By now the session's place may be another request's, which has told its client that it follows.
       if (this.#subscriptions.get(session.id) === subscription) this.unfollow(session.id);
@@ -196,8 +193,8 @@ export class EventConnection implements Outlet {
   }
 
   /** Follows one run to its end. */
-  async followRun(session: Subscribable, cursor: string, filter: RunFilter): Promise<void> {
-    const subscription = new Subscription(session, this, filter);
+  async followRun(session: Subscribable, cursor: string, run: FollowedRun): Promise<void> {
+    const subscription = new Subscription(session, this, run);
     this.#subscriptions.set(session.id, subscription);
     await subscription.open({ cursor });
     if (this.#closed) subscription.close();

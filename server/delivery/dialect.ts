@@ -1,7 +1,8 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
-import type { EndReason, Sink } from './connection.js';
+import type { Sink } from './connection.js';
+import type { EndReason } from './end-reason.js';
 
 /** What a dialect makes of events. */
 export interface Encoded<State> {

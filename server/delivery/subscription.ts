@@ -1,12 +1,11 @@
-import { type Cursor, parseCursor } from '../../shared/cursor.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
-import type { RunResult } from '../../shared/operation-types.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { StoredEvent } from '../stores/store.js';
+import { type FollowedRun, RunFilter } from './run-filter.js';
 import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
@@ -28,7 +27,7 @@ export interface Subscribable extends StartSource {
   /** How often it took up a log: where this has not changed, nothing has begun. */
   readonly openings: number;
   /** The conversation after the one of an epoch, or the first that is kept. */
-  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
+  nextLog(after: string | null): Promise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -37,13 +36,25 @@ export interface Subscribable extends StartSource {
   describe(): Pick<SubscriptionInfo, 'status' | 'runId' | 'queued'>;
 }
 
-/** Restricts a subscription to one run, and ends it there. */
-export interface RunFilter {
-  readonly runId: string;
-  /** Its outcome, with the place of its end: a subscription that starts there or behind has nothing to wait for. */
-  readonly result: Promise<Pick<RunResult, 'cursor'>>;
-  ended(): void;
-}
+/** How far a subscription has come. */
+type State =
+  /** Its place is being found. */
+  | { readonly is: 'opening' }
+  /** Its place is found; nothing is sent before `begin`. */
+  | { readonly is: 'ready'; readonly start: Start }
+  /** A gap and a snapshot come before anything else, as soon as the outlet takes them; without the start, they are on their way. */
+  | { readonly is: 'announcing'; readonly start: Start | null }
+  /** Sends what there is. */
+  | { readonly is: 'live' }
+  /** Waits for the store, and is live again when that has answered. */
+  | { readonly is: 'reading' }
+  | { readonly is: 'closed' };
+
+const OPENING: State = { is: 'opening' };
+const ANNOUNCING: State = { is: 'announcing', start: null };
+const LIVE: State = { is: 'live' };
+const READING: State = { is: 'reading' };
+const CLOSED: State = { is: 'closed' };
 
 const PAGE = { events: 512, bytes: 64 * 1024 };
 
@@ -55,68 +66,62 @@ export class Subscription {
   readonly session: Subscribable;
   readonly #outlet: Outlet;
   readonly #filter: RunFilter | null;
-  #start: Start | null = null;
-  /** Whether the place still has to be found, or a gap or snapshot to be sent. */
-  #announcing = true;
+  #state = OPENING;
   #log: ReadableLog | null = null;
   #after = 0;
   /** The answer that the receiver knows to be written. */
   #known: Answering | null = null;
-  /** Where the run of the filter has ended. */
-  #end: Cursor | null = null;
-  #begun = false;
-  #paging = false;
   /** The session's openings at which nothing followed the present log. */
   #followed = -1;
+  /** Whether it was said that the log can't be read now. */
   #unreadable = false;
-  #closed = false;
 
-  constructor(session: Subscribable, outlet: Outlet, filter: RunFilter | null = null) {
+  /** @param run The run to follow, instead of the whole session. */
+  constructor(session: Subscribable, outlet: Outlet, run: FollowedRun | null = null) {
     this.session = session;
     this.#outlet = outlet;
-    this.#filter = filter;
-    filter?.result.then(
-      ({ cursor }) => {
-        this.#end = parseCursor(cursor);
-        this.pump();
-      },
-      () => {},
-    );
+    this.#filter = run && new RunFilter(run, () => this.pump());
+  }
+
+  /** Nothing leads back from `closed`. */
+  #become(state: State): void {
+    if (this.#state !== CLOSED) this.#state = state;
   }
 
   /** Registers for wakes, then finds the starting place. Nothing is sent before `begin`. */
-  open(request: StartRequest): MaybePromise<SubscriptionInfo> {
+  async open(request: StartRequest): Promise<SubscriptionInfo> {
     this.session.attach(this);
-    return andThen(resolveStart(this.session, request), (start) => {
-      this.#start = start;
-      this.#log = start.log;
-      this.#after = start.after;
-      this.#announcing = start.snapshot !== undefined;
-      const { log } = start;
-      const cursor = cursorAt(log, start.after);
-      const info = {
-        epoch: log?.ref.epoch ?? null,
-        first: log?.first ?? 1,
-        head: log?.head ?? 0,
-        resume: start.resume,
-        next: start.after + 1,
-        ...(cursor !== null && { cursor }),
-      };
-      return { ...info, ...this.session.describe() };
-    });
+    const start = await resolveStart(this.session, request);
+    this.#standAt(start);
+    this.#become({ is: 'ready', start });
+    const { log } = start;
+    const cursor = cursorAt(log, start.after);
+    const info = {
+      epoch: log?.ref.epoch ?? null,
+      first: log?.first ?? 1,
+      head: log?.head ?? 0,
+      resume: start.resume,
+      next: start.after + 1,
+      ...(cursor !== null && { cursor }),
+    };
+    return { ...info, ...this.session.describe() };
   }
 
   /** Sends what the start asks for and then every event, as the outlet takes them. */
   begin(): void {
-    this.#begun = true;
+    if (this.#state.is === 'ready') this.#go(this.#state.start);
     this.pump();
   }
 
-  /** A gap and its snapshot are one: nothing comes between them. */
-  #announce({ gap, snapshot }: Start): void {
-    this.#start = null;
-    if (gap) this.#sendGap(gap.reason, gap.requested);
-    if (snapshot) this.#sendSnapshot(snapshot);
+  #standAt({ log, after }: Pick<Start, 'log' | 'after'>): void {
+    this.#log = log;
+    this.#after = after;
+    this.#known = null;
+  }
+
+  /** Goes on from a start. Not before the outlet takes its snapshot, or a client that never reads could pile them up. */
+  #go(start: Start): void {
+    this.#become(start.snapshot ? { is: 'announcing', start } : LIVE);
   }
 
   /**
@@ -129,12 +134,15 @@ export class Subscription {
 
   /** Whether where it stands can't be told yet. */
   get announcing(): boolean {
-    return this.#announcing;
+    const state = this.#state;
+    if (state.is === 'ready') return state.start.snapshot !== undefined;
+    return state.is === 'opening' || state.is === 'announcing';
   }
 
   /** Whether it has sent everything there is. */
   get caughtUp(): boolean {
-    return !this.#start && this.#after >= (this.#log?.head ?? 0);
+    const isToStart = 'start' in this.#state && this.#state.start !== null;
+    return !isToStart && this.#after >= (this.#log?.head ?? 0);
   }
 
   /** The session's log was lost to this process. */
@@ -145,35 +153,56 @@ export class Subscription {
 
   /** @param left Whether its receiver went away, rather than that it has all it wanted. */
   close(left = true): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#state === CLOSED) return;
+    this.#become(CLOSED);
     this.session.detach(this, left);
   }
 
   /** Sends what there is. `batch` is what was just committed, if that woke us. Never throws: it is called by all that happens. */
   pump(batch?: LogBatch): void {
-    this.#guarded(() => this.#pump(batch));
+    try {
+      this.#pump(batch);
+    } catch (error) {
+      this.#break(error);
+    }
+  }
+
+  /** Whatever goes wrong here ends this connection and nothing else. */
+  #break(error: unknown): void {
+    this.#outlet.report(error, `following session ${this.session.id}`);
+    this.interrupt();
   }
 
   #pump(batch?: LogBatch): void {
-    if (!this.#begun || this.#paging) return;
-    while (this.#outlet.writable && !this.#closed) {
-      const log = this.#log;
-      // Not before the outlet takes it, or a client that never reads could pile up snapshots.
-      if (this.#start) this.#announce(this.#start);
-      else if (!log || this.#after >= log.head) {
-        if (this.#filter) return this.#checkOver();
-        if (!this.#follow()) return;
-      } else if (batch && batch.first === this.#after + 1 && batch.epoch === log.ref.epoch) {
-        this.#after = batch.last;
-        const isWhole = !this.#filter || batch.runId === this.#filter.runId;
-        if (isWhole && (!batch.needs || batch.needs === this.#known)) {
-          this.#outlet.write(batch.payload(this.#outlet.form, this.session.id));
-          if (this.#filter) this.#checkEnd(batch.events);
-        } else this.#send(batch.events, log);
-        if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
-      } else if (!this.#page(log)) return;
+    while (this.#outlet.writable) {
+      const state = this.#state;
+      if (state.is === 'announcing' && state.start) this.#announce(state.start);
+      else if (state.is !== 'live' || !this.#advance(batch)) return;
     }
+  }
+
+  /** Sends what comes next; whether there may be more to do. */
+  #advance(batch?: LogBatch): boolean {
+    const log = this.#log;
+    if (!log || this.#after >= log.head) {
+      if (!this.#filter) return this.#follow();
+      if (this.#filter.isBehind(log, this.#after)) this.#finish(this.#filter);
+      return false;
+    }
+    if (batch?.first !== this.#after + 1 || batch.epoch !== log.ref.epoch) return this.#page(log);
+    this.#pass(batch, log);
+    return true;
+  }
+
+  /** Sends a batch, as it is shared by all where its reader needs nothing else. */
+  #pass(batch: LogBatch, log: ReadableLog): void {
+    this.#after = batch.last;
+    const isWhole = this.#filter?.isWhole(batch) ?? true;
+    if (isWhole && (!batch.needs || batch.needs === this.#known)) {
+      this.#outlet.write(batch.payload(this.#outlet.form, this.session.id));
+      this.#checkEnd(batch.events);
+    } else this.#send(batch.events, log);
+    if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
   }
 
   /** At the end of a conversation: goes over to the one that followed it, if there is one. */
@@ -193,12 +222,10 @@ export class Subscription {
 
   #enter(log: ReadableLog): void {
     const reopened = this.#log !== null;
-    this.#log = log;
-    this.#after = 0;
-    this.#known = null;
+    this.#standAt({ log, after: 0 });
     if (!reopened) return this.#outlet.moved();
-    this.#sendGap('epoch', null);
-    this.#sendSnapshot({ ...initialState, cursor: cursorAt(log, 0) });
+    const gap = { reason: 'epoch', requested: null } as const;
+    this.#announce({ gap, snapshot: { ...initialState, cursor: cursorAt(log, 0) } });
   }
 
   #page(log: ReadableLog): boolean {
@@ -214,7 +241,7 @@ export class Subscription {
    */
   #read<T>(read: () => MaybePromise<T>, take: (value: T) => boolean): boolean {
     const failed = (error: unknown): void => {
-      this.#paging = false;
+      this.#become(LIVE);
       if (!this.#unreadable) this.#outlet.report(error, `reading session ${this.session.id}`);
       this.#unreadable = true;
     };
@@ -229,27 +256,19 @@ export class Subscription {
       this.#unreadable = false;
       return take(value);
     }
-    this.#paging = true;
+    this.#become(READING);
     value.then((late) => {
-      this.#paging = false;
+      this.#become(LIVE);
       this.#unreadable = false;
       // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
-      if (this.#closed || !this.#outlet.writable) return;
-      this.#guarded(() => {
+      if (this.#state !== LIVE || !this.#outlet.writable) return;
+      try {
         if (take(late)) this.#pump();
-      });
+      } catch (error) {
+        this.#break(error);
+      }
     }, failed);
     return false;
-  }
-
-  /** Whatever goes wrong here ends this connection and nothing else. */
-  #guarded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#outlet.report(error, `following session ${this.session.id}`);
-      this.interrupt();
-    }
   }
 
   #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
@@ -266,51 +285,47 @@ export class Subscription {
     return this.#read(
       () => resolveStart(this.session, { cursor }),
       (found) => {
-        this.#start = found;
-        this.#log = found.log;
-        this.#after = found.after;
-        this.#known = null;
-        this.#announcing = found.snapshot !== undefined;
+        this.#standAt(found);
+        this.#go(found);
         // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
-        if (found.resume !== 'exact') return true;
-        this.#start = null;
-        return false;
+        return found.resume !== 'exact';
       },
     );
   }
 
   #send(events: readonly StoredEvent[], log: ReadableLog): void {
-    const runId = this.#filter?.runId;
-    const wanted = runId === undefined ? events : events.filter((event) => event.runId === runId);
+    const wanted = this.#filter ? this.#filter.of(events) : events;
     if (wanted.length === 0) return;
     const origin = { sessionId: this.session.id, epoch: log.ref.epoch };
     this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known));
     for (const event of wanted) this.#known = answeringAfter(event, this.#known);
-    if (this.#filter) this.#checkEnd(wanted);
+    this.#checkEnd(wanted);
   }
 
   #checkEnd(events: readonly StoredEvent[]): void {
-    if (!events.some((event) => event.type === 'message_end' && event.runId === this.#filter?.runId)) return;
-    this.close(false);
-    this.#filter?.ended();
+    if (this.#filter?.endsIn(events)) this.#finish(this.#filter);
   }
 
-  #checkOver(): void {
-    const end = this.#end;
-    if (!end || (this.#log?.ref.epoch === end.epoch && this.#after < end.seq)) return;
+  #finish(filter: RunFilter): void {
     this.close(false);
-    this.#filter?.ended();
+    filter.ended();
   }
 
-  #sendGap(reason: NonNullable<Start['gap']>['reason'], requested: string | null): void {
+  /** A gap and its snapshot are one: nothing comes between them. */
+  #announce({ gap, snapshot }: Pick<Start, 'gap' | 'snapshot'>): void {
+    this.#become(ANNOUNCING);
+    if (gap) this.#sendGap(gap);
+    this.#become(LIVE);
+    if (snapshot) this.#sendSnapshot(snapshot);
+  }
+
+  #sendGap(gap: NonNullable<Start['gap']>): void {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
-    this.#announcing = true;
-    this.#outlet.write(this.#transient('gap', { reason, requested, ...place }));
+    this.#outlet.write(this.#transient('gap', { ...gap, ...place }));
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
-    this.#announcing = false;
     const { form } = this.#outlet;
     this.#outlet.write(snapshotPayload(state, form, () => this.#transient('snapshot', { state })));
     this.#outlet.moved();

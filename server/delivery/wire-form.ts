@@ -1,23 +1,11 @@
 import { formatCursor } from '../../shared/cursor.js';
-import type { TransientEventData, TransientEventType } from '../../shared/events.js';
+import type { GatewayEvent, TransientEventData, TransientEventType } from '../../shared/events.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
+import type { EventForm, Origin } from '../log/batch.js';
 import type { StoredEvent } from '../stores/store.js';
 
-/** Where events are from. */
-export interface Origin {
-  /** Canonical key. */
-  readonly sessionId: string;
-  readonly epoch: string;
-}
-
-/** How a kind of connection writes events. One object per form: batches cache what they encoded by it. */
-export interface WireForm<P> {
-  /**
-   * Stored events, joined into one payload.
-   *
-   * @param known The answer that their reader knows to be written; null for whoever begins to read.
-   */
-  events(events: readonly StoredEvent[], origin: Origin, known: Answering | null): P;
+/** How a kind of connection writes events. */
+export interface WireForm<P> extends EventForm<P> {
   /** An event of this connection alone. `id` is the position a client resumes from. */
   transient<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): P;
 }
@@ -66,3 +54,13 @@ export function transientData<T extends TransientEventType>(data: TransientPaylo
   const { cursor, ...rest } = data;
   return { ts: Date.now(), ...(cursor === id || cursor === undefined ? rest : { cursor, ...rest }) };
 }
+
+/** Events as objects, for readers in this process. */
+export const objectForm: WireForm<readonly GatewayEvent[]> = {
+  events: (events, { sessionId, epoch }) =>
+    events.map(({ type, term, seq, body }) => {
+      const cursor = formatCursor(epoch, term, seq);
+      return { type, sessionId, cursor, ...JSON.parse(body) } as GatewayEvent;
+    }),
+  transient: (type, data) => [{ type, ts: Date.now(), ...data } as unknown as GatewayEvent],
+};

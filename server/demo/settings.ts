@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { isLoopback } from '../auth/address.js';
 import { checkSecrets } from '../auth/secrets.js';
 import { GatewayError } from '../index.js';
-import { isLoopback } from '../transports/origin.js';
 import type { DemoTokens } from './access.js';
 
 /** An OpenAI-compatible endpoint. */

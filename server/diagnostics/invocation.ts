@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { settle, type Trace } from './trace.js';
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserContext } from '../../shared/contract.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 import { channels } from './channels.js';
 import type { RunMessage, TraceOrigin } from './messages.js';
 import { Trace } from './trace.js';

@@ -1,6 +1,6 @@
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
-import { holdsAnyRole } from '../methods/admit.js';
+import { holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { AsyncApiWriter } from './asyncapi.js';
 import type { GatewayFacts } from './facts.js';

@@ -42,6 +42,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   sessions: READING,
   apps: READING,
   status: [...READING, ...SESSION],
+  run: [...READING, ...SESSION, 'RUN_NOT_FOUND'],
   methods: READING,
   openapi: READING,
   asyncapi: READING,

@@ -1,6 +1,6 @@
+import type { ExtraRoutes } from '../../shared/calls.js';
 import type { AuthConfig } from '../auth/types.js';
 import type { MethodEntry } from '../methods/flatten.js';
-import type { ExtraRoutes } from '../transports/http/routes.js';
 
 /** What documents say of a gateway beside what all gateways have in common. */
 export interface GatewayFacts {

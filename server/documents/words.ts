@@ -59,6 +59,7 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     summary: 'Get a ticket for an event stream',
     description: 'Serves as the query parameter `token` of `/events`, so that no token stands in a URL.',
   },
+  run: { tag: 'reading', summary: 'Read what a run is doing, and how it ended' },
   history: { tag: 'reading', summary: 'Read the messages of a session, oldest first' },
   sessions: { tag: 'reading', summary: "List the caller's sessions" },
   apps: { tag: 'reading', summary: 'List the apps' },

@@ -2,7 +2,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import type { Identity } from '../auth/types.js';
 import type { EventConnection, Sink } from '../delivery/connection.js';
 import type { Connections } from '../delivery/connections.js';
-import { objectForm } from '../delivery/object-form.js';
+import { objectForm } from '../delivery/wire-form.js';
 import { newConnectionId } from '../ids.js';
 
 /** Events held for a reader in this process before it has to catch up. */

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { SessionOptions } from '../apps/session-handle.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig, Identity } from '../auth/types.js';
 import { currentContext } from '../methods/context.js';
-import type { SessionOptions } from './session-handle.js';
 
 /** What decides whose sessions host code's keys name. */
 export interface HostIdentityOptions {

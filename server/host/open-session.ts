@@ -2,21 +2,22 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SendInput } from '../../shared/messages.js';
 import type { From, ResultOf, RunResult } from '../../shared/operation-types.js';
+import { eventType } from '../apps/publish-options.js';
+import type {
+  HostChannel,
+  HostEventsOptions,
+  HostFollowedRun,
+  HostRun,
+  HostSendOptions,
+  SessionHandle,
+} from '../apps/session-handle.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
-import type { Operations, PlainOperation, Sent } from '../operations/operations.js';
-import { eventType } from '../publish-options.js';
+import type { Followed, Operations, PlainOperation, Sent } from '../operations/operations.js';
 import { readEvents } from './event-reader.js';
-import type {
-  HostChannel,
-  HostEventsOptions,
-  HostRun,
-  HostSendOptions,
-  SessionHandle,
-} from './session-handle.js';
 
 /** What host code's sessions work with. */
 export interface HostEnvironment {
@@ -76,6 +77,10 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     await env.ready();
     return operations.send({ ...params, ...message, sessionId: id }, caller);
   };
+  const follow = async (runId: string): Promise<Followed> => {
+    await env.ready();
+    return operations.follow({ runId, sessionId: id }, caller);
+  };
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { from, signal } = options;
     return readEvents(env, identity, { signal }, async (connection) => {
@@ -86,6 +91,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
   return {
     id,
     send: (input, options) => startRun(env, caller, send(input, options)),
+    run: (runId) => followRun(env, caller, follow(runId)),
     events,
     async history(options) {
       try {
@@ -113,24 +119,34 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
 
 function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>): HostRun {
   const accepted = sending.then((sent) => sent.accepted);
-  const result = sending.then((sent): Promise<RunResult> => sent.result);
   // Whoever starts a run without looking at it must not find an unhandled rejection.
   accepted.catch(() => {});
+  return { accepted, ...followRun(env, caller, sending) };
+}
+
+function followRun(env: HostEnvironment, caller: Caller, following: Promise<Followed>): HostFollowedRun {
+  const result = following.then((run): Promise<RunResult> => run.result);
   result.catch(() => {});
+  async function* events(from?: string): AsyncIterable<GatewayEvent> {
+    const { session, runId, cursor, result } = await following;
+    yield* readEvents(env, caller.identity, {}, (connection, ended) =>
+      connection.followRun(session, from ?? cursor, { runId, result, ended }),
+    );
+  }
+  const named = async () => {
+    const { runId, session } = await following;
+    return { runId, sessionId: session.id };
+  };
   return {
-    accepted,
     result,
+    events,
+    async status() {
+      return env.operations.execute('run', await named(), caller);
+    },
     async abort(reason) {
-      const { runId, session } = await sending;
-      const aborted = await env.operations.execute('abort', { sessionId: session.id, runId, reason }, caller);
-      return aborted.aborted;
+      return (await env.operations.execute('abort', { ...(await named()), reason }, caller)).aborted;
     },
-    async *[Symbol.asyncIterator]() {
-      const { session, runId, result, accepted: place } = await sending;
-      yield* readEvents(env, caller.identity, {}, (connection, ended) =>
-        connection.followRun(session, place.cursor, { runId, result, ended }),
-      );
-    },
+    [Symbol.asyncIterator]: () => events()[Symbol.asyncIterator](),
   };
 }
 

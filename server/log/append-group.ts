@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { AppendOptions, RunEnd, StoredSend } from '../stores/store.js';
+import type { AppendOptions, RunEnd, RunRecord } from '../stores/store.js';
 import type { Entry } from './entry.js';
 import { outcomesOf } from './outcome.js';
 
@@ -8,15 +8,15 @@ import { outcomesOf } from './outcome.js';
 export interface Committed {
   readonly first: number;
   readonly last: number;
-  readonly duplicate?: StoredSend;
+  readonly duplicate?: RunRecord;
 }
 
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** What goes with a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'dedupe' | 'opens' | 'close'> & {
-  /** The runs that may end with it, with their keys. What those that do still yield after that is dropped. */
-  readonly ends?: readonly { readonly id: string; readonly key?: string | undefined }[];
+export type GroupOptions = Pick<AppendOptions, 'opens' | 'close'> & {
+  /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
+  readonly ends?: readonly string[];
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
   readonly refusable?: boolean;
   /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for a duplicate. */
@@ -36,9 +36,9 @@ export interface Group {
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   const outcomes = outcomesOf(entries.map(({ event }) => event as EventDraft));
-  return options.ends.flatMap(({ id, key }) => {
-    const result = outcomes.get(id);
-    return result ? [{ runId: id, key, result }] : [];
+  return options.ends.flatMap((runId) => {
+    const result = outcomes.get(runId);
+    return result ? [{ runId, result }] : [];
   });
 }
 

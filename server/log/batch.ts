@@ -1,8 +1,24 @@
-import type { WireForm } from '../delivery/wire-form.js';
 import type { StoredEvent } from '../stores/store.js';
 import { type Answering, answeringAfter, namesAnswer } from './answering.js';
 
-/** What one flush committed. Encoded once for each wire form, however many subscribers there are. */
+/** Where events are from. */
+export interface Origin {
+  /** Canonical key. */
+  readonly sessionId: string;
+  readonly epoch: string;
+}
+
+/** How stored events are written. One object per form: batches cache what they encoded by it. */
+export interface EventForm<P> {
+  /**
+   * Stored events, joined into one payload.
+   *
+   * @param known The answer that their reader knows to be written; null for whoever begins to read.
+   */
+  events(events: readonly StoredEvent[], origin: Origin, known: Answering | null): P;
+}
+
+/** What one flush committed. Encoded once for each form, however many subscribers there are. */
 export class LogBatch {
   readonly epoch: string;
   readonly events: readonly StoredEvent[];
@@ -16,9 +32,9 @@ export class LogBatch {
   readonly tells: Answering | null | undefined;
   readonly #before: Answering | null;
   // Most sessions have readers of one form only, and most batches are looked at once.
-  #form: WireForm<unknown> | null = null;
+  #form: EventForm<unknown> | null = null;
   #payload: unknown;
-  #others: Map<WireForm<unknown>, unknown> | null = null;
+  #others: Map<EventForm<unknown>, unknown> | null = null;
 
   /** @param before The answer that was being written when it began, as far as it is known. */
   constructor(epoch: string, events: readonly StoredEvent[], before: Answering | null = null) {
@@ -34,7 +50,7 @@ export class LogBatch {
     this.tells = naming.length === 0 ? undefined : naming.reduce(after, before);
   }
 
-  payload<P>(form: WireForm<P>, sessionId: string): P {
+  payload<P>(form: EventForm<P>, sessionId: string): P {
     if (this.#form === form) return this.#payload as P;
     let payload = this.#others?.get(form) as P | undefined;
     if (payload !== undefined) return payload;

@@ -18,6 +18,7 @@ import { LazyFold } from './lazy-fold.js';
 import { DEFAULT_PAGE_BYTES } from './log-options.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedRange } from './retained-range.js';
+import { showing } from './showing.js';
 
 /** Messages kept in memory for turns and snapshots; older ones are read from the store. */
 const MESSAGES_IN_MEMORY = 1000;
@@ -29,8 +30,6 @@ interface Folded {
   readonly range: RetainedRange;
   /** Place up to which it is folded. */
   at: number;
-  /** Messages that left memory. */
-  dropped: number;
 }
 
 /**
@@ -83,9 +82,9 @@ export class LogView implements ReadableLog {
     return this.#store.read(this.ref, after, limit, bytes);
   }
 
-  /** Messages that a cut put into rows. */
-  storedMessages(before: number, limit: number): MaybePromise<readonly Message[]> {
-    return this.#store.messages(this.ref, { before, limit });
+  /** The last `limit` messages up to one that a cut put into a row, oldest first; none where there is no such row. */
+  storedMessages(tip: string, limit: number): MaybePromise<readonly Message[]> {
+    return this.#store.messages(this.ref, { tip, limit });
   }
 
   /** What the session is doing, as the log has it. */
@@ -112,14 +111,9 @@ export class LogView implements ReadableLog {
     this.#activity = activity ?? null;
   }
 
-  /** The fold at `head`, once it is folded up to there. Its `messages` are the last ones only; see `messageCount`. */
+  /** The fold at `head`, once it is folded up to there. Its `messages` are the last ones only: those before them are rows. */
   get state(): SessionState {
     return this.#folded!.fold.state;
-  }
-
-  /** How many messages there are at `head`, once it is folded up to there. */
-  get messageCount(): number {
-    return this.#folded!.dropped + this.state.messages.length;
   }
 
   /** The fold just before `first`, once anything is folded. */
@@ -149,11 +143,11 @@ export class LogView implements ReadableLog {
     this.#stale = false;
     return andThen(this.#store.checkpoint(this.ref), (checkpoint) => {
       const range = new RetainedRange(checkpoint);
-      const { state, messageCount, seq } = range.base;
-      const rows = messageCount > 0 ? this.storedMessages(messageCount, MESSAGES_IN_MEMORY) : [];
+      const { state, seq } = range.base;
+      const rows = state.tip === null ? [] : this.storedMessages(state.tip, MESSAGES_IN_MEMORY);
       return andThen(rows, (messages) => {
-        const fold = new LazyFold({ ...state, messages });
-        return { fold, range, at: seq, dropped: messageCount - messages.length };
+        const fold = new LazyFold(showing(state, messages));
+        return { fold, range, at: seq };
       });
     });
   }
@@ -200,13 +194,11 @@ export class LogView implements ReadableLog {
     this.#activity = activity;
   }
 
-  /** What is now in rows may leave memory. */
-  forgetMessages(kept: number): void {
-    const folded = this.#folded!;
+  /** What is now in rows may leave memory: the path to the tip of a checkpoint. */
+  forgetMessages({ state: { tip } }: Checkpoint): void {
     const { messages } = this.state;
-    const excess = Math.min(messages.length - MESSAGES_IN_MEMORY, kept - folded.dropped);
-    if (excess <= 0) return;
-    folded.dropped += excess;
-    folded.fold.state = { ...this.state, messages: messages.slice(excess) };
+    const kept = messages.findLastIndex(({ id }) => id === tip) + 1;
+    const excess = Math.min(messages.length - MESSAGES_IN_MEMORY, kept);
+    if (excess > 0) this.#folded!.fold.state = showing(this.state, messages.slice(excess));
   }
 }

@@ -26,7 +26,7 @@ import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
 import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
-import { unavailable } from './unavailable.js';
+import { notTried, unavailable } from './unavailable.js';
 
 /** Characters of events that wait for a store which can't be written; beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
@@ -109,7 +109,7 @@ export class LogWriter {
       const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
       if (this.#broken) return reject(unavailable(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
-      if (options.refusable && this.#retry.waiting) return reject(unavailable(this.#retry.error));
+      if (options.refusable && this.#retry.waiting) return reject(notTried(this.#retry.error));
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
     });
@@ -186,13 +186,12 @@ export class LogWriter {
   }
 
   #write(group: Group, entries: readonly Entry[]): void {
-    const { dedupe, opens, close } = group.options ?? {};
+    const { opens, close } = group.options ?? {};
     const ends = endsOf(group, entries);
     const activity = this.#activityAfter(entries);
     const options: AppendOptions = {
       term: this.term,
       batch: ++this.#batch,
-      ...(dedupe && { dedupe }),
       ...(opens && { opens }),
       ...(ends && { ends }),
       ...(activity && { activity }),
@@ -278,7 +277,7 @@ export class LogWriter {
         this.#retry.failed(error);
       } else this.#retry.succeeded();
       this.#deliver();
-      const refused = unavailable(code === 'UNKNOWN' ? new StoreError('UNAVAILABLE', 'Not tried') : error);
+      const refused = notTried(error);
       for (const other of groups) if (!isKept(other)) other.waiter?.reject(refused);
       return;
     }
@@ -304,11 +303,11 @@ export class LogWriter {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    void this.#cutter.trim();
+    this.#cutter.trim();
   }
 
   /** Cuts what has become too old. */
-  expire(): MaybePromise<void> {
-    return this.#broken ? undefined : this.#cutter.expire();
+  async expire(): Promise<void> {
+    if (!this.#broken) await this.#cutter.expire();
   }
 }

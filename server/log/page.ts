@@ -1,8 +1,10 @@
+import { formatHistoryCursor, parseHistoryCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { HistoryPage } from '../../shared/operation-types.js';
 import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
-import { messagePage } from './snapshot.js';
+import { pathTo } from './snapshot.js';
 
 /** Messages that are read at once: what is read and does not fit was read for nothing. */
 const STEP = 16;
@@ -14,25 +16,54 @@ export interface PageBounds {
 }
 
 /**
- * Up to `limit` messages of a folded log before the ordinal `before` that fit a size, oldest first; at least one, where there is one. `start` is the
- * ordinal where the page before ends: of rows that the store has lost too, or they would be asked for for ever.
+ * A page of a folded log's history, up to just before a cursor or, without one, up to its end.
+ *
+ * @throws GatewayError `CURSOR_GONE` for a cursor of another conversation, `INVALID_PARAMS` for what is none
  */
-export function boundedPage(
+export async function historyPage(
   log: LogView,
-  before: number,
+  before: string | undefined,
+  bounds: PageBounds,
+): Promise<HistoryPage> {
+  const end = before === undefined ? log.state.tip : await endBefore(before, log);
+  const { messages, hasMore } = await boundedPage(log, end, bounds);
+  const cursor = hasMore ? formatHistoryCursor(log.ref.epoch, messages[0]!.id) : null;
+  return { messages, cursor, hasMore };
+}
+
+async function endBefore(before: string, log: LogView): Promise<string | null> {
+  const place = parseHistoryCursor(before);
+  if (place && place.epoch !== log.ref.epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
+  const [message] = place ? await pathTo(log, place.messageId, 1) : [];
+  if (message) return message.parentId ?? null;
+  const reason = 'not a cursor of this history';
+  throw new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `before: ${reason}`,
+    details: [{ path: 'before', message: reason }],
+  });
+}
+
+/**
+ * Up to `limit` messages up to one that fit a size, oldest first; at least one, where there is one. What the store has lost is not said to
+ * be there, or it would be asked for for ever.
+ */
+async function boundedPage(
+  log: LogView,
+  tip: string | null,
   { limit, bytes }: PageBounds,
-): MaybePromise<{ readonly messages: readonly Message[]; readonly start: number }> {
-  const last = Math.min(before, log.messageCount);
-  const first = Math.max(0, last - limit);
-  const collect = (end: number, kept: readonly Message[], left: number): ReturnType<typeof boundedPage> => {
-    if (end <= first) return { messages: kept, start: first };
-    const start = Math.max(first, end - STEP);
-    return andThen(messagePage(log, end, end - start), (read) => {
-      const { messages, room } = lastThatFit(read, left, kept.length === 0 ? 1 : 0);
-      const all = [...messages, ...kept];
-      if (messages.length < read.length) return { messages: all, start: end - messages.length };
-      return collect(start, all, room);
-    });
-  };
-  return collect(last, [], bytes);
+): Promise<Omit<HistoryPage, 'cursor'>> {
+  let kept: readonly Message[] = [];
+  let left = bytes;
+  let end = tip;
+  while (end !== null && kept.length < limit) {
+    const wanted = Math.min(STEP, limit - kept.length);
+    const read = await pathTo(log, end, wanted);
+    const { messages, room } = lastThatFit(read, left, kept.length === 0 ? 1 : 0);
+    kept = [...messages, ...kept];
+    left = room;
+    if (messages.length < read.length) break;
+    end = read.length < wanted ? null : (read[0]!.parentId ?? null);
+  }
+  return { messages: kept, hasMore: end !== null };
 }

@@ -1,8 +1,7 @@
-import { initialState } from '../../shared/fold.js';
-import type { Checkpoint, StoredEvent } from '../stores/store.js';
+import { type Checkpoint, firstCheckpoint, type StoredEvent } from '../stores/store.js';
 
 /** The fold before any event. */
-const BEGINNING: Checkpoint = Object.freeze({ seq: 0, state: initialState, messageCount: 0 });
+const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint(null));
 
 /** What is kept of a log: from which event on, how much that is, and what was folded before. */
 export class RetainedRange {

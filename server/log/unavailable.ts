@@ -20,6 +20,11 @@ export function unavailable(error: unknown): GatewayError {
   });
 }
 
+/** What a caller is told whose write was not tried, whatever became of others: that is known. */
+export function notTried(cause: unknown): GatewayError {
+  return unavailable(new StoreError('UNAVAILABLE', 'Not tried', { cause }));
+}
+
 /** A call of the store whose failure is what callers are told of one. */
 export function asUnavailable<T>(call: () => MaybePromise<T>): MaybePromise<T> {
   const failed = (error: unknown): never => {

@@ -1,13 +1,11 @@
-import { GatewayError } from '../../shared/errors.js';
-import type { MethodContext } from '../../shared/method.js';
-import { settleWithin } from '../deadline.js';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { GatewayError, GuardError } from '../../shared/errors.js';
+import type { ContextChannels, MethodContext, ParentSpan } from '../../shared/method.js';
+import { settleWithin } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { admit } from './admit.js';
-import { CallContext } from './call-context.js';
+import { accept, check, type Outcome } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
-import { validResult } from './result.js';
-import { MethodStream } from './stream.js';
 
 /** Bounds of one call. */
 export interface CallLimits {
@@ -49,24 +47,6 @@ export function callMethod(
   return outcome;
 }
 
-/**
- * Calls a streaming method. The checks and the handler run at the first `next()`, or at `open()` for callers that must know of a
- * denial before they answer. See `MethodStream`.
- *
- * @throws GatewayError `INVALID_REQUEST` for a method that does not stream.
- */
-export function streamMethod(
-  entry: MethodEntry,
-  params: unknown,
-  context: MethodContext,
-  closed?: () => void,
-): MethodStream {
-  if (!entry.stream) {
-    throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is not a streaming method` });
-  }
-  return new MethodStream(entry, params, context, closed);
-}
-
 function handle(
   entry: MethodEntry,
   input: unknown,
@@ -93,4 +73,164 @@ function finish(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
     });
   }
   return validResult(entry, value);
+}
+
+/** How long a guard may take before its silence denies the call. */
+export const GUARD_TIMEOUT_MS = 5_000;
+
+/**
+ * Decides on a call, in the order roles, schema, guard, and returns the parameters for the handler.
+ *
+ * @throws GuardError with `guardType` `role` or `custom`. What a guard throws is its `cause` and never its text.
+ * @throws GatewayError `INVALID_PARAMS`.
+ */
+export function admit(entry: MethodEntry, params: unknown, context: MethodContext): MaybePromise<unknown> {
+  const { roles, schema, guard } = entry.definition;
+  if (roles && !holdsAnyRole(context.user, roles)) {
+    throw new GuardError({
+      guardType: 'role',
+      message: `Calling ${entry.path} takes a role that you do not hold`,
+    });
+  }
+  const input = schema ? validParams(schema, params, `params of ${entry.path}`) : params;
+  if (!guard) return input;
+  return andThen(input, (valid) => andThen(guardAnswer(entry.path, guard, valid, context), () => valid));
+}
+
+/** Whether a user holds one of the roles. Names are compared exactly; roles that are no list are none. */
+export function holdsAnyRole(user: MethodContext['user'], roles: readonly string[]): boolean {
+  const held: unknown = user?.roles;
+  return Array.isArray(held) && roles.some((role) => held.includes(role));
+}
+
+function validParams(schema: StandardSchemaV1, params: unknown, what: string): MaybePromise<unknown> {
+  const outcome = check(schema, params);
+  if (params !== undefined) return andThen(outcome, (known) => accept(known, what));
+  // Callers may leave out parameters whose every field is optional, so absent ones are also tried as an empty object.
+  return andThen(outcome, (absent) =>
+    absent.issues
+      ? andThen(check(schema, {}), (empty) => accept(namesFields(empty) ? empty : absent, what))
+      : absent.value,
+  );
+}
+
+function namesFields(outcome: Outcome): boolean {
+  return !outcome.issues || outcome.issues.some((issue) => issue.path !== '');
+}
+
+type Guard = NonNullable<MethodEntry['definition']['guard']>;
+
+function guardAnswer(
+  path: string,
+  guard: Guard,
+  params: unknown,
+  context: MethodContext,
+): MaybePromise<void> {
+  let answer: unknown;
+  try {
+    answer = guard(context, params);
+  } catch (cause) {
+    throw denial(path, cause);
+  }
+  if (!isPromise(answer)) return requireTrue(path, answer);
+  const timely = settleWithin(answer, GUARD_TIMEOUT_MS, () => ({
+    error: new GatewayError({ code: 'TIMEOUT' }),
+  }));
+  return timely.then(
+    (value) => requireTrue(path, value),
+    (cause: unknown) => {
+      throw denial(path, cause);
+    },
+  );
+}
+
+function requireTrue(path: string, answer: unknown): void {
+  if (answer !== true) throw denial(path);
+}
+
+function denial(path: string, cause?: unknown): GuardError {
+  return new GuardError({ guardType: 'custom', message: `The guard of ${path} denied the call`, cause });
+}
+
+/**
+ * The context of one call: the caller's, with a signal of its own that also ends with the call's time. Most handlers never look
+ * at the signal, so it is made when it is first read.
+ */
+export class CallContext implements MethodContext {
+  readonly user: MethodContext['user'];
+  readonly metadata: MethodContext['metadata'];
+  readonly traceId: string;
+  declare readonly parentSpan?: ParentSpan;
+  declare readonly lastEventId?: string;
+  declare readonly channels?: ContextChannels;
+  readonly emit: MethodContext['emit'];
+  readonly #caller: MethodContext;
+  #controller: AbortController | undefined;
+  #abortion: { readonly reason: unknown } | undefined;
+  #unlink: (() => void) | undefined;
+  #released = false;
+
+  constructor(caller: MethodContext) {
+    this.#caller = caller;
+    this.user = caller.user;
+    this.metadata = caller.metadata;
+    this.traceId = caller.traceId;
+    if (caller.parentSpan) this.parentSpan = caller.parentSpan;
+    if (caller.lastEventId !== undefined) this.lastEventId = caller.lastEventId;
+    if (caller.channels) this.channels = caller.channels;
+    this.emit = (name, payload) => caller.emit(name, payload);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal;
+    this.#controller = new AbortController();
+    if (this.#abortion) this.#controller.abort(this.#abortion.reason);
+    else if (!this.#released) this.#link(this.#caller.signal);
+    return this.#controller.signal;
+  }
+
+  /** Aborts the call's signal, not the caller's. */
+  abort(reason: unknown): void {
+    this.#abortion ??= { reason };
+    this.#controller?.abort(reason);
+  }
+
+  /** Ends the call: from now on the caller's signal, which may outlive many calls, no longer holds this one. */
+  release(): void {
+    this.#released = true;
+    this.#unlink?.();
+    this.#unlink = undefined;
+  }
+
+  #link(outer: AbortSignal): void {
+    if (outer.aborted) {
+      this.abort(outer.reason);
+      return;
+    }
+    const forward = () => this.abort(outer.reason);
+    outer.addEventListener('abort', forward, { once: true });
+    this.#unlink = () => outer.removeEventListener('abort', forward);
+  }
+}
+
+/**
+ * Validates a result, or one item of a stream, with the method's result schema, if it has one.
+ *
+ * @throws GatewayError `INTERNAL`: the fault is the method's. Which fields are wrong is said in its `cause` alone, for the log.
+ */
+export function validResult(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
+  const { result } = entry.definition;
+  return result ? andThen(check(result, value), (outcome) => acceptResult(entry.path, outcome)) : value;
+}
+
+function acceptResult(path: string, outcome: Outcome): unknown {
+  try {
+    return accept(outcome, `result of ${path}`);
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: `The result of ${path} does not match its result schema`,
+      cause,
+    });
+  }
 }

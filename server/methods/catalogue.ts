@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { MethodContext } from '../../shared/method.js';
 import type { MethodSummary } from '../../shared/operation-types.js';
 import { type JsonSchemaConversion, toJsonSchema } from '../schema/json-schema.js';
-import { holdsAnyRole } from './admit.js';
+import { holdsAnyRole } from './call.js';
 import type { MethodEntry } from './flatten.js';
 
 export { listPayloads } from '../schema/payloads.js';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 
 const storage = new AsyncLocalStorage<MethodContext>();
 

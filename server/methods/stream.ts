@@ -2,13 +2,11 @@ import { GatewayError } from '../../shared/errors.js';
 import type { StreamItem } from '../../shared/frames.js';
 import type { MethodContext } from '../../shared/method.js';
 import { isTracked } from '../../shared/tracked.js';
-import { startDeadline } from '../deadline.js';
+import { startDeadline } from '../async/deadline.js';
 import type { StreamObserver } from '../diagnostics/invocation.js';
-import { admit } from './admit.js';
-import { CallContext } from './call-context.js';
+import { admit, CallContext, validResult } from './call.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
-import { validResult } from './result.js';
 
 /** How long `return()` waits for the method's own clean-up before it abandons the generator. */
 export const RETURN_GRACE_MS = 1_000;
@@ -234,4 +232,22 @@ function noResult(path: string): GatewayError {
     code: 'INTERNAL',
     message: `The async iterator of ${path} answered with something else than { done, value }`,
   });
+}
+
+/**
+ * Calls a streaming method. The checks and the handler run at the first `next()`, or at `open()` for callers that must know of a
+ * denial before they answer. See `MethodStream`.
+ *
+ * @throws GatewayError `INVALID_REQUEST` for a method that does not stream.
+ */
+export function streamMethod(
+  entry: MethodEntry,
+  params: unknown,
+  context: MethodContext,
+  closed?: () => void,
+): MethodStream {
+  if (!entry.stream) {
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is not a streaming method` });
+  }
+  return new MethodStream(entry, params, context, closed);
 }

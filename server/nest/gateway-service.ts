@@ -3,8 +3,8 @@ import type { From, ResultOf, SendParams } from '../../shared/operation-types.js
 import type { App } from '../apps/define-app.js';
 import type { UserLike } from '../auth/types.js';
 import type { Gateway } from '../gateway.js';
-import type { ExecuteOptions } from '../host/session-handle.js';
-import type { ServedOperation } from '../transports/handle-options.js';
+import type { ExecuteOptions } from '../host/execute-options.js';
+import type { ServedOperation } from '../transports/request.js';
 import { type Exchange, exchangeOf, type HostResponse, takeOver } from './exchange.js';
 import { appOf } from './injected-app.js';
 import type { GatewayHostOptions } from './options.js';

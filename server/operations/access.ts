@@ -1,12 +1,13 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { AppSummary } from '../../shared/operation-types.js';
+import { settleWithin } from '../async/deadline.js';
 import type { Identity } from '../auth/types.js';
-import { settleWithin } from '../deadline.js';
+import type { AccessedOperation, Allowance } from '../config/access.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { GUARD_TIMEOUT_MS } from '../methods/admit.js';
+import { GUARD_TIMEOUT_MS } from '../methods/call.js';
 import type { SessionRef } from '../stores/store.js';
 import { type Brought, checkBrought } from './client-messages.js';
-import type { AccessedOperation, Allowance, OperationEnvironment } from './environment.js';
+import type { OperationEnvironment } from './environment.js';
 
 type AccessEnvironment = Pick<
   OperationEnvironment,

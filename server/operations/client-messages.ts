@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type { SendParams } from '../../shared/operation-types.js';
-import type { ClientMessages } from './environment.js';
+import type { ClientMessages } from '../config/access.js';
 
 /**
  * Checks what messages of a client say of themselves: they become part of the history that the app answers.

@@ -1,13 +1,12 @@
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import { eventType } from '../apps/publish-options.js';
 import { unauthenticated } from '../auth/refusal.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { holdsAnyRole } from '../methods/admit.js';
-import { callMethod, streamMethod } from '../methods/call.js';
+import { callMethod, holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
-import type { MethodStream } from '../methods/stream.js';
-import { eventType } from '../publish-options.js';
+import { type MethodStream, streamMethod } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
@@ -146,21 +145,20 @@ class InvokeContext implements MethodContext {
     const session = this.#session;
     if (!session) return this.#env.notify({ type: 'custom', name, payload });
     const failed = (error: unknown): void => this.#env.report(error, `emitting ${printable(name)}`);
-    const emit = (): void => session.emitCustom(name, payload);
     // The host's listeners hear it also where the session cannot begin.
     const unlogged = (error: unknown): void => {
       failed(error);
-      emit();
+      if (!session.writer) session.publisher.emit(name, payload);
     };
-    let opened: MaybePromise<unknown>;
     try {
-      opened = this.#begin(session);
+      const userId = this.#caller.identity.user.id;
+      const emitted = this.#env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
+      if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
+      // What is at fault is what the handler emits.
+      if (session.writer) throw error;
       unlogged(error);
-      return;
     }
-    if (isPromise(opened)) opened.then(emit, unlogged).catch(failed);
-    else emit();
   }
 
   async #publish(
@@ -169,13 +167,12 @@ class InvokeContext implements MethodContext {
     payload: unknown,
     options: PublishOptions | undefined,
   ): Promise<void> {
-    const type = eventType(options);
-    await this.#begin(session);
-    session.publish(channel, type, payload);
-  }
-
-  #begin(session: Session): MaybePromise<unknown> {
-    return session.hold({ userId: this.#caller.identity.user.id });
+    const published = { channel, event: eventType(options), payload, stored: false };
+    await this.#env.sessions.perform(session.ref, {
+      type: 'publish',
+      ...published,
+      userId: this.#caller.identity.user.id,
+    });
   }
 }
 

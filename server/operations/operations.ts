@@ -1,34 +1,52 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import type { Accepted, ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
+import type {
+  Accepted,
+  ParamsOf,
+  ResultOf,
+  RunResult,
+  SubscribeTarget,
+} from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { authExpiry } from '../auth/expiry.js';
+import type { AccessedOperation } from '../config/access.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
-import { boundedPage } from '../log/page.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
-import type { SentMessage } from '../sessions/message-sender.js';
+import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { Session } from '../sessions/session.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
-import { IDLE, type SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
-import type { AccessedOperation, OperationEnvironment } from './environment.js';
+import type { OperationEnvironment } from './environment.js';
 import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
 import { readParams } from './params.js';
+import { type Authorize, Reading } from './reading.js';
 import { traceOf } from './trace-of.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, 'send' | 'invoke'>;
 
-/** A message that was accepted, with what a transport needs to follow its run. */
-export interface Sent extends SentMessage {
+/** A run that can be followed. */
+export interface Followed {
+  readonly runId: string;
   readonly session: Session;
+  /** Place just before its `message_accepted`. */
+  readonly cursor: string;
+  readonly result: Promise<RunResult>;
+}
+
+/** A message that was accepted, with what a transport needs to follow its run. */
+export interface Sent extends Followed {
   readonly accepted: Accepted;
+  /** Whether an earlier send with its key had been accepted. */
+  readonly repeated: boolean;
 }
 
 /** A tool call that belongs to no run. */
@@ -47,11 +65,11 @@ const READS: ReadonlySet<PlainOperation> = new Set([
   'apps',
   'status',
   'methods',
+  'run',
   'openapi',
   'asyncapi',
   'ticket',
 ]);
-const PAGE = 50;
 
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
@@ -65,12 +83,15 @@ export class Operations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
   readonly #room: Room;
+  readonly #reading: Reading;
   readonly #invokeEnv: InvokeEnvironment;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new Room(env.store, env.quotas);
+    const authorize: Authorize = (...asked) => this.#authorize(...asked);
+    this.#reading = new Reading(env, this.#access, authorize);
     this.#invokeEnv = { ...env, access: this.#access };
   }
 
@@ -81,11 +102,16 @@ export class Operations {
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
     if (READS.has(name)) this.#env.quotas.reads.take(caller.identity);
-    return this.#handlers[name](readParams(name, raw), caller) as MaybePromise<ResultOf<Name>>;
+    const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
+    return done as MaybePromise<ResultOf<Name>>;
   }
 
   /** Sends a message; resolves once it is accepted. @throws GatewayError */
   async send(raw: unknown, caller: Caller): Promise<Sent> {
+    return asUnavailable(() => this.#send(raw, caller));
+  }
+
+  async #send(raw: unknown, caller: Caller): Promise<Sent> {
     const params = readParams('send', raw);
     const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = params;
     const { user, userKey, scope } = caller.identity;
@@ -112,8 +138,17 @@ export class Operations {
         return this.#room.check(session.ref);
       },
     });
-    const { runId, position, cursor } = sent;
-    return { ...sent, session, accepted: { runId, message: sent.message, position, cursor } };
+    const { repeated, result, ...accepted } = sent;
+    const { runId, cursor } = accepted;
+    return { runId, session, cursor, repeated, result, accepted };
+  }
+
+  /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
+  async follow(raw: unknown, caller: Caller): Promise<Followed> {
+    const params = readParams('run', raw);
+    const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
+    const { runId, result } = record;
+    return { runId, session, cursor, result: result ? Promise.resolve(result) : session.resultOf(runId) };
   }
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
@@ -149,7 +184,8 @@ export class Operations {
 
   /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
-    await this.#env.sessions.discard(await this.#authorize(sessionId, 'close', caller));
+    const ref = await this.#authorize(sessionId, 'close', caller);
+    await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
   /** The apps that somebody may use. */
@@ -175,7 +211,8 @@ export class Operations {
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
       const session = await this.#subscribable(sessionId, connection.identity);
-      followed.push({ id: session.id, ...(await connection.follow(session, target)) });
+      const place = await asUnavailable(() => connection.follow(session, target));
+      followed.push({ id: session.id, ...place });
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
@@ -205,33 +242,33 @@ export class Operations {
   readonly #handlers: Handlers = {
     subscribe: (params, caller) => this.#subscribe(params, caller),
     abort: async ({ sessionId, runId, reason }, caller) => {
-      const session = await this.#held(sessionId, 'abort', caller);
-      return { aborted: await session.runs.abort(runId, reason) };
+      return { aborted: await this.#perform(sessionId, caller, { type: 'abort', runId, reason }) };
     },
     close: async ({ sessionId }, caller) => {
-      const session = await this.#held(sessionId, 'close', caller);
-      await session.close('closed');
+      await this.#perform(sessionId, caller, { type: 'close', reason: 'closed' });
       return { ok: true };
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
-      const session = await this.#held(sessionId, 'tool-response', caller);
-      await session.runs.respond(callId, { ...answer, by: caller.identity.user.id });
+      const by = caller.identity.user.id;
+      const ref = await this.#authorize(sessionId, 'tool-response', caller);
+      await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by } });
       return { ok: true };
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
       this.#assertOpen();
       this.#env.quotas.sends.take(caller.identity);
-      const session = this.#env.sessions.get(await this.#authorize(sessionId, 'channel', caller));
-      await this.#room.check(session.ref);
-      await session.hold({ userId: caller.identity.user.id });
-      await session.publishStored(channel, type, payload ?? null);
+      const ref = await this.#authorize(sessionId, 'channel', caller);
+      await this.#room.check(ref);
+      const published = { channel, event: type, payload: payload ?? null, userId: caller.identity.user.id };
+      await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
       return { ok: true };
     },
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
-    history: (params, caller) => this.#history(params, caller),
-    sessions: (params, caller) => this.#sessions(params, caller),
+    history: (params, caller) => this.#reading.history(params, caller),
+    sessions: (params, caller) => this.#reading.sessions(params, caller),
     apps: (_params, { identity }) => andThen(this.#access.apps(identity), (apps) => ({ apps })),
-    status: (params, caller) => this.#status(params, caller),
+    status: (params, caller) => this.#reading.status(params, caller),
+    run: (params, caller) => this.#reading.run(params, caller),
     methods: (_params, caller) => ({
       version: 1,
       methods: listMethods(this.#env.methods, caller.identity.user),
@@ -283,63 +320,13 @@ export class Operations {
     return { subscriptions: connection.sessionIds };
   }
 
-  async #history(params: ParamsOf<'history'>, caller: Caller): Promise<ResultOf<'history'>> {
-    const { sessionId, limit = PAGE, before } = params;
-    const session = await this.#existing(sessionId, 'history', caller);
-    const log = session.log!;
-    await log.folded();
-    const end = before === undefined ? log.messageCount : ordinalOf(before, log.ref.epoch);
-    const { messages, start } = await boundedPage(log, end, { limit, bytes: log.pageBytes });
-    return { messages, cursor: start > 0 ? `${log.ref.epoch}.${start}` : null, hasMore: start > 0 };
-  }
-
-  async #sessions(params: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
-    const { limit = PAGE, before } = params;
-    const place = before === undefined ? undefined : Number(before);
-    if (place !== undefined && !Number.isSafeInteger(place))
-      throw invalid('before', 'not a cursor of this list');
-    const page = await this.#env.store.list(caller.identity.scope, { limit, before: place });
-    const sessions = [];
-    for (const { ref, createdAt, updatedAt, activity = IDLE } of page.records) {
-      const sessionId = this.#env.apps.format(ref.app, ref.name);
-      if (!(await this.#access.mayUse(ref.app, caller.identity))) continue;
-      if (!(await this.#access.mayReach(ref, 'sessions', caller.identity))) continue;
-      sessions.push({ sessionId, app: ref.app, status: activity.status, createdAt, updatedAt });
-    }
-    return { sessions, cursor: page.next === null ? null : String(page.next) };
-  }
-
-  async #status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {
-    if (sessionId === undefined) {
-      const { gatewayId, state } = this.#env;
-      return {
-        gatewayId,
-        protocol: PROTOCOL_RANGE,
-        draining: state.draining,
-        user: { id: caller.identity.user.id },
-      };
-    }
-    const session = await this.#existing(sessionId, 'status', caller);
-    const log = session.log!;
-    const { first, head, cursor } = log;
-    return {
-      sessionId: session.id,
-      app: session.ref.app,
-      ...session.describe(),
-      epoch: log.ref.epoch,
-      first,
-      head,
-      cursor,
-    };
-  }
-
-  async #existing(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
-    return this.#env.sessions.existing(await this.#authorize(sessionId, operation, caller));
-  }
-
-  /** The same to work on: it is held here. */
-  async #held(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
-    return this.#env.sessions.held(await this.#authorize(sessionId, operation, caller));
+  /** Does work that is called as its operation is. */
+  async #perform<Input extends Extract<SessionInput, { readonly type: OperationName }>>(
+    sessionId: string,
+    caller: Caller,
+    input: Input,
+  ): Promise<OutputOf<Input>> {
+    return this.#env.sessions.perform(await this.#authorize(sessionId, input.type, caller), input);
   }
 
   /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
@@ -355,22 +342,4 @@ export class Operations {
   #assertOpen(): void {
     if (this.#env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
   }
-}
-
-/** Reads a history cursor. @throws GatewayError `CURSOR_GONE` for one of another log */
-function ordinalOf(before: string, epoch: string): number {
-  const at = before.lastIndexOf('.');
-  const ordinal = Number(before.slice(at + 1));
-  if (at < 0 || !Number.isSafeInteger(ordinal) || ordinal < 0)
-    throw invalid('before', 'not a cursor of this history');
-  if (before.slice(0, at) !== epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
-  return ordinal;
-}
-
-function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
 import type { Identity } from '../auth/types.js';
 import { type Dialect, DialectSink, NOWHERE, type TextSink } from '../delivery/dialect.js';
-import { objectForm } from '../delivery/object-form.js';
+import { objectForm } from '../delivery/wire-form.js';
 import { type HostEnvironment, startOf } from '../host/open-session.js';
 import { newConnectionId } from '../ids.js';
 import { SseSink } from '../transports/http/sse-sink.js';

@@ -1,17 +1,11 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { HostEnvironment } from '../host/open-session.js';
-import type { Lifecycle } from '../lifecycle.js';
-import type { MaybePromise } from '../maybe-promise.js';
-import type { GatewayPlugin, PluginContext, PluginRequest, RouteOptions } from './plugin.js';
+import type { Lifecycle } from '../lifecycle/lifecycle.js';
+import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
+import type { GatewayPlugin, PluginContext } from './plugin.js';
 import { openPluginSession } from './plugin-session.js';
 import { describeTools } from './tool-description.js';
-
-/** A route of a plugin. */
-export interface PluginRoute {
-  readonly handle: (request: PluginRequest) => MaybePromise<void>;
-  readonly options: RouteOptions;
-}
 
 /** What of a gateway its plugins reach. */
 export interface PluginEnvironment {
@@ -24,7 +18,7 @@ export interface PluginEnvironment {
 }
 
 /** The plugins of a gateway and their routes. */
-export class PluginHost {
+export class PluginHost implements PluginRoutes {
   readonly #env: PluginEnvironment;
   readonly #plugins: GatewayPlugin[] = [];
   readonly #routes = new Map<string, PluginRoute>();

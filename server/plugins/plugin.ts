@@ -1,44 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GatewayError } from '../../shared/gateway-error.js';
+import type { ServerResponse } from 'node:http';
 import type { AppSummary } from '../../shared/operation-types.js';
+import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
-import type { HostEventsOptions, SessionHandle } from '../host/session-handle.js';
-import type { LifecycleEvent, LifecycleListener } from '../lifecycle.js';
+import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
 
+import type { PluginRequest, RouteOptions } from '../transports/http/plugin-route.js';
+
 export type { Dialect, Encoded };
-
-/** A request to a plugin's route. The gateway has checked its host and origin. */
-export interface PluginRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Path below the mount, with what follows the route's path. */
-  readonly path: string;
-  /** Who calls, by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
-  authenticate(): Promise<Identity>;
-  /** The JSON body, within the gateway's bounds. @throws GatewayError */
-  body(): Promise<unknown>;
-}
-
-/** How a plugin's route is served. */
-export interface RouteOptions {
-  /** Methods it takes; others are answered with 405, and preflights of listed origins by the gateway. @default any */
-  readonly methods?: readonly string[];
-  /** Request headers that browsers of listed origins may send, besides the gateway's own. */
-  readonly requestHeaders?: readonly string[];
-  /** Response headers that browsers of listed origins may read, besides the gateway's own. */
-  readonly exposedHeaders?: readonly string[];
-  /**
-   * Answers with an error that the gateway met before the handler, or that the handler threw; its text may be shown. The response may
-   * have begun. @default the gateway's own form
-   */
-  readonly fail?: (error: GatewayError, response: ServerResponse) => void;
-}
 
 /** A tool as other protocols list it. */
 export interface ToolDescription {

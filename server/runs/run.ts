@@ -1,21 +1,32 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
+import type { ActiveRun } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
-import type { Context } from '../async-context.js';
+import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
+
+/** The answer of a run so far as its end tells it: what it follows is the fold's to say. */
+export function answerOf({ message }: ActiveRun): Message {
+  const { parentId: _, ...answer } = message;
+  return answer;
+}
 
 /** Everything a run is started with. */
 export interface RunRequest {
   readonly runId: string;
   readonly message: Message;
   readonly preceding: readonly Message[];
+  /** Ids of these messages that the caller chose. */
+  readonly ownIds?: readonly string[];
   readonly onBusy: OnBusy;
   readonly key: string | undefined;
+  /** SHA-256 of the canonical body that the key was sent with, base64url. */
+  readonly hash?: string | undefined;
   readonly user: UserContext | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
@@ -33,10 +44,8 @@ export class Run {
   readonly resumed: Message | null;
   /** The context in which it was accepted: its app runs there, whoever started, answered or ended it; from its start on with its trace. */
   context: Context;
-  /** Resolves when `message_end` is acknowledged; rejects only with `SHUTTING_DOWN`, when another process goes on with the run. */
+  /** Settles when it is over in this process: with its end, or `lost` where that could not be stored here; rejects when another process goes on with it. */
   readonly ended: Promise<RunResult>;
-  /** Place just before `message_accepted`; set once that is acknowledged. */
-  acceptedAfter = 0;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
   doomed = false;

@@ -1,14 +1,41 @@
+import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { LoggedEventData } from '../../shared/events.js';
+import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import { isToolResult, type Tool, type ToolContext, type ToolOutput } from '../apps/tool.js';
+import type { ClientTool, ToolSession } from '../apps/application.js';
+import { isToolResult, type Tool, type ToolContext, type ToolOutput, type ToolSet } from '../apps/tool.js';
 import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { Answer } from './questions.js';
-import type { RunContext } from './run-context.js';
+import type { Resumption } from './resumption.js';
 import { ToolCallError } from './tool-error.js';
+
+/** What calls a tool: a run, or a call of its own. Once that is over, nothing of it has an effect. */
+export interface ToolCaller {
+  readonly gatewayId: string;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  /** Settles when the end of the run is stored, or the call is over. */
+  readonly over: Promise<unknown>;
+  readonly user: UserContext | null;
+  readonly session: ToolSession;
+  readonly tools: ToolSet;
+  /** Tools that the sender brought along; the app's own go first. */
+  readonly clientTools: readonly ClientTool[];
+  /** What a former process had asked in this run. */
+  readonly resumption: Resumption | null;
+  /** Logs an event. */
+  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void;
+  /** The same, and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once it is over */
+  commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void>;
+  /** Opens a question, tells the clients, and resolves with the accepted answer. Never resolves once it is over. */
+  ask(callId: string, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer>;
+  progress(data: LoggedEventData['tool_progress']): void;
+  /** Logs an error of the app's code for its operators. */
+  report(error: unknown, what: string): void;
+}
 
 interface Call {
   readonly callId: string;
@@ -18,26 +45,26 @@ interface Call {
 }
 
 /** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
-export async function callTool(run: RunContext, name: string, input: unknown): Promise<unknown> {
+export async function callTool(run: ToolCaller, name: string, input: unknown): Promise<unknown> {
   const asked = run.resumption?.takeCall(name, input) ?? null;
   const call = { callId: asked?.callId ?? newCallId(), toolName: name, asked, runId: run.runId };
   return traceTool(run, call, () => callLogged(run, call, input));
 }
 
-async function callLogged(run: RunContext, call: Call, input: unknown): Promise<unknown> {
+async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
   const { callId, toolName: name, asked } = call;
-  if (!asked) run.emit('tool_use', { callId, name, input });
+  if (!asked) run.append('tool_use', { callId, name, input });
   try {
     return logResult(run, call, await perform(run, call, input));
   } catch (error) {
     const failure = toFailure(run, call, error);
-    run.emit('tool_result', { callId, name, output: failure.message, isError: true });
+    run.append('tool_result', { callId, name, output: failure.message, isError: true });
     throw failure;
   }
 }
 
 /** Calls a tool outside of a run: its result as content, a failure as an error result. Never rejects. */
-export async function callToolAlone(run: RunContext, call: Call, input: unknown): Promise<ToolOutput> {
+export async function callToolAlone(run: ToolCaller, call: Call, input: unknown): Promise<ToolOutput> {
   try {
     return await traceTool(run, call, () => answerAlone(run, call, input));
   } catch (error) {
@@ -46,7 +73,7 @@ export async function callToolAlone(run: RunContext, call: Call, input: unknown)
   }
 }
 
-async function answerAlone(run: RunContext, call: Call, input: unknown): Promise<ToolOutput> {
+async function answerAlone(run: ToolCaller, call: Call, input: unknown): Promise<ToolOutput> {
   try {
     return toOutput(await perform(run, call, input));
   } catch (error) {
@@ -55,7 +82,7 @@ async function answerAlone(run: RunContext, call: Call, input: unknown): Promise
 }
 
 /** Finds the tool, asks where it must, and lets it answer. */
-function perform(run: RunContext, call: Call, input: unknown): Promise<unknown> {
+function perform(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
   const { toolName: name } = call;
   const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(run.tools, name)
     ? run.tools[name]
@@ -68,7 +95,7 @@ function perform(run: RunContext, call: Call, input: unknown): Promise<unknown> 
 }
 
 async function performOwn(
-  run: RunContext,
+  run: ToolCaller,
   tool: Tool<unknown, unknown>,
   call: Call,
   raw: unknown,
@@ -108,10 +135,10 @@ function toOutput(result: unknown): ToolOutput {
   return { content: [{ type: 'text', text: JSON.stringify(result) }], structured: result };
 }
 
-function logResult(run: RunContext, call: Call, result: unknown): unknown {
+function logResult(run: ToolCaller, call: Call, result: unknown): unknown {
   const { callId, toolName: name } = call;
   if (!isToolResult(result)) {
-    run.emit('tool_result', { callId, name, output: result ?? null, isError: false });
+    run.append('tool_result', { callId, name, output: result ?? null, isError: false });
     return result;
   }
   const { content, structured, isError = false } = result;
@@ -120,13 +147,13 @@ function logResult(run: RunContext, call: Call, result: unknown): unknown {
     throw new ToolCallError(call, text || 'The tool reported an error');
   }
   const output = structured === undefined ? { content } : { content, structured };
-  run.emit('tool_result', { callId, name, output, isError });
+  run.append('tool_result', { callId, name, output, isError });
   return structured ?? result;
 }
 
 /** Asks for confirmation and waits for the answer; `input` in it has been checked. */
 export function confirmation(
-  run: RunContext,
+  run: ToolCaller,
   asked: LoggedEventData['tool_confirmation_required'],
   { announced, check }: { readonly announced: boolean; check(input: unknown): Promise<unknown> },
 ): Promise<Answer> {
@@ -134,7 +161,7 @@ export function confirmation(
   return run.ask(
     callId,
     () => {
-      if (!announced) run.emit('tool_confirmation_required', asked);
+      if (!announced) run.append('tool_confirmation_required', asked);
     },
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
@@ -156,7 +183,7 @@ export function confirmation(
 }
 
 /** Has the user's client answer a call. */
-async function askClient(run: RunContext, schema: unknown, call: Call, input: unknown): Promise<unknown> {
+async function askClient(run: ToolCaller, schema: unknown, call: Call, input: unknown): Promise<unknown> {
   const asked = {
     callId: call.callId,
     name: call.toolName,
@@ -172,7 +199,7 @@ async function askClient(run: RunContext, schema: unknown, call: Call, input: un
 
 /** Puts a question to the session's clients; the checked answer is in `output`. */
 export function question(
-  run: RunContext,
+  run: ToolCaller,
   asked: LoggedEventData['input_required'],
   options: {
     /** It was put by a former process. */
@@ -184,7 +211,7 @@ export function question(
   return run.ask(
     callId,
     () => {
-      if (!options.announced) run.emit('input_required', asked);
+      if (!options.announced) run.append('input_required', asked);
     },
     async (answer) => {
       if (answer.approved !== false && answer.output === undefined)
@@ -198,7 +225,7 @@ export function question(
   );
 }
 
-function toolContext(run: RunContext, callId: string): ToolContext {
+function toolContext(run: ToolCaller, callId: string): ToolContext {
   return {
     get signal() {
       return run.signal;
@@ -216,7 +243,7 @@ function toolContext(run: RunContext, callId: string): ToolContext {
 }
 
 /** What the model and the clients may read of a failure: the gateway's own words, never those of an unknown error. */
-function toFailure(run: RunContext, call: Call, error: unknown): ToolCallError {
+function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
   if (error instanceof ToolCallError) return error;
   if (isGatewayError(error)) {
     const issues = Array.isArray(error.details) ? `: ${JSON.stringify(error.details)}` : '';

@@ -1,8 +1,9 @@
-import { GatewayError } from '../../shared/errors.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { SessionRef } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { MessageSender } from './message-sender.js';
+import { type OutputOf, perform, type SessionInput } from './perform.js';
 import { Session } from './session.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
@@ -54,10 +55,19 @@ export class SessionDirectory {
     return andThen(session.look(), (log) => this.#begun(session, log));
   }
 
-  /** The same to be worked on: it is held here. @throws GatewayError `SESSION_NOT_FOUND` */
-  held(ref: SessionRef): MaybePromise<Session> {
+  /** Does a piece of work in a session. @throws GatewayError `SESSION_NOT_FOUND`, and what the work itself says */
+  perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
     const session = this.get(ref);
-    return andThen(session.hold(), (log) => this.#begun(session, log));
+    const refused = (error: unknown): never => {
+      this.#forget(session);
+      throw error;
+    };
+    try {
+      const done = perform(session, input);
+      return isPromise(done) ? done.catch(refused) : done;
+    } catch (error) {
+      return refused(error);
+    }
   }
 
   #begun(session: Session, log: unknown): Session {
@@ -69,7 +79,11 @@ export class SessionDirectory {
   /** Closes a session and drops all that is kept of it. */
   async discard(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
-    if (session.closing || (await session.hold())) await session.close('discarded');
+    try {
+      await perform(session, { type: 'close', reason: 'discarded' });
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    }
     await this.#env.store.remove(ref);
     this.#forget(session);
   }

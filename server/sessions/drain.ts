@@ -1,4 +1,4 @@
-import { within } from '../deadline.js';
+import { within } from '../async/deadline.js';
 import type { SessionDirectory } from './directory.js';
 
 /** How sessions are drained. */

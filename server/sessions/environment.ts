@@ -6,7 +6,8 @@ import type { SessionRef, Store } from '../stores/store.js';
 /** What the sessions of a gateway hear and may use of it. */
 export interface SessionEnvironment {
   readonly store: Store;
-  /** This gateway, as the holder of what it acquires. */
+  readonly gatewayId: string;
+  /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
   readonly holder: string;
   readonly retention: Retention;
   /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */

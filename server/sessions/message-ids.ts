@@ -1,7 +1,25 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
+import type { LogView } from '../log/log-view.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { asUnavailable } from '../log/unavailable.js';
 import type { Run, RunRequest } from '../runs/run.js';
+
+/**
+ * Finds out that no message that left memory has an id that a caller chose. Null where nobody has to be asked.
+ *
+ * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` where the store can't say
+ */
+export function assertNotKept({ ownIds = [] }: RunRequest, log: LogWriter | null): Promise<void> | null {
+  if (!log || ownIds.length === 0 || !log.state.hasMore) return null;
+  return assertNoRows(ownIds, log.view);
+}
+
+async function assertNoRows(ids: readonly string[], log: LogView): Promise<void> {
+  const rows = await asUnavailable(() => Promise.all(ids.map((id) => log.storedMessages(id, 1))));
+  assertFree(rows.flat()[0]?.id);
+}
 
 /** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */
 export function assertNewIds(
@@ -16,6 +34,10 @@ export function assertNewIds(
     messages.find(isTaken)?.id ??
     runs.flatMap((other) => messagesOf(other.request)).find(isTaken)?.id ??
     (run && isTaken(run.message) ? run.message.id : undefined);
+  assertFree(taken);
+}
+
+function assertFree(taken: string | undefined): void {
   if (taken !== undefined) throw new GatewayError({ code: 'MESSAGE_EXISTS', details: { messageId: taken } });
 }
 

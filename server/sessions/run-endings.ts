@@ -5,7 +5,8 @@ import type { RunResult } from '../../shared/operation-types.js';
 import type { Committed, GroupOptions } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
-import { type Ending, type Execution, endDrafts } from '../runs/execution.js';
+import { type Ending, endDrafts } from '../runs/ending.js';
+import type { Execution } from '../runs/execution.js';
 import type { Run } from '../runs/run.js';
 
 /** Runs that end because of something that is stored with their ends. */
@@ -46,7 +47,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   };
   for (const run of runs) run.doomed = true;
   try {
-    const committed = await log.commit(drafts, { ...options, ends: runs.map(endOf), acknowledged });
+    const committed = await log.commit(drafts, { ...options, ends: runs.map(({ id }) => id), acknowledged });
     if (committed.duplicate) return committed;
     const outcomes = outcomesOf(ends);
     for (const { run, execution } of over) {
@@ -69,11 +70,6 @@ export function endsOf(
   state: SessionState,
 ): readonly EventDraft[] {
   return execution?.endDrafts(ending, state) ?? endDrafts(run, ending, run.emptyAnswer(), null);
-}
-
-/** A run as one that an append may end. */
-export function endOf(run: Run): { readonly id: string; readonly key: string | undefined } {
-  return { id: run.id, key: run.request.key };
 }
 
 /** Whether a run has been accepted and not ended, as the log has it. */

@@ -1,67 +1,48 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { QueuedMessage } from '../../shared/fold.js';
 import type { RunRequest } from '../runs/run.js';
-import type { OpenRun } from '../stores/store.js';
+import type { NewRun, RunRecord } from '../stores/store.js';
 
 /** What of a request its session's log does not hold, because its readers are not to see it. */
-type Private = Pick<RunRequest, 'key' | 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trace'> & {
+type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trace'> & {
   readonly messageId: string;
 };
 
-/** Writes down what it takes to start a run in another process. */
-export function toOpenRun({
-  runId,
-  message,
-  key,
-  user,
-  metadata,
-  clientTools,
-  parameters,
-  trace,
-}: RunRequest): OpenRun {
-  const kept: Private = { messageId: message.id, key, user, metadata, clientTools, parameters, trace };
-  return { runId, request: JSON.stringify(kept) };
+/** Writes down what it takes to find a run and to start it in another process. */
+export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
+  const { user, metadata, clientTools, parameters, trace } = request;
+  const kept: Private = { messageId: message.id, user, metadata, clientTools, parameters, trace };
+  return { runId, ...(key !== undefined && { key, hash }), request: JSON.stringify(kept) };
 }
 
 /** What former processes left open, by run. */
-export class OpenRuns {
-  readonly #runs: ReadonlyMap<string, Private>;
+export class LeftRuns {
+  readonly #records: ReadonlyMap<string, RunRecord>;
   readonly #creator: string | undefined;
 
   /** @param creator Id of the user who began the session, for a run of which nothing else is known. */
-  constructor(runs: readonly OpenRun[], creator: string | undefined) {
-    this.#runs = new Map(runs.map(({ runId, request }) => [runId, JSON.parse(request) as Private]));
+  constructor(records: readonly RunRecord[], creator: string | undefined) {
+    this.#records = new Map(records.map((record) => [record.runId, record]));
     this.#creator = creator;
   }
 
-  /** Id of the message that a run answers, and its idempotency key. */
-  get(runId: string): Pick<Private, 'messageId' | 'key'> | undefined {
-    return this.#runs.get(runId);
+  /** Id of the message that a run answers. */
+  messageId(runId: string): string | undefined {
+    return this.#private(runId)?.messageId;
+  }
+
+  #private(runId: string): Private | undefined {
+    const request = this.#records.get(runId)?.request;
+    return request === undefined ? undefined : (JSON.parse(request) as Private);
   }
 
   request({ runId, message, preceding = [], onBusy }: QueuedMessage): RunRequest {
-    const user = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
-    const kept: Omit<Private, 'messageId'> = this.#runs.get(runId) ?? {
-      key: undefined,
-      user,
-      metadata: {},
-      clientTools: [],
-      parameters: {},
-    };
-    const { key, metadata, clientTools, parameters, trace } = kept;
-    return {
-      ...{
-        runId,
-        message,
-        preceding,
-        onBusy,
-        key,
-        user: kept.user,
-        metadata,
-        clientTools,
-        parameters,
-        trace,
-      },
-    };
+    const creator = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
+    const unknown = { user: creator, metadata: {}, clientTools: [], parameters: {} };
+    const { user, metadata, clientTools, parameters, trace }: Omit<Private, 'messageId'> =
+      this.#private(runId) ?? unknown;
+    const { key, hash } = this.#records.get(runId) ?? {};
+    const sent = { runId, message, preceding, onBusy, key, hash };
+    return { ...sent, user, metadata, clientTools, parameters, trace };
   }
 }

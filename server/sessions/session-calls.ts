@@ -8,8 +8,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { contextOutsideCalls } from '../methods/context.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
-import type { RunContext } from '../runs/run-context.js';
-import { callToolAlone } from '../runs/tool-call.js';
+import { callToolAlone, type ToolCaller } from '../runs/tool-call.js';
 import { ToolCallError } from '../runs/tool-error.js';
 import type { SessionEnvironment } from './environment.js';
 import type { Session } from './session.js';
@@ -72,7 +71,7 @@ export class SessionCalls {
 }
 
 /** One call. Nothing of it is logged but what a person has to answer. */
-class LoneCall implements RunContext {
+class LoneCall implements ToolCaller {
   readonly result: Promise<ToolOutput>;
   readonly resumption = null;
   readonly clientTools: readonly ClientTool[] = [];
@@ -109,7 +108,7 @@ class LoneCall implements RunContext {
   }
 
   get gatewayId(): string {
-    return this.#env.holder;
+    return this.#env.gatewayId;
   }
   get over(): Promise<unknown> {
     return this.result;
@@ -156,7 +155,7 @@ class LoneCall implements RunContext {
     this.#session.writer?.append(withdrawal(this.#asked, { callId: this.#callId, name, by: user.id }));
   }
 
-  emit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
+  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
     if (this.#ended) return;
     if (type === 'tool_confirmation_required') this.#asked = 'confirmation';
     else if (type === 'input_required') this.#asked = 'input';
@@ -177,8 +176,8 @@ class LoneCall implements RunContext {
     accept: (answer: Answer) => Promise<Answer>,
   ): Promise<Answer> {
     const { name, user } = this.#request;
-    const { id, watched } = this.#session;
-    if (!watched) {
+    const { id, viewers } = this.#session;
+    if (!viewers.watching) {
       const message = `A person has to agree to ${name}, and nobody follows the session ${id} where they would be asked`;
       throw new ToolCallError({ callId, toolName: name, denied: true }, message);
     }

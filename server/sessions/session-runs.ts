@@ -4,34 +4,35 @@ import type { EventDraft } from '../../shared/events.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { rootContext } from '../async-context.js';
+import { rootContext } from '../async/async-context.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
-import { isPromise } from '../maybe-promise.js';
-import { type Ending, Execution, type ExecutionHost } from '../runs/execution.js';
+import type { Ending } from '../runs/ending.js';
+import { Execution } from '../runs/execution.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
-import { Run, type RunRequest } from '../runs/run.js';
-import { type StoredSend, StoreError } from '../stores/store.js';
+import { answerOf, Run, type RunRequest } from '../runs/run.js';
+import type { RunPort } from '../runs/run-port.js';
+import { type RunRecord, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { assertNewIds } from './message-ids.js';
-import { type CausedEnding, endOf, endRuns, endsOf, isOpen } from './run-endings.js';
+import { assertNewIds, assertNotKept } from './message-ids.js';
+import { type CausedEnding, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
-import { type OpenRuns, toOpenRun } from './run-record.js';
+import { type LeftRuns, toNewRun } from './run-record.js';
 import type { Session } from './session.js';
 
-/** A message that was accepted. */
-export interface AcceptedRun {
-  readonly run: Run;
-  readonly position: number;
-  /** Of the log it was accepted in. */
-  readonly epoch: string;
-  /** Place just before `message_accepted`. */
-  readonly cursor: string;
-}
+/** A message that was accepted, or the run that its key had started before. */
+export type AcceptedRun =
+  | {
+      /** Number of runs before it. */
+      readonly position: number;
+      /** Place just before `message_accepted`. */
+      readonly cursor: string;
+    }
+  | { readonly duplicate: RunRecord };
 
 /** The runs of one session: accepts messages, lets one run at a time, and logs exactly one end for each. */
 export class SessionRuns {
@@ -61,19 +62,19 @@ export class SessionRuns {
    *
    * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it.
    */
-  async accept(request: RunRequest, hash: string): Promise<AcceptedRun | { readonly duplicate: StoredSend }> {
-    const { user, onBusy, key } = request;
-    const opened = this.#session.hold({ userId: user?.id });
-    const log = (isPromise(opened) ? await opened : opened)!;
+  async accept(request: RunRequest): Promise<AcceptedRun> {
+    const { message, preceding, metadata, onBusy, key } = request;
+    const asked = assertNotKept(request, this.#session.writer);
+    if (asked) await asked;
+    const log = this.#session.writer;
     // A close may have begun while the store was asked.
-    if (this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+    if (!log || this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     assertNewIds(request, log.state, this.queue.all());
     this.queue.check(onBusy);
     const run = new Run(request);
     const place = this.queue.add(run);
     const interrupts = onBusy === 'interrupt';
     const position = interrupts ? 0 : place;
-    const { message, preceding, metadata } = request;
     const accepted: EventDraft = {
       type: 'message_accepted',
       runId: run.id,
@@ -85,6 +86,7 @@ export class SessionRuns {
       position,
       ...(Object.keys(metadata).length > 0 && { metadata }),
     };
+    let acceptedAfter = 0;
     let behind = 0;
     let starts = false;
     try {
@@ -99,9 +101,8 @@ export class SessionRuns {
           return starts ? [accepted, ...this.#startOf(run)] : [accepted];
         },
         options: {
-          opens: toOpenRun(request),
+          opens: toNewRun(request),
           refusable: true,
-          ...(key !== undefined && { dedupe: { key, hash, runId: run.id } }),
           acknowledged: () => {
             if (starts) this.#activate(run, log);
           },
@@ -111,7 +112,7 @@ export class SessionRuns {
         this.#withdraw(run);
         return { duplicate: committed.duplicate };
       }
-      run.acceptedAfter = committed.first + behind - 1;
+      acceptedAfter = committed.first + behind - 1;
     } catch (error) {
       this.#withdraw(run);
       throw error instanceof StoreError ? unavailable(error) : error;
@@ -119,7 +120,7 @@ export class SessionRuns {
     if (run.state === 'accepting') run.state = 'queued';
     if (starts) this.#run(run, log);
     this.#advance();
-    return { run, position, epoch: log.ref.epoch, cursor: log.view.cursorAt(run.acceptedAfter) };
+    return { position, cursor: log.view.cursorAt(acceptedAfter) };
   }
 
   /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */
@@ -181,7 +182,7 @@ export class SessionRuns {
 
   #activate(run: Run, log: LogWriter): void {
     this.queue.activate(run);
-    this.#execution = new Execution(run, this.#host(log));
+    this.#execution = new Execution(run, this.#port(run, log));
   }
 
   #startOf({ id: runId, messageId, request: { message, onBusy } }: Run): readonly EventDraft[] {
@@ -207,22 +208,19 @@ export class SessionRuns {
     });
   }
 
-  #host(log: LogWriter): ExecutionHost {
-    const { runMs, waitMs, answerSize } = this.#env;
+  #port(run: Run, log: LogWriter): RunPort {
+    const { id, ref } = this.#session;
+    const { gatewayId, runMs, waitMs, answerSize } = this.#env;
+    const session = { id, app: ref.app, epoch: log.ref.epoch };
     return {
-      gatewayId: this.#env.holder,
-      session: { id: this.#session.id, app: this.#session.ref.app, epoch: log.ref.epoch },
-      app: this.#env.app(this.#session.ref.app),
+      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize },
       log,
       questions: this.questions,
-      runMs,
-      waitMs,
-      answerSize,
-      takeSteered: (run) => this.#takeSteered(run),
-      publish: (channel, payload, type, runId) => this.#session.publish(channel, type, payload, runId),
-      emitCustom: (name, payload, runId) => this.#session.emitCustom(name, payload, runId),
-      end: (run, ending) => this.end(run, ending),
-      report: (error, what) => this.#env.report(error, `session ${this.#session.id}: ${what}`),
+      steered: () => this.#takeSteered(run),
+      publish: (channel, type, payload) => this.#session.publisher.publish(channel, type, payload, run.id),
+      emit: (name, payload) => this.#session.publisher.emit(name, payload, run.id),
+      end: (ending) => void this.end(run, ending),
+      report: (error, what) => this.#env.report(error, `session ${id}: ${what}`),
     };
   }
 
@@ -275,24 +273,25 @@ export class SessionRuns {
           outcome = outcomesOf(events).get(run.id);
           return events;
         },
-        { ends: [endOf(run)] },
+        { ends: [run.id] },
       );
       if (outcome)
         this.#ended(run, { ...outcome, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
       return true;
     } catch {
       const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
-      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor });
+      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
       return false;
     }
   }
 
-  /** The end of a run is stored, or never will be. */
-  #ended(run: Run, result: RunResult): void {
+  /** The end of a run is stored, or this process does not hear of that any more. */
+  #ended(run: Run, result: RunResult, stored = true): void {
     const { id: sessionId, ref } = this.#session;
     const session = { id: sessionId, app: ref.app };
-    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.holder, session }, result);
+    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.gatewayId, session }, result);
     run.resolve(result);
+    if (stored) this.#session.results.settle(run.id, result);
     const { stopReason } = result;
     this.#env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
@@ -319,9 +318,10 @@ export class SessionRuns {
   }
 
   /** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
-  recover(log: LogWriter, open: OpenRuns): void {
+  recover(log: LogWriter, open: LeftRuns): void {
     const { run: left, queue } = log.state;
-    if (left && !this.#resume(left, log, open)) this.#endLeft(left, log, open);
+    if (left && !this.#resume(left, log, open))
+      this.#endLeft({ ...left, message: answerOf(left) }, log, open);
     for (const queued of queue) {
       const run = new Run(open.request(queued), { context: rootContext });
       run.state = 'queued';
@@ -330,10 +330,10 @@ export class SessionRuns {
     this.#advance();
   }
 
-  #resume({ runId, message: answer }: ActiveRun, log: LogWriter, open: OpenRuns): boolean {
+  #resume({ runId, message: answer }: ActiveRun, log: LogWriter, open: LeftRuns): boolean {
     const { messages, pending } = log.state;
-    const kept = open.get(runId);
-    const message = kept && messages.findLast((other) => other.id === kept.messageId);
+    const messageId = open.messageId(runId);
+    const message = messages.findLast(({ id }) => id === messageId);
     if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
     const run = new Run(open.request({ runId, message, onBusy: 'queue' }), {
       resumed: answer,
@@ -341,11 +341,11 @@ export class SessionRuns {
     });
     run.state = 'active';
     this.queue.active = run;
-    const execution = new Execution(run, this.#host(log));
+    const execution = new Execution(run, this.#port(run, log));
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
     for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resumption = new Resumption(answer, asked);
+    execution.resume(new Resumption(answer, asked));
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
       this.#run(run, log);
@@ -353,13 +353,13 @@ export class SessionRuns {
     return true;
   }
 
-  #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: OpenRuns): void {
+  #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: LeftRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
     const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
       resumed: message,
       context: rootContext,
     });
-    log.commit([end], { ends: [endOf(run)] }).then(
+    log.commit([end], { ends: [run.id] }).then(
       ({ last }) => this.#ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
       (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
     );
@@ -376,7 +376,9 @@ export class SessionRuns {
     for (const run of this.queue.all()) {
       if (run === this.active && !resumable) continue;
       this.#stop(run);
-      run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
+      const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+      run.reject(gone);
+      this.#session.results.fail(run.id, gone);
     }
   }
 

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import { startDeadline, within } from '../deadline.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import { within } from '../async/deadline.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
-import type { LogBatch } from '../log/batch.js';
 import { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
 import { openLastLog, openNextLog, openPastLog } from '../log/past-log.js';
@@ -12,9 +12,15 @@ import { asUnavailable } from '../log/unavailable.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type Acquired, IDLE, type LogHead, type SessionRef, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { OpenRuns } from './run-record.js';
+import { Publisher } from './publisher.js';
+import { LeftRuns } from './run-record.js';
+import { RunResults } from './run-results.js';
 import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
+import { type Desertion, Viewers } from './viewers.js';
+
+/** How soon a log is taken up again that was lost with its store, in milliseconds. */
+const RETAKE_MS = { first: 1000, longest: 30_000 };
 
 /**
  * One live session: what is seen of its log here, its writer and its runs while it is held here, and who follows it. Outlives a close:
@@ -25,6 +31,9 @@ export class Session implements Subscribable {
   readonly id: string;
   readonly runs: SessionRuns;
   readonly calls: SessionCalls;
+  readonly publisher: Publisher;
+  readonly viewers: Viewers;
+  readonly results = new RunResults();
   /** The present log, as far as it was looked at. */
   log: LogView | null = null;
   /** Its writer, while the session is held here. */
@@ -33,16 +42,14 @@ export class Session implements Subscribable {
   /** When it was last used, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
-  readonly #subscriptions = new Set<Subscription>();
   #holding: Promise<LogWriter | null> | null = null;
   /** Stops hearing what others write. */
   #unwatch: (() => void) | null = null;
   /** Whether it is about to look at what others wrote. */
   #heardOf = false;
   #closing: Promise<void> | null = null;
-  #waiting = 0;
-  /** Takes back that the active run ends for want of viewers. */
-  #deserted: () => void = () => {};
+  /** Its gateway is ending. */
+  #abandoned = false;
 
   constructor(ref: SessionRef, env: SessionEnvironment) {
     this.ref = ref;
@@ -50,6 +57,8 @@ export class Session implements Subscribable {
     this.id = env.format(ref.app, ref.name);
     this.runs = new SessionRuns(this, env);
     this.calls = new SessionCalls(this, env);
+    this.publisher = new Publisher(this, env);
+    this.viewers = new Viewers({ deserted: () => this.#deserted(), changed: () => this.#viewersChanged() });
   }
 
   /** Whether a close is in progress. */
@@ -57,13 +66,8 @@ export class Session implements Subscribable {
     return this.#closing !== null;
   }
 
-  /** Whether somebody follows its events. */
-  get watched(): boolean {
-    return this.#subscriptions.size > 0;
-  }
-
   get idle(): boolean {
-    const used = this.watched || this.#waiting > 0 || this.runs.busy || this.calls.size > 0;
+    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || this.calls.size > 0;
     return !used && !this.#holding && !this.#closing;
   }
 
@@ -77,55 +81,37 @@ export class Session implements Subscribable {
   }
 
   attach(subscription: Subscription): void {
-    this.#deserted();
-    this.#subscriptions.add(subscription);
-    this.#watch();
+    this.viewers.attach(subscription);
   }
 
-  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
   detach(subscription: Subscription, left: boolean): void {
-    this.#subscriptions.delete(subscription);
-    this.#leave(left);
+    this.viewers.detach(subscription, left);
   }
 
-  /** Counts somebody who waits for a run's result without following its events. Call what it returns when they no longer do. */
-  wait(): (left: boolean) => void {
-    this.#deserted();
-    this.#waiting += 1;
-    return (left) => {
-      this.#waiting -= 1;
-      this.#leave(left);
-    };
-  }
-
-  #leave(left: boolean): void {
+  #viewersChanged(): void {
     this.usedAt = performance.now();
-    if (this.watched || this.#waiting > 0) return;
-    if (left) this.#desert();
     this.#watch();
-    if (!this.log) this.#env.unused(this.ref);
+    if (!this.viewers.any && !this.log) this.#env.unused(this.ref);
   }
 
-  /** The last viewer left. Its run goes on, unless the app or the gateway asked otherwise. */
-  #desert(): void {
+  /** The active run goes on without viewers, unless the app or the gateway asked otherwise. */
+  #deserted(): Desertion | null {
     const { active } = this.runs;
-    if (!active || (this.#env.app(this.ref.app).onDisconnect ?? this.#env.onDisconnect) !== 'abort') return;
-    this.#deserted();
-    this.#deserted = startDeadline(this.#env.disconnectGraceMs, () => {
-      if (!this.watched && this.#waiting === 0)
-        void this.runs.end(active, { stopReason: 'aborted', reason: 'disconnected' });
-    });
+    const { onDisconnect = this.#env.onDisconnect } = this.#env.app(this.ref.app);
+    if (!active || onDisconnect !== 'abort') return null;
+    const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
+    return { afterMs: this.#env.disconnectGraceMs, end: () => void this.runs.end(active, ending) };
   }
 
-  pastLog(epoch: string): MaybePromise<ReadableLog | null> {
+  pastLog(epoch: string): Promise<ReadableLog | null> {
     return openPastLog(this.#env.store, this.ref, epoch);
   }
 
-  lastLog(): MaybePromise<ReadableLog | null> {
+  lastLog(): Promise<ReadableLog | null> {
     return openLastLog(this.#env.store, this.ref);
   }
 
-  nextLog(after: string | null): MaybePromise<ReadableLog | null> {
+  nextLog(after: string | null): Promise<ReadableLog | null> {
     return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 
@@ -186,9 +172,9 @@ export class Session implements Subscribable {
     this.#env.opened(this.ref);
   }
 
-  /** Hears of what others write, while somebody follows the session and it is not held here. */
+  /** Hears of what others write, while somebody follows the session or waits for a run and it is not held here. */
   #watch(): void {
-    const wanted = this.watched && !this.writer;
+    const wanted = (this.viewers.watching || this.results.size > 0) && !this.writer;
     if (wanted === (this.#unwatch !== null)) return;
     this.#unwatch?.();
     this.#unwatch = wanted ? this.#env.store.watch(this.ref, () => this.#heard()) : null;
@@ -200,14 +186,38 @@ export class Session implements Subscribable {
     this.#heardOf = true;
     setImmediate(async () => {
       this.#heardOf = false;
-      if (!this.watched || this.writer) return;
+      if (!this.#unwatch) return;
       try {
         await this.look();
-        this.#wake();
+        this.viewers.wake();
+        await this.#learn();
       } catch (error) {
         this.#env.report(error, `following session ${this.id}`);
       }
     });
+  }
+
+  /** Resolves with the outcome of an accepted run, as the store has it. Follows the session until that is there. */
+  async resultOf(runId: string): Promise<RunResult> {
+    const result = this.results.of(runId);
+    this.#watch();
+    await this.#learn();
+    return result;
+  }
+
+  /** Finds out how the runs ended that somebody waits for, where others may have ended them. */
+  async #learn(): Promise<void> {
+    try {
+      for (const runId of this.results.runIds) {
+        // What is being accepted, is queued or runs here is told when it ends.
+        if (this.runs.queue.find(runId)) continue;
+        const record = await this.#env.store.run(this.ref, { runId });
+        if (record) this.results.learn(record);
+      }
+    } catch (error) {
+      this.#env.report(error, `reading runs of session ${this.id}`);
+    }
+    this.#watch();
   }
 
   /** Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none. */
@@ -267,7 +277,7 @@ export class Session implements Subscribable {
       retention: this.#env.retention,
       now: this.#env.now,
       listener: {
-        committed: (batch) => this.#wake(batch),
+        committed: (batch) => this.viewers.wake(batch),
         broken: (error) => this.#lose(term, error),
         unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
       },
@@ -281,15 +291,12 @@ export class Session implements Subscribable {
         this.#env.notify({ type: 'session:created', sessionId: this.id, app: this.ref.app, ...user });
       } else {
         this.calls.recover(writer);
-        this.runs.recover(writer, new OpenRuns(openRuns, record.userId));
+        this.runs.recover(writer, new LeftRuns(openRuns, record.userId));
       }
-      this.#wake();
+      void this.#learn();
+      this.viewers.wake();
       return writer;
     });
-  }
-
-  #wake(batch?: LogBatch): void {
-    for (const subscription of this.#subscriptions) subscription.pump(batch);
   }
 
   /** Another gateway holds the session now, if the store says the truth. */
@@ -324,27 +331,23 @@ export class Session implements Subscribable {
       // Another gateway holds it, whose log those who follow it go on with.
       this.#watch();
       this.#heard();
-    } else for (const subscription of [...this.#subscriptions]) subscription.interrupt();
+    } else {
+      this.viewers.interrupt();
+      this.#retake();
+    }
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel. */
-  publish(channel: string, type: string, payload: unknown, runId?: string): void {
-    this.#env.checkPayload('channels', channel, payload);
-    this.writer?.append({ type: 'channel', runId, ts: Date.now(), channel, event: { type, payload } });
-  }
-
-  /** The same for a client, who is told when it is stored. @throws GatewayError also `OVERLOADED` */
-  async publishStored(channel: string, type: string, payload: unknown): Promise<void> {
-    this.#env.checkPayload('channels', channel, payload);
-    const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
-    await this.writer?.commit([draft], { refusable: true });
-  }
-
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
-  emitCustom(name: string, payload: unknown, runId?: string): void {
-    this.#env.checkPayload('events', name, payload);
-    this.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
-    this.#env.notify({ type: 'custom', sessionId: this.id, name, payload });
+  /** Takes up again what was lost here with its store: its runs are open in the log, and nobody else may come to end them. */
+  #retake(ms = RETAKE_MS.first): void {
+    const again = async (): Promise<void> => {
+      if (this.writer || this.#abandoned) return;
+      try {
+        await this.hold();
+      } catch {
+        this.#retake(Math.min(2 * ms, RETAKE_MS.longest));
+      }
+    };
+    setTimeout(() => void again(), ms).unref();
   }
 
   /** Ends every accepted run and the session in one append. Resolves when that is stored. @throws GatewayError `OVERLOADED`: nothing has ended */
@@ -388,7 +391,9 @@ export class Session implements Subscribable {
 
   /** Gives the session up, even with what could not be stored within so many milliseconds. */
   async abandon(ms: number): Promise<void> {
+    this.#abandoned = true;
     const { writer } = this;
+    const cursor = this.log?.cursor ?? '';
     const failed = (error: unknown): void =>
       this.#env.report(error, `session ${this.id} was given up with events that could not be stored`);
     const released = this.release().catch(failed);
@@ -396,5 +401,6 @@ export class Session implements Subscribable {
     writer?.abandon();
     this.writer = null;
     this.log = null;
+    this.results.lose(cursor);
   }
 }

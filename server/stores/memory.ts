@@ -1,6 +1,7 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
-import type { RunResult } from '../../shared/operation-types.js';
+import { MemoryRuns } from './memory-runs.js';
+import { MessageRows } from './message-rows.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -9,22 +10,25 @@ import {
   type AppendResult,
   type Checkpoint,
   type EventRecord,
+  firstCheckpoint,
   IDLE,
   type LogHead,
   type LogRef,
-  type OpenRun,
+  type LogSource,
   type PageOptions,
+  type PathOptions,
   placeOfAccepted,
   placeOfEnd,
+  type RunName,
+  type RunRecord,
   type SessionRecord,
   type SessionRef,
   type Store,
   type StoredEvent,
-  type StoredSend,
   type StoredSize,
   StoreError,
 } from './store.js';
-import { sizeOf, sizeOfMessages } from './stored-size.js';
+import { sizeOf } from './stored-size.js';
 
 interface MemoryLog {
   readonly epoch: string;
@@ -33,12 +37,12 @@ interface MemoryLog {
   terms: { term: number; first: number }[];
   batch: { number: number; result: AppendResult } | null;
   checkpoint: Checkpoint | null;
-  messages: Message[];
+  messages: MessageRows;
   closedAt: number | null;
   activity: Activity | null;
   /** Of its events and messages, in characters. */
   size: number;
-  /** Dropped by `expire`; only the keys of its session are still kept. */
+  /** Dropped by `expire`; only the runs of its session are still kept. */
   expired: boolean;
 }
 
@@ -55,11 +59,16 @@ interface MemorySession {
   log: MemoryLog;
   /** Logs of closed incarnations, by epoch. */
   readonly past: Map<string, MemoryLog>;
-  readonly keys: Map<string, StoredSend & { at: number }>;
-  readonly openRuns: Map<string, OpenRun>;
+  readonly runs: MemoryRuns;
 }
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
+const nothing = { batch: null, checkpoint: null, closedAt: null, activity: null, size: 0, expired: false };
+const emptyLog = (epoch: string): MemoryLog => ({
+  ...{ epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
+  ...nothing,
+});
+const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
 /**
@@ -81,6 +90,8 @@ class MemoryStore implements Store {
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, Set<MemorySession>>();
+  /** Sessions by their runs. */
+  readonly #runs = new Map<string, MemorySession>();
   readonly #sizes = new Map<string, number>();
   readonly #wakes = new Map<string, Set<() => void>>();
   #ordinal = 0;
@@ -93,7 +104,7 @@ class MemoryStore implements Store {
     const created = !session || session.log.closedAt !== null;
     if (created) {
       if (!options.create) return { kind: 'absent' };
-      session = this.#begin(ref, session, options.create.epoch, options.create.userId);
+      session = this.#begin(ref, session, options.create);
     }
     const { log } = session!;
     if (session!.taken) setImmediate(session!.taken);
@@ -109,7 +120,7 @@ class MemoryStore implements Store {
       kind: 'acquired',
       record: recordOf(session!),
       head: describe(session!, log),
-      openRuns: [...session!.openRuns.values()],
+      openRuns: session!.runs.open,
       created,
     };
   }
@@ -117,23 +128,11 @@ class MemoryStore implements Store {
   #begin(
     ref: SessionRef,
     old: MemorySession | undefined,
-    epoch: string,
-    userId: string | undefined,
+    { epoch, userId, from }: NonNullable<AcquireOptions['create']>,
   ): MemorySession {
     const now = Date.now();
-    const log: MemoryLog = {
-      epoch,
-      first: 1,
-      events: [],
-      terms: [],
-      batch: null,
-      checkpoint: null,
-      messages: [],
-      closedAt: null,
-      activity: null,
-      size: 0,
-      expired: false,
-    };
+    const log = emptyLog(epoch);
+    if (from) this.#copy(ref.scope, log, from);
     if (old) {
       if (!old.log.expired) old.past.set(old.log.epoch, old.log);
       Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
@@ -150,12 +149,17 @@ class MemoryStore implements Store {
       taken: null,
       log,
       past: new Map(),
-      keys: new Map(),
-      openRuns: new Map(),
+      runs: new MemoryRuns(),
     };
     this.#sessions.set(keyOf(ref), session);
     this.#scope(ref.scope).add(session);
     return session;
+  }
+
+  #copy(scope: string, log: MemoryLog, { log: source, tip, messages }: LogSource): void {
+    const all = [...((source && this.#log(source)?.messages.path({ tip })) ?? []), ...messages];
+    this.#grow(scope, log, log.messages.put(all));
+    log.checkpoint = firstCheckpoint(all.at(-1)?.id ?? null);
   }
 
   #scope(scope: string): Set<MemorySession> {
@@ -189,8 +193,8 @@ class MemoryStore implements Store {
       throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
     }
     const head = headOf(log);
-    const { dedupe, opens, ends = [] } = options;
-    const known = dedupe && session.keys.get(dedupe.key);
+    const { opens, ends = [] } = options;
+    const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
     if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
 
     let seq = head;
@@ -201,21 +205,18 @@ class MemoryStore implements Store {
     }
     this.#grow(ref.scope, log, sizeOf(events));
     const now = Date.now();
-    if (dedupe) {
-      const place = placeOfAccepted(events, head + 1);
-      session.keys.set(dedupe.key, { ...dedupe, epoch: log.epoch, seq: place, at: now });
+    if (opens) {
+      session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
+      this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
-    for (const { runId, key, result } of ends) {
-      session.openRuns.delete(runId);
-      if (key === undefined) continue;
+    for (const { runId, result } of ends) {
       const cursor = formatCursor(log.epoch, options.term, placeOfEnd(events, runId, seq));
-      this.#settle(session, key, { ...result, cursor });
+      session.runs.end(runId, { ...result, cursor });
     }
     session.updatedAt = now;
     if (options.activity) log.activity = options.activity;
-    if (opens) session.openRuns.set(opens.runId, opens);
     if (options.close) {
-      session.openRuns.clear();
+      session.runs.endAll();
       log.closedAt = now;
       const open = this.#scope(ref.scope);
       open.delete(session);
@@ -252,11 +253,6 @@ class MemoryStore implements Store {
     return session;
   }
 
-  #settle(session: MemorySession, key: string, result: RunResult): void {
-    const send = session.keys.get(key);
-    if (send) session.keys.set(key, { ...send, result });
-  }
-
   read(ref: LogRef, after: number, limit: number, bytes: number): readonly StoredEvent[] {
     const log = this.#log(ref);
     if (!log) return [];
@@ -286,8 +282,12 @@ class MemoryStore implements Store {
     return session.log.expired ? [...session.past.keys()] : [...session.past.keys(), session.log.epoch];
   }
 
-  lookup(ref: SessionRef, key: string): StoredSend | null {
-    return this.#sessions.get(keyOf(ref))?.keys.get(key) ?? null;
+  run(ref: SessionRef, name: RunName): RunRecord | null {
+    return this.#sessions.get(keyOf(ref))?.runs.find(name) ?? null;
+  }
+
+  sessionOf(scope: string, runId: string): SessionRef | null {
+    return this.#runs.get(runKey(scope, runId))?.ref ?? null;
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
@@ -295,12 +295,10 @@ class MemoryStore implements Store {
     if (!log || checkpoint.seq < log.first) return;
     if (log.terms.at(-1)?.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
     log.checkpoint = checkpoint;
-    // By their ordinals, so that a cut whose answer was lost can be made again.
-    const forgotten = log.messages.splice(checkpoint.messageCount - messages.length);
-    for (const message of messages) log.messages.push(message);
+    const kept = log.messages.put(messages);
     const cut = log.events.slice(0, checkpoint.seq + 1 - log.first);
     log.events = log.events.slice(cut.length);
-    this.#grow(ref.scope, log, sizeOfMessages(messages) - sizeOfMessages(forgotten) - sizeOf(cut));
+    this.#grow(ref.scope, log, kept - sizeOf(cut));
     log.first = checkpoint.seq + 1;
   }
 
@@ -308,10 +306,8 @@ class MemoryStore implements Store {
     return this.#log(ref)?.checkpoint ?? null;
   }
 
-  messages(ref: LogRef, page: PageOptions): readonly Message[] {
-    const messages = this.#log(ref)?.messages ?? [];
-    const end = Math.min(page.before ?? messages.length, messages.length);
-    return messages.slice(Math.max(0, end - page.limit), end);
+  messages(ref: LogRef, path: PathOptions): readonly Message[] {
+    return this.#log(ref)?.messages.path(path) ?? [];
   }
 
   record(ref: SessionRef): SessionRecord | null {
@@ -331,25 +327,25 @@ class MemoryStore implements Store {
   }
 
   unfinished(): readonly SessionRef[] {
-    const isBusy = ({ openRuns, log }: MemorySession): boolean =>
-      openRuns.size > 0 || (log.closedAt === null && (log.activity ?? IDLE).status !== 'idle');
+    const isBusy = ({ runs, log }: MemorySession): boolean =>
+      runs.openCount > 0 || (log.closedAt === null && (log.activity ?? IDLE).status !== 'idle');
     return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 
-  expire(before: { readonly keys: number; readonly closedLogs: number }): void {
+  expire(before: { readonly runs: number; readonly closedLogs: number }): void {
     for (const [key, session] of this.#sessions) {
-      for (const [name, send] of session.keys) if (send.at < before.keys) session.keys.delete(name);
       const { scope } = session.ref;
+      for (const runId of session.runs.expire(before.runs)) this.#runs.delete(runKey(scope, runId));
       for (const [epoch, log] of session.past) {
         if (log.closedAt! >= before.closedLogs) continue;
         session.past.delete(epoch);
         this.#grow(scope, log, -log.size);
       }
-      const { log, keys, past } = session;
+      const { log, runs, past } = session;
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
       this.#grow(scope, log, -log.size);
-      Object.assign(log, { expired: true, events: [], messages: [], checkpoint: null });
-      if (keys.size === 0 && past.size === 0) this.#sessions.delete(key);
+      Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
+      if (runs.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
   }
 
@@ -357,6 +353,7 @@ class MemoryStore implements Store {
     const session = this.#sessions.get(keyOf(ref));
     if (!session || session.log.closedAt === null) return;
     for (const log of [session.log, ...session.past.values()]) this.#grow(ref.scope, log, -log.size);
+    for (const runId of session.runs.ids) this.#runs.delete(runKey(ref.scope, runId));
     this.#sessions.delete(keyOf(ref));
   }
 

@@ -1,5 +1,5 @@
 import type { LoggedEventType, SessionStatus } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -32,27 +32,32 @@ export interface EventRecord extends StoredEvent {
   term: number;
 }
 
-/** Written with `message_accepted`, so that a key starts at most one run. */
-export interface DedupeRecord {
-  readonly key: string;
-  /** SHA-256 of the canonical body, base64url. */
-  readonly hash: string;
-  readonly runId: string;
-}
+/** How a run is named: by its own id, or by the idempotency key that it was sent under. */
+export type RunName = { readonly runId: string } | { readonly key: string };
 
-/** An accepted run that has not ended, as its writer described it. Kept apart from the log: readers of a session never see it. */
-export interface OpenRun {
+/** A run that begins to exist with a batch, as its writer describes it. */
+export interface NewRun {
   readonly runId: string;
-  /** JSON: what it takes to start the run again. */
+  /** Starts at most one run of its session. */
+  readonly key?: string | undefined;
+  /** SHA-256 of the canonical body that the key was sent with, base64url. */
+  readonly hash?: string | undefined;
+  /** JSON: what it takes to start the run again. Kept apart from the log: readers of a session never see it. */
   readonly request: string;
 }
 
-/** What a key was used for. */
-export interface StoredSend extends DedupeRecord {
+/** A run as a store keeps it: from its acceptance on, until some time after its end, also where its log is cut or closed. */
+export interface RunRecord {
+  readonly runId: string;
+  readonly key?: string;
+  readonly hash?: string;
+  /** Of the log it was accepted in. */
   readonly epoch: string;
-  /** Place of `message_accepted`. */
-  readonly seq: number;
-  /** Present once the run has ended. Answers a retry after its events were cut. */
+  /** Place of its `message_accepted`. */
+  readonly accepted: number;
+  /** As its writer described it, while it has not ended. */
+  readonly request?: string;
+  /** How it ended. */
   readonly result?: RunResult;
 }
 
@@ -108,10 +113,16 @@ export interface LogHead {
 /** The fold of a log just before its first retained event. Messages are rows of their own. */
 export interface Checkpoint {
   readonly seq: number;
-  /** The fold at `seq`, with `messages` left empty. */
+  /** The fold at `seq`, with `messages` left empty: they are the path that ends with its `tip`. */
   readonly state: SessionState;
-  /** How many messages were folded up to `seq`. */
-  readonly messageCount: number;
+}
+
+/** The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others behind it. */
+export interface LogSource {
+  readonly log?: LogRef;
+  readonly tip?: string;
+  /** Each names the one before it as its `parentId`. */
+  readonly messages: readonly Message[];
 }
 
 /** A store's answer to `acquire`. */
@@ -120,25 +131,27 @@ export type Acquired =
       readonly kind: 'acquired';
       readonly record: SessionRecord;
       readonly head: LogHead;
-      /** What a former writer left open, oldest first. */
-      readonly openRuns: readonly OpenRun[];
+      /** The runs that a former writer left open, in the order of their acceptance. */
+      readonly openRuns: readonly RunRecord[];
       readonly created: boolean;
     }
   | { readonly kind: 'absent' }
   | { readonly kind: 'owned'; readonly holder: string };
 
-/** A run that ends with a batch. Its outcome is what its key, where it has one, is answered with from then on. */
+/** A run that ends with a batch, and how. */
 export interface RunEnd {
   readonly runId: string;
-  readonly key?: string | undefined;
   readonly result: Omit<RunResult, 'cursor'>;
 }
 
 /** How a session is taken. */
 export interface AcquireOptions {
   readonly holder: string;
-  /** Begins an absent or closed session anew under this epoch. */
-  readonly create?: { readonly epoch: string; readonly userId?: string };
+  /**
+   * Begins an absent or closed session anew under this epoch. With `from` it has those messages as rows from the start, and a
+   * checkpoint at 0 whose `tip` is the last of them; the log that they come from is not changed.
+   */
+  readonly create?: { readonly epoch: string; readonly userId?: string; readonly from?: LogSource };
   /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
   readonly taken?: () => void;
 }
@@ -149,10 +162,8 @@ export interface AppendOptions {
   readonly term: number;
   /** Number of this batch within its term, from 1. A repeated number is a resend and is answered, not written, again. */
   readonly batch: number;
-  /** Kept with the place of the batch's `message_accepted`. */
-  readonly dedupe?: DedupeRecord;
-  /** The run that begins to exist with this batch; kept until a batch names it in `ends` or closes the session. */
-  readonly opens?: OpenRun;
+  /** The run that begins to exist with this batch, which holds its `message_accepted`. Open until a batch names it in `ends` or closes the session. */
+  readonly opens?: NewRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
   /** What the session is doing from this batch on; absent where that has not changed. */
@@ -166,8 +177,8 @@ export interface AppendResult {
   readonly epoch: string;
   readonly first: number;
   readonly last: number;
-  /** The key of `dedupe` is known: nothing was written. */
-  readonly duplicate?: StoredSend;
+  /** The run that the key of `opens` has started already: nothing was written. */
+  readonly duplicate?: RunRecord;
 }
 
 /**
@@ -205,11 +216,23 @@ export function placeOfEnd(events: readonly StoredEvent[], runId: string, last: 
   return events.findLast((event) => event.type === 'message_end' && event.runId === runId)?.seq ?? last;
 }
 
-/** Paging backwards through sessions or messages. */
+/** Paging backwards through sessions. */
 export interface PageOptions {
   readonly limit: number;
   /** Only what comes before this place. */
   readonly before?: number | undefined;
+}
+
+/** The end of a path of messages. */
+export interface PathOptions {
+  /** Id of the last message. */
+  readonly tip: string;
+  readonly limit: number;
+}
+
+/** The checkpoint of a log that nothing was appended to: it begins with the messages that end with `tip`, or with none. */
+export function firstCheckpoint(tip: string | null): Checkpoint {
+  return { seq: 0, state: { ...initialState, tip, hasMore: tip !== null } };
 }
 
 /**
@@ -240,18 +263,21 @@ export interface Store {
   /** Epochs of the logs of a session that are kept, the oldest first: the conversations that were held under its key, in order. */
   conversations(ref: SessionRef): MaybePromise<readonly string[]>;
 
-  /** What a key was used for within the last 24 hours at least, also in closed logs. */
-  lookup(ref: SessionRef, key: string): MaybePromise<StoredSend | null>;
+  /** A run of a session, for 24 hours after its end at least, also of a closed log. */
+  run(ref: SessionRef, name: RunName): MaybePromise<RunRecord | null>;
+  /** The session that a run of a scope belongs to. */
+  sessionOf(scope: string, runId: string): MaybePromise<SessionRef | null>;
 
   /**
-   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept.
+   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept, as rows by their
+   * ids: one that is there is replaced.
    *
    * @param term The writer's. @throws StoreError `FENCED` when another writer took over
    */
   cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): MaybePromise<void>;
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
-  /** Messages kept by `cut`, by their ordinal from 0, oldest first: the last `limit` before `before`. */
-  messages(log: LogRef, page: PageOptions): MaybePromise<readonly Message[]>;
+  /** Messages that are rows: the last `limit` of the path that ends with `tip`, oldest first. A path ends before a parent that is no row. */
+  messages(log: LogRef, path: PathOptions): MaybePromise<readonly Message[]>;
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
   /** Open sessions of a scope, most recently created first. `before` is a place that a former page returned. */
@@ -267,10 +293,10 @@ export interface Store {
   /** Open sessions with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading logs. */
   unfinished(): MaybePromise<readonly SessionRef[]>;
 
-  /** Drops idempotency keys and closed logs that are older than this, in milliseconds since the epoch. */
-  expire(before: { readonly keys: number; readonly closedLogs: number }): MaybePromise<void>;
+  /** Drops runs that ended, and logs that were closed, before these times, in milliseconds since the epoch. */
+  expire(before: { readonly runs: number; readonly closedLogs: number }): MaybePromise<void>;
 
-  /** Drops all that is kept of a closed session, its keys included. One that is open is left as it is. */
+  /** Drops all that is kept of a closed session, its runs included. One that is open is left as it is. */
   remove(ref: SessionRef): MaybePromise<void>;
 
   /** Calls `wake` when somebody may have appended. Wakes carry no data; they can be lost, doubled or late. */

@@ -1,16 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
 import type { ClientAddress } from '../auth/client-address.js';
-import type { AuthRequest } from '../auth/types.js';
-import { readOrigin } from '../config/origins.js';
+import { type Origins, readOrigin } from '../config/origins.js';
 import { isPromise } from '../maybe-promise.js';
-import { authRequest } from './auth-request.js';
-
-/**
- * Origins of other sites whose pages may call, as browsers write them (`https://app.example`), or a function that answers at once
- * whether this one may. It is asked once for each request with an `Origin`, never about `null`; a throw refuses.
- */
-export type Origins = readonly string[] | ((origin: string, request: AuthRequest) => boolean);
+import { authRequest } from './request.js';
 
 /** Whether an origin is let in. */
 export type AllowsOrigin = (origin: string, request: IncomingMessage) => boolean;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
-import { addressKey } from '../auth/address.js';
-import type { OriginRefusal } from '../refusals.js';
+import { addressKey, isLoopback } from '../auth/address.js';
+import type { OriginRefusal } from '../lifecycle/refusals.js';
 import type { AllowsOrigin } from './allowed-origins.js';
 
 /** Which pages and names may reach the gateway. */
@@ -17,11 +17,6 @@ export interface OriginPolicy {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Whether an address can be reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
 
 /** Names a gateway that listens on a host answers to: on loopback its own, so that rebinding a foreign name gets nowhere. */
 export function defaultHosts(host: string): readonly string[] | null {

@@ -56,6 +56,9 @@ export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedU
 
 const text = z.string().min(1);
 
+/** Ids are kept, compared and sent in URLs: as text that every store and every URL can hold. */
+const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'has control characters');
+
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
 /** Token counts, with whatever else the app reports. */
@@ -68,6 +71,7 @@ export const usageSchema: z.ZodType<Usage> = z.looseObject({
 /** The fields of a message. */
 export const messageShape = {
   id,
+  parentId: id.nullable().exactOptional(),
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
@@ -87,7 +91,7 @@ export const messageSchema: z.ZodType<Message> = z.object(messageShape);
 
 /** A message as callers write it. */
 export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
-  id: id.exactOptional(),
+  id: ownId.exactOptional(),
   role: role.exactOptional(),
   content: z.union([text, z.array(contentBlockInputSchema).min(1)]),
   createdAt: z.number().exactOptional(),

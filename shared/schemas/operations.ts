@@ -148,7 +148,7 @@ export const operationSchemas: Schemas = {
   },
   ticket: { params: none, result: z.object({ ticket: z.string(), expiresAt: z.number() }) },
   history: {
-    params: z.strictObject({ sessionId, limit: pageLimit, before: z.string().max(256).optional() }),
+    params: z.strictObject({ sessionId, limit: pageLimit, before: z.string().max(300).optional() }),
     result: z.object({
       messages: z.array(messageSchema),
       cursor: z.string().nullable(),
@@ -213,6 +213,16 @@ export const operationSchemas: Schemas = {
         user: z.object({ id: z.string() }).nullable(),
       }),
     ]),
+  },
+  run: {
+    params: z.strictObject({ runId: z.string().min(1).max(128), sessionId: sessionId.optional() }),
+    result: z.object({
+      runId: z.string(),
+      sessionId,
+      state: z.enum(['queued', 'running', 'waiting', 'ended']),
+      cursor: z.string(),
+      result: runResultSchema.optional(),
+    }),
   },
   methods: {
     params: none,

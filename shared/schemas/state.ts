@@ -40,6 +40,7 @@ export const stateShape = {
   cursor: z.string().nullable(),
   messages: z.array(messageSchema),
   hasMore: z.boolean(),
+  tip: z.string().nullable(),
   run: activeRun.nullable(),
   pending: z.array(pendingQuestion),
   queue: z.array(queuedMessage),

@@ -218,6 +218,50 @@ describe('what a turn gives its app', () => {
     expect((await steering).body).to.include({ stopReason: 'steered', intoRunId: body.runId });
   });
 
+  it('all of it also when it is taken apart, or copied', async () => {
+    const stream = await runOnce(async ({ text, annotate, usage, emit, publish, ...rest }) => {
+      annotate({ text });
+      usage({ inputTokens: 1 });
+      emit('seen', 1);
+      publish('tasks', 2);
+      const copy = { ...rest };
+      const id = copy.data('chart', 3);
+      return `${copy.message.role} ${copy.session.id} ${id.length > 0} ${copy.steered().length}`;
+    });
+    const { message, usage } = end(stream);
+    expect(message.content.at(-1)).to.deep.equal({ type: 'text', text: 'user main true 0' });
+    expect(message.metadata).to.deep.equal({ text: 'hi' });
+    expect(usage).to.deep.equal({ inputTokens: 1 });
+    expect(of(stream, 'custom')).to.have.length(1);
+    expect(of(stream, 'channel')).to.have.length(1);
+    expect(of(stream, 'data')).to.have.length(1);
+  });
+
+  it('nothing that has an effect once its run has ended', async () => {
+    const turns: Turn[] = [];
+    const { url } = await startGateway({
+      app: defineApp({
+        run: async (turn) => {
+          turns.push(turn);
+          return 'done';
+        },
+      }),
+    });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'one' });
+    const [turn] = turns as [Turn];
+    turn.annotate({ late: true });
+    turn.usage({ inputTokens: 1 });
+    turn.emit('late', 1);
+    turn.publish('late', 1);
+    expect(turn.data('late', 1)).to.be.a('string');
+    expect(turn.steered()).to.deep.equal([]);
+    await post(`${url}/send`, { sessionId: 'main', message: 'two' });
+    const stream = await openStream(`${url}/events?sessionId=main&from=earliest`, { headers: jsonHeaders() });
+    await stream.until(({ event, data }) => event === 'message_end' && data.runId !== body.runId);
+    for (const type of ['custom', 'channel', 'data']) expect(of(stream, type)).to.deep.equal([]);
+    expect(body.message).to.not.have.property('metadata');
+  });
+
   it('ask: asks the person and resolves with the checked answer', async () => {
     const app = defineApp({
       run: async (turn) => {

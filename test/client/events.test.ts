@@ -99,6 +99,22 @@ describe('client events', () => {
     expect(seqs(await take(events, 3))).to.deep.equal(['gap', 'snapshot', 91]);
   });
 
+  it('goes back with a snapshot in mid-stream, and on from there', async () => {
+    const events = client.events('main');
+    const link = (await transport.link(0)).connect({ main: info(4) });
+    link.emit(
+      logged(4),
+      logged(5),
+      logged(6),
+      gap(4),
+      snapshot(4),
+      logged(5, 'custom', { payload: 'other' }),
+    );
+    const seen = await take(events, 6);
+    expect(seqs(seen)).to.deep.equal([4, 5, 6, 'gap', 'snapshot', 5]);
+    expect(seen.at(-1)).to.include({ payload: 'other' });
+  });
+
   it('follows a session into its next life', async () => {
     const events = client.events('main');
     const next = (seq: number) => logged(seq, 'custom', { cursor: at(seq, OTHER_EPOCH) });

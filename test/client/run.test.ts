@@ -239,38 +239,30 @@ describe('client send', () => {
 
   const ended = (text: string): Message => ({ ...answer(text), runId: 'r1', stopReason: 'max_tokens' });
 
-  it('finds the answer in the history when a gap swallowed its end', async () => {
-    transport.answers.history = { messages: [asked, ended('Hi you')], cursor: null, hasMore: false };
+  const outcome = { runId: 'r1', stopReason: 'max_tokens', message: ended('Hi you'), cursor: at(8) };
+  const known = { runId: 'r1', sessionId: 'main', state: 'ended', cursor: at(0), result: outcome };
+
+  it('asks for the outcome when a gap swallowed its end', async () => {
+    transport.answers.run = known;
     const run = client.send('main', 'Hello');
     const link = await connected();
     const text = collect(run.text);
     link.emit(start(1), delta(2, 'Hi')).emit(gap(9), snapshot(9));
-    expect(await run.result).to.deep.equal({
-      runId: 'r1',
-      stopReason: 'max_tokens',
-      message: ended('Hi you'),
-      cursor: at(9),
-    });
+    expect(await run.result).to.deep.equal(outcome);
     expect(await text).to.deep.equal(['Hi', ' you']);
   });
 
-  it('finds the answer also where its start was swallowed', async () => {
-    transport.answers.history = { messages: [asked, ended('Hi you')], cursor: null, hasMore: false };
+  it('asks for it also where its start was swallowed', async () => {
+    transport.answers.run = known;
     const run = client.send('main', 'Hello');
     (await connected()).emit(gap(900), snapshot(900, { hasMore: true }));
-    expect(await run.result).to.deep.include({ stopReason: 'max_tokens', message: ended('Hi you') });
+    expect(await run.result).to.deep.equal(outcome);
   });
 
-  it('takes the answer from the snapshot where that has it, and is lost where nothing has', async () => {
-    const run = client.send('main', 'Hello');
-    (await connected()).emit(gap(9), snapshot(9, { messages: [asked, ended('Hi you')] }));
-    expect(await run.result).to.deep.include({ stopReason: 'max_tokens', message: ended('Hi you') });
-    expect(transport.requests.map(({ operation }) => operation)).to.deep.equal(['send']);
-    transport.answers.history = { messages: [asked, answer('of another run')], cursor: null, hasMore: false };
+  it('is lost where nobody knows how it ended', async () => {
+    transport.answers.run = () => new GatewayError({ code: 'RUN_NOT_FOUND' });
     const lost = client.send('main', 'Hello');
-    (await transport.link(1))
-      .connect({ main: info(1, { resume: 'exact' }) })
-      .emit(gap(9), snapshot(9, { messages: [asked] }));
+    (await connected()).emit(gap(9), snapshot(9, { messages: [asked] }));
     expect((await lost.result).stopReason).to.equal('lost');
   });
 

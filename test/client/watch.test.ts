@@ -300,11 +300,16 @@ describe('client watch', () => {
   });
 
   it('puts older messages before those it has, page by page, up to the first', async () => {
-    const all = Array.from({ length: 130 }, (_, n) => message(`m${n}`));
-    transport.answers.history = ({ limit, before }: { limit: number; before?: string }) => {
-      const end = before === undefined ? all.length : Number(before.slice(2));
+    const all = Array.from({ length: 130 }, (_, n) => ({
+      ...message(`m${n}`),
+      parentId: n === 0 ? null : `m${n - 1}`,
+    }));
+    const [epoch] = at(1).split('.');
+    transport.answers.history = ({ limit, before }: { limit: number; before: string }) => {
+      const end = all.findIndex(({ id }) => before === `${epoch}.${id}`);
       const start = Math.max(0, end - limit);
-      return { messages: all.slice(start, end), cursor: start > 0 ? `e.${start}` : null, hasMore: start > 0 };
+      const cursor = start > 0 ? `${epoch}.${all[start]!.id}` : null;
+      return { messages: all.slice(start, end), cursor, hasMore: start > 0 };
     };
     const watch = client.session('main').watch();
     watched(watch);
@@ -312,7 +317,7 @@ describe('client watch', () => {
     const link = (await transport.link(0))
       .connect({ main: info(5) })
       .emit(snapshot(4, { messages: all.slice(70, 120), hasMore: true }));
-    await Promise.all([watch.loadEarlier(), watch.loadEarlier()]);
+    await Promise.all([watch.loadEarlier(40), watch.loadEarlier(40)]);
     expect(ids()).to.deep.equal(all.slice(30, 120).map(({ id }) => id));
     expect(watch.getSnapshot().hasMore).to.equal(true);
     const kept = watch.getSnapshot().messages;
@@ -327,9 +332,39 @@ describe('client watch', () => {
     // A snapshot that goes on from what is known keeps it, one that does not begins anew.
     link.emit(gap(6), snapshot(6, { messages: all.slice(100), hasMore: true }));
     expect(ids()).to.deep.equal(all.map(({ id }) => id));
-    link.emit(gap(7), snapshot(7, { messages: [message('new')], hasMore: true }));
+    const next = { ...message('next'), parentId: 'm129' };
+    link.emit(gap(7), snapshot(7, { messages: [next], tip: 'next', hasMore: true }));
+    expect(ids(), 'it follows what is known').to.deep.equal([...all, next].map(({ id }) => id));
+    expect(watch.getSnapshot().hasMore).to.equal(false);
+    const other = { ...message('other'), parentId: 'm9' };
+    link.emit(gap(8), snapshot(8, { messages: [other], tip: 'other', hasMore: true }));
+    expect(ids(), 'another branch').to.deep.equal([...all.slice(0, 10), other].map(({ id }) => id));
+    const unknown = { ...message('new'), parentId: 'unknown' };
+    link.emit(gap(9), snapshot(9, { messages: [unknown], tip: 'new', hasMore: true }));
     expect(ids()).to.deep.equal(['new']);
     expect(watch.getSnapshot().hasMore).to.equal(true);
+    transport.answers.history = { messages: [], cursor: null, hasMore: false };
+    await watch.loadEarlier();
+    expect(watch.getSnapshot().hasMore, 'what the gateway has lost is not asked for again').to.equal(false);
+  });
+
+  it('asks again for older messages where a snapshot came meanwhile', async () => {
+    const chain = (...ids: string[]) =>
+      ids.slice(1).map((id, n) => ({ ...message(id), parentId: ids[n] === '' ? null : ids[n]! }));
+    const watch = client.session('main').watch();
+    watched(watch);
+    const link = (await transport.link(0))
+      .connect({ main: info(5) })
+      .emit(snapshot(4, { messages: chain('m1', 'm2'), hasMore: true }));
+    transport.answers.history = ({ before }: { before: string }) => {
+      if (before.endsWith('.m2')) {
+        link.emit(gap(6), snapshot(6, { messages: chain('n1', 'n2'), hasMore: true }));
+        return { messages: chain('', 'm0', 'm1'), cursor: null, hasMore: false };
+      }
+      return { messages: chain('', 'm0', 'n1'), cursor: null, hasMore: false };
+    };
+    await watch.loadEarlier();
+    expect(watch.getSnapshot().messages.map(({ id }) => id)).to.deep.equal(['m0', 'n1', 'n2']);
   });
 
   it('keeps its state and tells the error when nothing more will come, and begins again when asked', async () => {

@@ -1,5 +1,6 @@
 import type {
   Acquired,
+  AcquireOptions,
   Checkpoint,
   EventRecord,
   LogRef,
@@ -40,18 +41,30 @@ export function records(from: number, to: number): EventRecord[] {
   return Array.from({ length: to - from + 1 }, (_, i) => record(from + i));
 }
 
-export function message(id: string): Message {
-  return { id, role: 'user', content: [{ type: 'text', text: `text of ${id}` }], createdAt: 1 };
+export function message(id: string, parentId: string | null = null): Message {
+  return {
+    id,
+    parentId,
+    role: 'user',
+    content: [{ type: 'text', text: `text of ${id}` }],
+    createdAt: 1,
+  };
+}
+
+/** Messages that follow one another, the first of them another one. */
+export function chain(ids: readonly string[], after: string | null = null): Message[] {
+  return ids.map((id, i) => message(id, ids[i - 1] ?? after));
 }
 
 export function resultOf(runId: string): Omit<RunResult, 'cursor'> {
-  return { runId, message: message(`answer-${runId}`), stopReason: 'end', usage: { inputTokens: 3 } };
+  const { parentId: _, ...answer } = message(`answer-${runId}`);
+  return { runId, message: answer, stopReason: 'end', usage: { inputTokens: 3 } };
 }
 
 /** A checkpoint whose state is recognisable. */
-export function checkpointAt(seq: number, messageCount: number): Checkpoint {
-  const state: SessionState = { ...initialState, hasMore: true, cursor: `at-${seq}` };
-  return { seq, state, messageCount };
+export function checkpointAt(seq: number, tip: string | null): Checkpoint {
+  const state: SessionState = { ...initialState, tip, hasMore: tip !== null, cursor: `at-${seq}` };
+  return { seq, state };
 }
 
 /** A writer of one log that counts its batches, as the gateway's does. */
@@ -70,7 +83,7 @@ export class TestWriter {
   static async acquire(
     store: Store,
     ref: SessionRef,
-    create: { epoch: string; userId?: string } | null = { epoch: newTestEpoch() },
+    create: AcquireOptions['create'] | null = { epoch: newTestEpoch() },
     holder = 'gw_1',
   ): Promise<TestWriter> {
     const acquired = await store.acquire(ref, { holder, ...(create && { create }) });

@@ -1,6 +1,7 @@
 import type { StoreUnderTest } from './records.js';
 import { describeLogs } from './store-logs.js';
-import { describeSends } from './store-sends.js';
+import { describeMessages } from './store-messages.js';
+import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
 import { describeUsage } from './store-usage.js';
 
@@ -9,7 +10,8 @@ export function describeStore(name: string, makeStore: () => StoreUnderTest | Pr
   describe(`store contract: ${name}`, () => {
     describeSessions(makeStore);
     describeLogs(makeStore);
-    describeSends(makeStore);
+    describeMessages(makeStore);
+    describeRuns(makeStore);
     describeUsage(makeStore);
   });
 }

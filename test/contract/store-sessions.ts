@@ -25,9 +25,11 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       expect((await store.acquire(refOf(), { holder: 'gw_1' })).kind).to.equal('absent');
       expect(await store.head(refOf())).to.equal(null);
       expect(await store.record(refOf())).to.equal(null);
-      expect(await store.lookup(refOf(), 'k')).to.equal(null);
+      expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
       expect(await store.checkpoint({ ...refOf(), epoch: newTestEpoch() })).to.equal(null);
-      expect(await store.messages({ ...refOf(), epoch: newTestEpoch() }, { limit: 5 })).to.deep.equal([]);
+      expect(
+        await store.messages({ ...refOf(), epoch: newTestEpoch() }, { tip: 'm0', limit: 5 }),
+      ).to.deep.equal([]);
       expect(await store.read({ ...refOf(), epoch: newTestEpoch() }, 0, 10, 1000)).to.deep.equal([]);
       expect(await store.count('alice')).to.equal(0);
       expect((await store.acquire(refOf(), { holder: 'gw_1' })).kind, 'asking creates nothing').to.equal(
@@ -64,7 +66,7 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
         expect(await store.conversations(refOf())).to.deep.equal(epochs);
         if (i < 2) await writer.append([record(1, 'session_closed')], { close: true });
       }
-      await store.expire({ keys: 0, closedLogs: Date.now() + 1 });
+      await store.expire({ runs: 0, closedLogs: Date.now() + 1 });
       expect(await store.conversations(refOf())).to.deep.equal(epochs.slice(2));
     });
 
@@ -107,10 +109,10 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       await old.append(records(1, 2));
       await store.release(refOf(), old.term);
       const present = await TestWriter.acquire(store, refOf(), null, 'gw_2');
-      const dedupe = { key: 'k', hash: 'h', runId: 'r' };
-      expect(await refusal(() => old.append(records(3, 3), { dedupe }))).to.equal('FENCED');
+      const opens = { runId: 'r', key: 'k', hash: 'h', request: '{}' };
+      expect(await refusal(() => old.append(records(3, 3), { opens }))).to.equal('FENCED');
       expect(await refusal(() => old.append(records(3, 3), { close: true }))).to.equal('FENCED');
-      expect(await store.lookup(refOf(), 'k')).to.equal(null);
+      expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
       expect(await store.head(refOf())).to.include({ head: 2, closed: false });
       // Giving up what it no longer holds must not take it from the one who does.
       await store.release(refOf(), old.term);
@@ -161,11 +163,13 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       ];
       for (const [i, ref] of refs.entries()) {
         const writer = await TestWriter.acquire(store, ref);
-        await writer.append(records(1, i + 1), { dedupe: { key: 'k', hash: `h${i}`, runId: `r${i}` } });
+        await writer.append(records(1, i + 1), {
+          opens: { runId: `r${i}`, key: 'k', hash: `h${i}`, request: '{}' },
+        });
       }
       for (const [i, ref] of refs.entries()) {
         expect((await store.head(ref))?.head).to.equal(i + 1);
-        expect((await store.lookup(ref, 'k'))?.runId).to.equal(`r${i}`);
+        expect((await store.run(ref, { key: 'k' }))?.runId).to.equal(`r${i}`);
       }
       const { epoch } = (await store.head(refs[0]!))!;
       expect(
@@ -212,10 +216,10 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
     it('keeps everything acknowledged when it is opened again', async function () {
       if (!made.reopen) return this.skip();
       const writer = await TestWriter.acquire(store, refOf(), { epoch: newTestEpoch(), userId: 'u1' });
-      await writer.append(records(1, 3), { dedupe: { key: 'k', hash: 'h', runId: 'r' } });
+      await writer.append(records(1, 3), { opens: { runId: 'r', key: 'k', hash: 'h', request: '{}' } });
       const again = await made.reopen();
       expect(await again.head(refOf())).to.include({ epoch: writer.log.epoch, head: 3 });
-      expect((await again.lookup(refOf(), 'k'))?.runId).to.equal('r');
+      expect((await again.run(refOf(), { key: 'k' }))?.runId).to.equal('r');
       const next = await TestWriter.acquire(again, refOf(), null);
       expect(next.term).to.be.greaterThan(writer.term);
       expect(await next.seqs()).to.deep.equal([1, 2, 3]);

@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
 import { closeLater } from '../support/resources.js';
-import { checkpointAt, message, record, records, refOf, type StoreUnderTest, TestWriter } from './records.js';
+import {
+  chain,
+  checkpointAt,
+  message,
+  record,
+  records,
+  refOf,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
 
 const sizeOf = (from: number, to: number): number =>
   records(from, to).reduce((sum, { body }) => sum + body.length, 0);
@@ -43,8 +52,8 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       const main = await TestWriter.acquire(store, refOf());
       await main.append(records(1, 600));
       await usage();
-      const messages = [message('m0'), message('m1')];
-      await store.cut(main.log, checkpointAt(600, 2), messages, main.term);
+      const messages = chain(['m0', 'm1']);
+      await store.cut(main.log, checkpointAt(600, 'm1'), messages, main.term);
       const kept = messages.reduce((sum, it) => sum + JSON.stringify(it).length, 0);
       expect(await usage()).to.deep.equal({ session: kept, scope: kept });
     });
@@ -56,7 +65,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       await anew.append(records(1, 1));
       const all = sizeOf(1, 3) + sizeOf(1, 1);
       expect(await usage()).to.deep.equal({ session: all, scope: all });
-      await store.expire({ keys: 0, closedLogs: DISTANT_FUTURE });
+      await store.expire({ runs: 0, closedLogs: DISTANT_FUTURE });
       expect(await usage()).to.deep.equal({ session: sizeOf(1, 1), scope: sizeOf(1, 1) });
       await anew.append([record(2, 'session_closed')], { close: true });
       await store.remove(refOf());
@@ -65,8 +74,8 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
 
     it('is not changed by what was refused', async () => {
       const main = await TestWriter.acquire(store, refOf());
-      await main.append(records(1, 1), { dedupe: { key: 'k', hash: 'h', runId: 'r' } });
-      await main.append(records(2, 9), { dedupe: { key: 'k', hash: 'h', runId: 'r' } });
+      await main.append(records(1, 1), { opens: { runId: 'r', key: 'k', hash: 'h', request: '{}' } });
+      await main.append(records(2, 9), { opens: { runId: 'r', key: 'k', hash: 'h', request: '{}' } });
       expect(await usage()).to.deep.equal({ session: sizeOf(1, 1), scope: sizeOf(1, 1) });
     });
 
@@ -74,7 +83,7 @@ export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnd
       if (!made.reopen) return this.skip();
       const main = await TestWriter.acquire(store, refOf());
       await main.append(records(1, 700));
-      await store.cut(main.log, checkpointAt(512, 1), [message('m0')], main.term);
+      await store.cut(main.log, checkpointAt(512, 'm0'), [message('m0')], main.term);
       const other = await TestWriter.acquire(store, refOf('other'));
       await other.append([...records(1, 2), record(3, 'session_closed')], { close: true });
       const before = [await usage(), await usage('other')];

@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EventConnection } from '../../server/delivery/connection.js';
-import { objectForm } from '../../server/delivery/object-form.js';
 import { type Outlet, type Subscribable, Subscription } from '../../server/delivery/subscription.js';
+import { objectForm } from '../../server/delivery/wire-form.js';
 import type { LogBatch } from '../../server/log/batch.js';
 import { LogView } from '../../server/log/log-view.js';
 import { LogWriter } from '../../server/log/log-writer.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newTestEpoch, refOf, TestWriter } from '../contract/records.js';
-import { cases } from '../support/fuzz.js';
+import { closeLater } from '../support/resources.js';
 import { SessionView } from '../support/session-view.js';
+import { casesOn, STORES, type StoreKind, WILLING_STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 /** A reader that can stop reading, and holds its gateway to order and gaps. */
@@ -44,8 +45,10 @@ class TestOutlet implements Outlet {
 }
 
 /** A real log on a real store, whose wakes the test passes on as it likes. */
-async function setUp(async: boolean, retained: number) {
-  const model = testStore({ async });
+async function setUp(on: StoreKind, retained: number) {
+  const model = testStore(on);
+  await model.store.open();
+  closeLater(model.store, (it) => it.close());
   const { acquired, log: ref } = await TestWriter.acquire(model.store, refOf('main'), {
     epoch: newTestEpoch(),
   });
@@ -70,9 +73,9 @@ async function setUp(async: boolean, retained: number) {
     log: view,
     runStart: null,
     openings: 1,
-    pastLog: () => null,
-    lastLog: () => null,
-    nextLog: () => null,
+    pastLog: async () => null,
+    lastLog: async () => null,
+    nextLog: async () => null,
     attach: (subscription) => attached.add(subscription),
     detach: (subscription) => attached.delete(subscription),
     describe: () => ({ status: 'idle', queued: 0 }),
@@ -107,8 +110,8 @@ const command = fc.oneof(
 
 const turn = (): Promise<void> => new Promise(setImmediate);
 
-for (const async of [false, true]) {
-  describe(`a subscription (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of WILLING_STORES) {
+  describe(`a subscription (${on.name})`, () => {
     for (const retained of [10_000, 12]) {
       it(`gets each event once, in order, whatever wakes are lost or doubled, keeping ${retained} events`, async () => {
         let delivered = 0;
@@ -116,7 +119,7 @@ for (const async of [false, true]) {
           fc.asyncProperty(
             fc.array(command, { minLength: 10, maxLength: 80, size: 'max' }),
             async (commands) => {
-              const { model, log, session, batches } = await setUp(async, retained);
+              const { model, log, session, batches } = await setUp(on, retained);
               const readers: {
                 outlet: TestOutlet;
                 subscription: Subscription;
@@ -177,7 +180,7 @@ for (const async of [false, true]) {
               }
             },
           ),
-          { numRuns: cases(async ? 60 : 150) },
+          { numRuns: casesOn(on, 150) },
         );
         expect(delivered).to.be.greaterThan(100);
       });
@@ -187,7 +190,7 @@ for (const async of [false, true]) {
 
 describe('a connection', () => {
   it('heals lost wakes within five seconds of its own clock, and has nothing left to wake afterwards', async () => {
-    const { log, session, attached } = await setUp(false, 1000);
+    const { log, session, attached } = await setUp(STORES[0]!, 1000);
     const written: GatewayEvent[] = [];
     const connection = new EventConnection(
       {
@@ -223,9 +226,32 @@ describe('a connection', () => {
     expect(attached.size).to.equal(0);
   });
 
+  it('lets nothing come between a gap and its snapshot, also when it is woken by what it writes', async () => {
+    const { log, session, model } = await setUp(STORES[0]!, 10_000);
+    for (let i = 0; i < 5; i++) log.append({ type: 'custom', ts: 1, name: 'n', payload: i });
+    await log.settled();
+    const types: string[] = [];
+    const outlet: Outlet = {
+      ...{ form: objectForm, writable: true, moved: () => {}, interrupt: () => expect.fail() },
+      report: (error) => {
+        throw error;
+      },
+      write: (payload) => {
+        for (const { type } of payload as readonly GatewayEvent[]) types.push(type);
+        subscription.pump();
+      },
+    };
+    const subscription = new Subscription(session, outlet);
+    // Of another conversation: the gap leads to the beginning of this one.
+    await subscription.open({ cursor: `${newTestEpoch()}.1.3` });
+    subscription.begin();
+    subscription.close();
+    expect(types).to.deep.equal(['gap', 'snapshot', ...model.eventsOf('main').map(({ type }) => type)]);
+  });
+
   it('goes on with a gap when everything it had still to read was cut', async () => {
-    for (const async of [false, true]) {
-      const { log, view, session, model } = await setUp(async, 10_000);
+    for (const on of WILLING_STORES) {
+      const { log, view, session, model } = await setUp(on, 10_000);
       const outlet = new TestOutlet('earliest');
       const subscription = new Subscription(session, outlet);
       await subscription.open({ from: 'earliest' });

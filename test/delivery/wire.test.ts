@@ -6,7 +6,7 @@ import { defineApp } from '../../server/index.js';
 import { type Answering, answeringAfter } from '../../server/log/answering.js';
 import { LogBatch } from '../../server/log/batch.js';
 import type { StoredEvent } from '../../server/stores/store.js';
-import { frameForm } from '../../server/transports/frames/frame-form.js';
+import { frameForm } from '../../server/transports/frames/frame-wire.js';
 import { SSE_FORMS } from '../../server/transports/http/sse-form.js';
 import { EventReader } from '../../shared/event-reader.js';
 import type { LoggedEventType } from '../../shared/events.js';

@@ -5,7 +5,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
 import { post, startGateway } from '../support/gateway.js';
-import { hostileStore } from '../support/hostile-store.js';
+import { hostileStore, listedFates } from '../support/hostile-store.js';
 import { hear } from '../support/tracing.js';
 
 const STORES = [
@@ -43,7 +43,7 @@ describe('the channel of appends', () => {
   }
 
   it('tells of each attempt, with the code of a store that refuses or says nothing', async () => {
-    const { store } = hostileStore(memoryStore(), { append: ['do', 'refuse', 'do', 'drop'] });
+    const { store } = hostileStore(memoryStore(), listedFates({ append: ['do', 'refuse', 'do', 'drop'] }));
     const { url } = await startGateway({ app: echo, store, limits: { storeMs: 50 } });
     const ear = hear(channels.append);
     await post(`${url}/send`, { sessionId: 'main', message: 'x' });

@@ -227,6 +227,7 @@ async function speak(socket: RawSocket): Promise<void> {
     ['sessions', {}],
     ['apps'],
     ['status'],
+    ['run', { runId: 'none' }],
     ['methods'],
     ['openapi'],
     ['asyncapi'],

@@ -1,11 +1,12 @@
-import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { MIGRATIONS } from '../../server/stores/sqlite/schema.js';
-import type { Store } from '../../server/stores/store.js';
-import { checkpointAt, message, refOf, resultOf, TestWriter } from '../contract/records.js';
+import { APPLICATION_ID, MIGRATIONS } from '../../server/stores/sqlite/schema.js';
+import type { LogRef, Store } from '../../server/stores/store.js';
+import { initialState } from '../../shared/fold.js';
+import { chain, checkpointAt, newTestEpoch, refOf, resultOf, TestWriter } from '../contract/records.js';
 import { newDatabase } from '../support/durable.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -25,6 +26,9 @@ async function open(path: string): Promise<Store> {
   await store.open();
   return store;
 }
+
+/** The last version that numbered messages. */
+const NUMBERED = 3;
 
 async function schemaOf(path: string): Promise<unknown> {
   const db = (await loadDriver())(path);
@@ -52,17 +56,26 @@ describe('databases of earlier versions', () => {
       expect(events.map(({ seq }) => seq)).to.deep.equal(Array.from({ length: 12 }, (_, i) => i + 11));
       expect(events.at(-1)).to.deep.include({ type: 'message_accepted', seq: 22, term: head.terms[1]!.term });
       expect(JSON.parse(events[0]!.body).payload).to.deep.equal({ n: 11, text: 'äöü – 😀' });
-      expect(await store.checkpoint(log)).to.deep.equal(checkpointAt(10, 2));
-      expect(await store.messages(log, { limit: 9 })).to.deep.equal([message('m0'), message('m1')]);
-      expect((await store.lookup(ref, 'k1'))?.result).to.deep.include(resultOf('run_1'));
-      expect(await store.lookup(ref, 'k2')).to.include({ runId: 'run_2', seq: 22 });
+      expect(await store.checkpoint(log)).to.deep.equal(checkpointAt(10, 'm1'));
+      expect(await store.messages(log, { tip: 'm1', limit: 9 })).to.deep.equal(chain(['m0', 'm1']));
+      expect((await store.run(ref, { key: 'k1' }))?.result).to.deep.include(resultOf('run_1'));
+      expect(await store.run(ref, { key: 'k2' })).to.include({ runId: 'run_2', accepted: 22, hash: 'h2' });
       expect(await store.unfinished()).to.deep.equal([ref]);
       expect(await store.record(ref)).to.include({ userId: 'alice', closed: false });
       expect(await store.record(refOf('closed'))).to.include({ epoch: 'BBBBBBBBBBB', closed: true });
       expect((await store.list('alice', { limit: 9 })).records).to.have.length(1);
       const writer = await TestWriter.acquire(store, ref, null);
       expect(writer.term).to.be.greaterThan(head.term);
-      expect(writer.acquired.openRuns).to.deep.equal([{ runId: 'run_2', request: '{"n":2}' }]);
+      const left = {
+        runId: 'run_2',
+        key: 'k2',
+        hash: 'h2',
+        epoch: log.epoch,
+        accepted: 22,
+        request: '{"n":2}',
+      };
+      expect(writer.acquired.openRuns).to.deep.equal([left]);
+      expect(await store.sessionOf(ref.scope, 'run_1')).to.deep.equal(ref);
     });
 
     it(`brings version ${version} to the present schema`, async () => {
@@ -73,4 +86,61 @@ describe('databases of earlier versions', () => {
       expect(await schemaOf(path)).to.deep.equal(await schemaOf(fresh));
     });
   }
+
+  it('gives messages that were numbered ids and parents, log by log', async () => {
+    const path = newDatabase();
+    closeSync(openSync(path, 'w', 0o600));
+    const db = (await loadDriver())(path);
+    for (const step of MIGRATIONS.slice(0, NUMBERED)) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${NUMBERED}`);
+    const begin = db.prepare(
+      'INSERT INTO session (id, scope, app, name, log, open) VALUES (?1, ?2, ?3, ?4, ?1, ?1)',
+    );
+    const putLog = db.prepare(
+      'INSERT INTO log (id, session, epoch, created, updated, first, head) VALUES (?1, ?1, ?2, 1, 1, 9, 8)',
+    );
+    const logs: LogRef[] = ['many', 'few', 'none'].map((name) => ({ ...refOf(name), epoch: newTestEpoch() }));
+    for (const [i, { scope, app, name, epoch }] of logs.entries()) {
+      begin.run(i + 1, scope, app, name);
+      putLog.run(i + 1, epoch);
+    }
+    const put = db.prepare('INSERT INTO message VALUES ((SELECT id FROM log WHERE epoch = ?), ?, ?)');
+    const mark = db.prepare('INSERT INTO checkpoint VALUES ((SELECT id FROM log WHERE epoch = ?), ?)');
+    const text = (n: number) => [{ type: 'text', text: `${n} "quoted" \\ 😀 \ud800 \u0000` }];
+    const old = (id: string, n: number) => ({ id, role: 'user', content: text(n), createdAt: n });
+    const run = { runId: 'r', app: 'x', message: { id: 'a', role: 'assistant', content: [], createdAt: 1 } };
+    const ids = ['b', 'a', 'twice', "it's", 'twice', '😀', 'z', 'twice'];
+    // Written in another order than they are numbered in.
+    for (const n of [3, 0, 7, 1, 2, 6, 5, 4]) put.run(logs[0]!.epoch, n, JSON.stringify(old(ids[n]!, n)));
+    put.run(logs[1]!.epoch, 0, JSON.stringify(old('b', 0)));
+    const { tip: _, ...state } = initialState;
+    const rest = { ...state, run, cursor: 'c' };
+    mark.run(logs[0]!.epoch, JSON.stringify({ seq: 4, state: rest, messageCount: ids.length }));
+    mark.run(logs[1]!.epoch, JSON.stringify({ seq: 2, state, messageCount: 1 }));
+    mark.run(logs[2]!.epoch, JSON.stringify({ seq: 1, state, messageCount: 0 }));
+    db.close();
+
+    const opened = await open(path);
+    const named = ['b', 'a', 'twice', "it's", 'twice#4', '😀', 'z', 'twice#7'];
+    const expected = named.map((id, n) => ({ ...old(id, n), parentId: named[n - 1] ?? null }));
+    expect(await opened.messages(logs[0]!, { tip: 'twice#7', limit: 99 })).to.deep.equal(expected);
+    expect(await opened.messages(logs[0]!, { tip: 'twice', limit: 99 })).to.deep.equal(expected.slice(0, 3));
+    expect(await opened.messages(logs[1]!, { tip: 'b', limit: 9 })).to.deep.equal([
+      { ...old('b', 0), parentId: null },
+    ]);
+    expect(await opened.checkpoint(logs[0]!)).to.deep.equal({
+      seq: 4,
+      state: {
+        ...rest,
+        tip: 'twice#7',
+        hasMore: true,
+        run: { ...run, message: { ...run.message, parentId: 'twice#7' } },
+      },
+    });
+    expect(await opened.checkpoint(logs[1]!)).to.deep.equal({
+      seq: 2,
+      state: { ...state, tip: 'b', hasMore: true },
+    });
+    expect(await opened.checkpoint(logs[2]!)).to.deep.equal({ seq: 1, state: { ...state, tip: null } });
+  });
 });

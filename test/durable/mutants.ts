@@ -7,8 +7,11 @@ export const mutants = {
   /** Forgets what keys were used for. */
   dedupeOff: (store: Store): Store =>
     override(store, {
-      lookup: () => null,
-      append: (log, events, { dedupe: _forgotten, ...options }) => store.append(log, events, options),
+      run: (ref, name) => ('key' in name ? null : store.run(ref, name)),
+      append: (log, events, options) => {
+        const { key: _forgotten, ...opens } = options.opens ?? { runId: '', request: '' };
+        return store.append(log, events, options.opens ? { ...options, opens } : options);
+      },
     }),
 
   /** Answers first and writes a moment later. */
@@ -21,7 +24,8 @@ export const mutants = {
         return acquired;
       },
       async append(log, events, options) {
-        const duplicate = options.dedupe && (await store.lookup(log, options.dedupe.key));
+        const key = options.opens?.key;
+        const duplicate = key === undefined ? null : await store.run(log, { key });
         const head = heads.get(log.epoch)!;
         if (duplicate) return { epoch: log.epoch, first: head + 1, last: head, duplicate };
         return late(store, heads, { log, events, options });

@@ -38,7 +38,7 @@ describe('the SQLite store', () => {
           const from = heads[i]! + 1;
           heads[i]! += 40;
           return writer.append(records(from, heads[i]!), {
-            dedupe: { key: `k${round}`, hash: 'h', runId: `r${round}` },
+            opens: { runId: `r${round}`, key: `k${round}`, hash: 'h', request: '{}' },
           });
         }),
       );
@@ -49,7 +49,7 @@ describe('the SQLite store', () => {
         const events = await again.read(writer.log, 0, 10_000, 1 << 30);
         expect(events.map(({ seq }) => seq)).to.deep.equal(seqs(1, heads[i]!));
         for (const event of events) expect(JSON.parse(event.body).payload.n).to.equal(event.seq);
-        expect(await again.lookup(writer.log, `k${round}`)).to.include({ seq: heads[i]! - 39 });
+        expect(await again.run(writer.log, { key: `k${round}` })).to.include({ accepted: heads[i]! - 39 });
       }
     }
     expect(await writers[0]!.seqs(1000, 3)).to.deep.equal([1001, 1002, 1003]);
@@ -59,7 +59,7 @@ describe('the SQLite store', () => {
     const path = newDatabase();
     const writer = await TestWriter.acquire(await open(path), refOf());
     await writer.append(records(1, 10));
-    await writer.store.cut(writer.log, checkpointAt(7, 1), [message('m')], writer.term);
+    await writer.store.cut(writer.log, checkpointAt(7, 'm'), [message('m')], writer.term);
     await writer.append(records(11, 12));
     const again = await open(crashed(path));
     expect((await again.read(writer.log, 0, 100, 1 << 20)).map(({ seq }) => seq)).to.deep.equal(seqs(8, 12));
@@ -125,14 +125,14 @@ describe('the SQLite store', () => {
       await writer.append([record(2001, 'session_closed')], { close: true });
     }
     const full = await size();
-    await store.expire({ keys: Date.now() + 1, closedLogs: Date.now() + 1 });
+    await store.expire({ runs: Date.now() + 1, closedLogs: Date.now() + 1 });
     expect(await size()).to.be.lessThan(full / 4);
     const writer = await TestWriter.acquire(store, refOf('s0'));
     for (let n = 0; n < 100; n++) {
       await writer.append(records(n * 500 + 1, n * 500 + 500));
-      if (n > 1) await store.cut(writer.log, checkpointAt((n - 1) * 500, 0), [], writer.term);
+      if (n > 1) await store.cut(writer.log, checkpointAt((n - 1) * 500, null), [], writer.term);
     }
-    await store.expire({ keys: 0, closedLogs: 0 });
+    await store.expire({ runs: 0, closedLogs: 0 });
     expect(await size(), 'a log that is cut all the time does not grow').to.be.lessThan(full / 4);
   });
 
@@ -153,7 +153,9 @@ describe('the SQLite store', () => {
     expect((await again.unfinished()).map(({ name }) => name)).to.deep.equal(['s0', 's3', 's6']);
     expect(await again.count('alice')).to.equal(9);
     const { acquired } = await TestWriter.acquire(again, refOf('s3'), null);
-    expect(acquired.openRuns).to.deep.equal([{ runId: 'r3', request: '{}' }]);
+    expect(acquired.openRuns).to.deep.equal([
+      { runId: 'r3', epoch: acquired.head.epoch, accepted: 1, request: '{}' },
+    ]);
   });
 
   it('leaves one file, without a journal, when it is closed', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createAgeClock } from '../../server/clock.js';
+import { createAgeClock } from '../../server/async/age-clock.js';
 
 const DAY = 24 * 3_600_000;
 

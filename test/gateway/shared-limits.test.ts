@@ -6,6 +6,7 @@ import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
+import { LATE_MEMORY } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 import { as, byName } from '../support/users.js';
 
@@ -93,7 +94,7 @@ describe('identities that many callers share', () => {
 describe('quotas in bytes', () => {
   const big = 'x'.repeat(3000);
   const stores: Record<string, () => Store> = {
-    late: () => testStore({ async: true }).store,
+    late: () => testStore(LATE_MEMORY).store,
     memory: () => memoryStore(),
     sqlite: () => sqliteStore({ path: newDatabase() }),
   };

@@ -3,10 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { streamMethod } from '../../server/methods/call.js';
 import { getContext } from '../../server/methods/context.js';
 import { method } from '../../server/methods/method.js';
-import { type MethodStream, RETURN_GRACE_MS } from '../../server/methods/stream.js';
+import { type MethodStream, RETURN_GRACE_MS, streamMethod } from '../../server/methods/stream.js';
 import type { MethodContext } from '../../shared/method.js';
 import { entryOf, makeContext } from './make-context.js';
 

@@ -224,6 +224,7 @@ describe('sessionAccess', () => {
     const answers = [
       await get(`${url}/history?sessionId=shut`),
       await get(`${url}/status?sessionId=shut`),
+      await get(`${url}/run?sessionId=shut&runId=run_1`),
       await get(`${url}/events?sessionId=shut`),
       await post(`${url}/abort`, { sessionId: 'shut' }),
       await post(`${url}/close`, { sessionId: 'shut' }),
@@ -241,6 +242,7 @@ describe('sessionAccess', () => {
         'send',
         'history',
         'status',
+        'run',
         'events',
         'abort',
         'close',

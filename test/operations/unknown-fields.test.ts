@@ -21,6 +21,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   sessions: {},
   apps: {},
   status: {},
+  run: { runId: 'run_1' },
   methods: {},
   openapi: {},
   asyncapi: {},

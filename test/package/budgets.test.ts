@@ -9,7 +9,7 @@ const SIZES = {
   'client/index.ts': { max: 17_250, external: [] },
   'client/node/index.ts': { max: 5500, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 9200, external: ['zod'] },
+  'shared/index.ts': { max: 9300, external: ['zod'] },
 } as const;
 
 /** What hooks may add to a page that has the client, besides their framework. */

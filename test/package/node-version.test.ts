@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { OLDEST_NODE } from '../../server/node-version.js';
+import { OLDEST_NODE } from '../../server/runtime/node-version.js';
 import { ROOT } from '../support/program.js';
 import { buildPackage } from './installed.js';
 

@@ -7,6 +7,7 @@ import { textOf } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
 import { jsonHeaders, startGateway, TOKEN } from '../support/gateway.js';
 import { closeAll, closeLater } from '../support/resources.js';
+import { LATE_MEMORY } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 const line = (text: string): string => `data: ${JSON.stringify(text)}\n\n`;
@@ -93,7 +94,10 @@ describe('a session that is told in a dialect', () => {
           yield 'Three.';
         },
       });
-      const { url, gateway, ends } = await start({ app, store: testStore({ async }).store });
+      const { url, gateway, ends } = await start({
+        app,
+        store: testStore(async ? LATE_MEMORY : undefined).store,
+      });
       const session = gateway.session('main');
       const run = session.send('go');
       await began.passed;
@@ -157,7 +161,7 @@ describe('a session that is told in a dialect', () => {
         await Promise.all([ask('a'), ask('b')]);
       },
     });
-    const { url, gateway } = await start({ app, store: testStore({ async: true }).store }, dialect);
+    const { url, gateway } = await start({ app, store: testStore(LATE_MEMORY).store }, dialect);
     const session = gateway.session('main');
     const run = session.send('go');
     const reading = read(url, '?from=earliest');

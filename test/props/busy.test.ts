@@ -4,8 +4,8 @@ import { defineApp, type Turn } from '../../server/index.js';
 import type { GatewayEvent, OnBusy } from '../../shared/index.js';
 import { BusyModel } from '../support/busy-model.js';
 import { embedGateway } from '../support/embedded.js';
-import { cases } from '../support/fuzz.js';
 import { foldOf } from '../support/session-view.js';
+import { casesOn, WILLING_STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 type Step =
@@ -49,13 +49,13 @@ function puppet() {
   return { app, started };
 }
 
-for (const async of [false, true]) {
-  describe(`messages to a busy session (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of WILLING_STORES) {
+  describe(`messages to a busy session (${on.name})`, () => {
     it('queue, steer, interrupt and reject as the model says; nobody is dropped, one run at a time', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
           const { app, started } = puppet();
-          const store = testStore({ async });
+          const store = testStore(on);
           const gateway = embedGateway({ app, store: store.store, limits: { queueLength: 4 } });
           const session = gateway.session('main');
           const model = new BusyModel(4);
@@ -110,7 +110,7 @@ for (const async of [false, true]) {
           check(store.eventsOf('main'), model, runIds);
           await gateway.close();
         }),
-        { numRuns: cases(async ? 60 : 150) },
+        { numRuns: casesOn(on, 150) },
       );
     });
   });
@@ -146,9 +146,9 @@ function check(log: readonly GatewayEvent[], model: BusyModel, runIds: readonly 
 
 describe('sends that come at the same time', () => {
   it('each get a place of their own, and the fold of the log shows the same queue', async () => {
-    for (const async of [false, true]) {
+    for (const on of WILLING_STORES) {
       const { app } = puppet();
-      const store = testStore({ async });
+      const store = testStore(on);
       const session = embedGateway({ app, store: store.store }).session('main');
       const modes: OnBusy[] = [
         'queue',

@@ -4,9 +4,9 @@ import { defineApp, type Gateway, isGatewayError, type SessionHandle } from '../
 import type { GatewayEvent, OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
-import { cases } from '../support/fuzz.js';
-import { type Fate, hostileStore } from '../support/hostile-store.js';
+import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
 import { foldOf } from '../support/session-view.js';
+import { casesOn, WILLING_STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 const app = defineApp({
@@ -88,13 +88,13 @@ function talesOf(logs: Iterable<readonly GatewayEvent[]>): Map<string, { accepte
 
 const metOverall = new Map<string, number>();
 
-for (const async of [false, true]) {
-  describe(`a store that refuses, is late and loses its answers (${async ? 'asynchronous' : 'synchronous'})`, () => {
+for (const on of WILLING_STORES) {
+  describe(`a store that refuses, is late and loses its answers (${on.name})`, () => {
     it('costs no message, doubles none and ends each run once; who was told no finds nothing done', async () => {
       await fc.assert(
         fc.asyncProperty(steps, fates, fc.integer({ min: 4, max: 40 }), async (list, given, events) => {
-          const model = testStore({ async });
-          const hostile = hostileStore(model.store, given);
+          const model = testStore(on);
+          const hostile = hostileStore(model.store, listedFates(given));
           const start = (store = hostile.store): Gateway<any, any, any> =>
             embedGateway({ app, store, limits: { retention: { events } } });
           const gateway = start();
@@ -148,7 +148,7 @@ for (const async of [false, true]) {
           );
           for (const [key, count] of hostile.met) metOverall.set(key, (metOverall.get(key) ?? 0) + count);
         }),
-        { numRuns: cases(async ? 40 : 80) },
+        { numRuns: casesOn(on, 70) },
       );
     });
   });
@@ -156,7 +156,7 @@ for (const async of [false, true]) {
 
 describe('the hostile store of these tests', () => {
   it('has met the methods that sessions live by with every fate', () => {
-    const missing = ['append', 'acquire', 'cut', 'read', 'lookup', 'release'].flatMap((method) =>
+    const missing = ['append', 'acquire', 'cut', 'read', 'run', 'release'].flatMap((method) =>
       ['refuse', 'late', 'lose', 'drop']
         .map((fate) => `${method} ${fate}`)
         .filter((key) => !metOverall.has(key)),

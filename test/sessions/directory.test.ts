@@ -50,7 +50,7 @@ describe('the sessions of a process', () => {
     for (let i = 0; i < 120; i++) {
       const session = directory.get(refOf(`n${i}`));
       await session.hold({ userId: 'u' });
-      session.publish('c', 't', 1);
+      session.publisher.publish('c', 't', 1);
       await session.writer!.settled();
       session.usedAt = performance.now() - 3_600_000;
     }

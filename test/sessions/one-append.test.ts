@@ -3,6 +3,7 @@ import { defineApp, type HostRun, memoryStore, type Turn } from '../../server/in
 import { embedGateway } from '../support/embedded.js';
 import { type Gate, gate } from '../support/gate.js';
 import { heldStore } from '../support/held-store.js';
+import { LATE_MEMORY } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
 /** A session whose runs do what the test tells them, on a store that the test holds up. */
@@ -241,7 +242,7 @@ describe('what ends a run is stored with its end', () => {
 
 describe('a send and a close at once', () => {
   it('answer what has become of each: accepted and aborted, closed', async () => {
-    for (const store of [memoryStore(), testStore({ async: true }).store]) {
+    for (const store of [memoryStore(), testStore(LATE_MEMORY).store]) {
       const gateway = embedGateway({ app: defineApp({ run: () => new Promise<string>(() => {}) }), store });
       const session = gateway.session('main');
       await session.send('first').accepted;
@@ -256,7 +257,7 @@ describe('a send and a close at once', () => {
   it('with custom events beside them, leave the next conversation alone', async () => {
     const gateway = embedGateway({
       app: defineApp({ run: () => 'x' }),
-      store: testStore({ async: true }).store,
+      store: testStore(LATE_MEMORY).store,
     });
     const session = gateway.session('main');
     const reports: string[] = [];

@@ -4,7 +4,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';
 import { heldStore } from '../support/held-store.js';
-import { hostileStore } from '../support/hostile-store.js';
+import { hostileStore, listedFates } from '../support/hostile-store.js';
 import { testStore } from '../support/test-store.js';
 
 const endless = defineApp({
@@ -87,7 +87,10 @@ describe('a store that does not answer', () => {
 
   it('has a batch of which it lost the answer tried again, and in the log once', async () => {
     const model = testStore();
-    const hostile = hostileStore(model.store, { append: ['lose', 'drop', 'lose', 'do', 'lose'] });
+    const hostile = hostileStore(
+      model.store,
+      listedFates({ append: ['lose', 'drop', 'lose', 'do', 'lose'] }),
+    );
     const app = defineApp({
       async *run(turn) {
         yield turn.text;
@@ -105,7 +108,10 @@ describe('a store that does not answer', () => {
 describe('a cut whose answer is lost', () => {
   it('is taken for made, and later ones go on from it', async () => {
     const model = testStore();
-    const hostile = hostileStore(model.store, { cut: ['lose', 'drop', 'lose', 'refuse', 'lose'] });
+    const hostile = hostileStore(
+      model.store,
+      listedFates({ cut: ['lose', 'drop', 'lose', 'refuse', 'lose'] }),
+    );
     const app = defineApp({ run: (turn) => turn.text });
     const limits = { retention: { events: 8 } };
     const gateway = embedGateway({ app, store: hostile.store, limits });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
+import { cases } from '../support/fuzz.js';
 
 const at = { sessionId: 'main', ts: 1 };
 const message = (id: string, role: Message['role'] = 'user', text = id): Message => ({
@@ -240,6 +241,123 @@ describe('the fold', () => {
           JSON.parse(JSON.stringify(fold(...events))),
         );
       }),
+    );
+  });
+
+  it('has an answer follow what its run was steered with, and says so while it grows', () => {
+    const steered = (runId: string): GatewayEvent[] => [
+      accepted(runId, 1, { onBusy: 'steer', preceding: [message(`p-${runId}`)] }),
+      { type: 'steer', ...at, cursor: 'c', runId, messageId: `q-${runId}`, consumed: true },
+    ];
+    const parents = (state: SessionState) => state.messages.map(({ id, parentId }) => [id, parentId]);
+    const first = [accepted('r', 0, { preceding: [message('p')] }), started('r')];
+    expect(fold(accepted('r')).queue[0]!.message).to.not.have.property('parentId');
+    expect(fold(...first).run!.message.parentId).to.equal('q-r');
+    const between = fold(...first, ...steered('s'), ...steered('t'));
+    expect(between).to.have.nested.property('run.message.parentId', 'q-t');
+    expect(between.tip).to.equal('q-t');
+    const done = reduce(between, ended('r', [{ type: 'text', text: 'x' }]));
+    expect(parents(done)).to.deep.equal([
+      ['p', null],
+      ['q-r', 'p'],
+      ['p-s', 'q-r'],
+      ['q-s', 'p-s'],
+      ['p-t', 'q-s'],
+      ['q-t', 'p-t'],
+      ['a-r', 'q-t'],
+    ]);
+    expect(done.tip).to.equal('a-r');
+    const silent = reduce(between, ended('r'));
+    expect([silent.tip, silent.messages.length]).to.deep.equal(['q-t', 6]);
+  });
+
+  it('goes on behind a tip whose messages are elsewhere', () => {
+    const state = { ...initialState, tip: 'old', hasMore: true };
+    const next = [accepted('r'), started('r')].reduce(reduce, state);
+    expect(next.messages[0]).to.include({ id: 'q-r', parentId: 'old' });
+    expect(next).to.include({ tip: 'q-r', hasMore: true });
+  });
+
+  it('keeps messages a path to the tip, whatever comes', () => {
+    const runs = fc.constantFrom('r1', 'r2', 'r3');
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('accept' as const), run: runs, more: fc.nat(2), place: fc.nat(3) }),
+      fc.record({
+        kind: fc.constantFrom(...(['start', 'delta', 'end', 'empty', 'steer', 'loose'] as const)),
+        run: runs,
+      }),
+      fc.record({ kind: fc.constantFrom('close' as const, 'unknown' as const) }),
+      fc.record({ kind: fc.constant('trim' as const), keep: fc.nat(4) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let state: SessionState = initialState;
+        let n = 0;
+        const seen = new Map<string, string | null>();
+        for (const each of steps) {
+          n += 1;
+          const { run = '' } = each as { run?: string };
+          const queued = state.queue.find(({ runId }) => runId === run)?.message.id ?? 'none';
+          if (each.kind === 'accept') {
+            // A message's own idea of what it follows counts for nothing.
+            const preceding = Array.from({ length: each.more }, (_, i) => ({
+              ...message(`p${n}.${i}`),
+              parentId: 'x',
+            }));
+            const own = { message: { ...message(`q${n}`), parentId: 'y' }, preceding };
+            state = reduce(state, accepted(run, each.place, own));
+          } else if (each.kind === 'start')
+            state = reduce(state, { ...started(run), messageId: `a${n}` } as GatewayEvent);
+          else if (each.kind === 'delta') state = reduce(state, delta(run, 'x'));
+          else if (each.kind === 'end' || each.kind === 'empty') {
+            const content: Message['content'] = each.kind === 'end' ? [{ type: 'text', text: 'x' }] : [];
+            const id = state.run?.message.id ?? `a${n}`;
+            state = reduce(
+              state,
+              ended(run, content, {
+                message: { id, parentId: 'z', role: 'assistant', content, createdAt: 1 },
+              }),
+            );
+          } else if (each.kind === 'steer' || each.kind === 'loose') {
+            const consumed = each.kind === 'steer';
+            state = reduce(state, {
+              type: 'steer',
+              ...at,
+              cursor: 'c',
+              runId: run,
+              messageId: queued,
+              consumed,
+            });
+          } else if (each.kind === 'close') {
+            state = reduce(state, { type: 'session_closed', ...at, cursor: 'c', reason: 'x' });
+          } else if (each.kind === 'unknown')
+            state = reduce(state, { type: 'of_later', ...at, cursor: 'c' } as never);
+          else if (each.kind === 'trim') {
+            // As a snapshot shows it: some of the last messages, at least one.
+            const kept = state.messages.slice(-1 - each.keep);
+            const hasMore = (kept[0]?.parentId ?? null) !== null;
+            state = reduce(state, {
+              type: 'snapshot',
+              sessionId: 'main',
+              state: { ...state, messages: kept, hasMore },
+            });
+          }
+          const { messages, tip, hasMore } = state;
+          expect(messages.at(-1)?.id ?? null).to.equal(tip);
+          for (const [i, { parentId }] of messages.entries())
+            if (i > 0) expect(parentId).to.equal(messages[i - 1]!.id);
+          expect(hasMore).to.equal((messages[0]?.parentId ?? null) !== null);
+          if (state.run) expect(state.run.message.parentId).to.equal(tip);
+          for (const { id, parentId = 'absent' } of messages) {
+            // What a message follows never changes.
+            if (seen.has(id)) expect(parentId).to.equal(seen.get(id));
+            seen.set(id, parentId);
+          }
+        }
+        const parents = [...seen.values()];
+        expect(new Set(parents).size, 'no two messages follow the same one').to.equal(parents.length);
+      }),
+      { numRuns: cases(500) },
     );
   });
 

@@ -55,6 +55,43 @@ export function packageOf(specifier: string): string {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
 }
 
+/** What imports what between folders: those below a root, and the files that lie in a root itself. */
+export function folderGraph(files: readonly SourceFile[]): Map<string, Set<string>> {
+  const nodeOf = (path: string): string => {
+    const [root, ...rest] = path.split('/');
+    return rest.length > 1 ? `${root}/${rest[0]}/` : path;
+  };
+  const graph = new Map<string, Set<string>>();
+  for (const { path, imports } of files) {
+    const from = nodeOf(path);
+    const targets = graph.get(from) ?? new Set<string>();
+    graph.set(from, targets);
+    for (const { ours, target } of imports) if (ours && nodeOf(target) !== from) targets.add(nodeOf(target));
+  }
+  return graph;
+}
+
+/** The groups of folders that import each other in a circle, types included; files of one folder may. */
+export function findFolderCycles(files: readonly SourceFile[]): string[][] {
+  const graph = folderGraph(files);
+  const reached = (from: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [...(graph.get(from) ?? [])];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(...(graph.get(next) ?? []));
+    }
+    return seen;
+  };
+  const reach = new Map([...graph.keys()].map((node) => [node, reached(node)]));
+  const groups = [...graph.keys()]
+    .filter((node) => reach.get(node)!.has(node))
+    .map((node) => [...reach.get(node)!].filter((other) => reach.get(other)?.has(node)).sort())
+    .filter((group) => group.some((node) => node.endsWith('/')));
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
+
 /** Import cycles that exist at run time, as paths; empty when there are none. */
 export function findCycles(files: readonly SourceFile[]): string[][] {
   const edges = new Map(

@@ -1,5 +1,6 @@
 import { createGateway, type Gateway, type GatewayConfig, type Logger } from '../../server/index.js';
 import { closeLater } from './resources.js';
+import { unnamedStore } from './stores.js';
 
 export const TOKEN = 'a-test-token-of-more-than-32-bytes';
 
@@ -31,6 +32,7 @@ export async function startGateway(config: GatewayConfig<any, any, any>): Promis
     port: 0,
     auth: { type: 'token', token: TOKEN },
     logger: log,
+    ...unnamedStore(),
     ...config,
     limits: { drainMs: 200, ...config.limits },
   });

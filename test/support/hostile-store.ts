@@ -2,8 +2,8 @@ import type { Store } from '../../server/stores/store.js';
 import { StoreError } from '../../server/stores/store.js';
 
 /**
- * What a store does with a call. `refuse`: nothing, and says so. `late`: it, some turns of the event loop later. `lose`: it, and its
- * answer is lost. `drop`: nothing, and its answer is lost all the same.
+ * What a store does with a call. `refuse`: nothing, and says so. `late`: it, some turns of the event loop later, and answers later
+ * still. `lose`: it, and its answer is lost. `drop`: nothing, and its answer is lost all the same.
  */
 export type Fate = 'do' | 'refuse' | 'late' | 'lose' | 'drop';
 
@@ -18,12 +18,70 @@ export interface HostileStore {
 /** Members that answer for the process rather than for a call. */
 const SPARED = new Set(['open', 'close', 'watch', 'durability']);
 
-/** A store with a fate for each call of a method, in the order of its calls; once there are none left it behaves. */
-export function hostileStore(
-  inner: Store,
-  fates: Readonly<Partial<Record<keyof Store | 'others', readonly Fate[]>>>,
-): HostileStore {
-  let left = new Map(Object.entries(fates).map(([name, list]) => [name, [...list!]]));
+type Hostile = Exclude<keyof Store, 'open' | 'close' | 'watch' | 'durability'>;
+
+const hostile: Readonly<Record<Hostile, true>> = {
+  acquire: true,
+  release: true,
+  append: true,
+  read: true,
+  head: true,
+  conversations: true,
+  run: true,
+  sessionOf: true,
+  cut: true,
+  checkpoint: true,
+  messages: true,
+  record: true,
+  list: true,
+  count: true,
+  usage: true,
+  unfinished: true,
+  expire: true,
+  remove: true,
+};
+
+/** Every member of the port whose calls meet a fate: the compiler misses what a port has more. */
+export const HOSTILE_METHODS = Object.keys(hostile) as readonly Hostile[];
+
+/** Decides what becomes of the next call of a method. */
+export type Fates = (method: string) => Fate;
+
+/** Fates for the calls of each method in their order; the calls after them are done. */
+export function listedFates(
+  lists: Readonly<Partial<Record<keyof Store | 'others', readonly Fate[]>>>,
+): Fates {
+  const left = new Map(Object.entries(lists).map(([name, list]) => [name, [...list!]]));
+  return (method) => (left.get(method) ?? left.get('others'))?.shift() ?? 'do';
+}
+
+/** How many of a hundred calls meet a fate, whatever their method. */
+export type Rates = Readonly<Partial<Record<Exclude<Fate, 'do'>, number>>>;
+
+/** Fates by chance: the same for the same seed. */
+export function fatesByChance(seed: number, rates: Rates): Fates {
+  let state = seed >>> 0;
+  // mulberry32: small, and as random as this needs.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return (((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * 100;
+  };
+  return () => {
+    let at = next();
+    for (const [fate, rate] of Object.entries(rates)) {
+      at -= rate;
+      if (at < 0) return fate as Fate;
+    }
+    return 'do';
+  };
+}
+
+/** A store that does with each call what its fate is. */
+export function hostileStore(inner: Store, fates: Fates): HostileStore {
+  let given = fates;
+  let calls = 0;
   const met = new Map<string, number>();
   const store = new Proxy(inner, {
     get(target, name) {
@@ -32,10 +90,10 @@ export function hostileStore(
       const call = (args: never[]): unknown => (member as (...all: never[]) => unknown).apply(target, args);
       if (SPARED.has(String(name))) return (...args: never[]) => call(args);
       return (...args: never[]): unknown => {
-        const fate = (left.get(String(name)) ?? left.get('others'))?.shift() ?? 'do';
+        const fate = given(String(name));
         const key = `${String(name)} ${fate}`;
         met.set(key, (met.get(key) ?? 0) + 1);
-        return meet(fate, String(name), () => call(args));
+        return meet(fate, String(name), () => call(args), (calls++ % 3) + 1);
       };
     },
   });
@@ -43,12 +101,12 @@ export function hostileStore(
     store,
     met,
     relent: () => {
-      left = new Map();
+      given = () => 'do';
     },
   };
 }
 
-function meet(fate: Fate, name: string, call: () => unknown): unknown {
+function meet(fate: Fate, name: string, call: () => unknown, turns: number): unknown {
   // Of an append that was not answered nothing is known; all else can simply be asked again.
   const lost = new StoreError(name === 'append' ? 'UNKNOWN' : 'UNAVAILABLE', 'The answer was lost');
   switch (fate) {
@@ -58,8 +116,10 @@ function meet(fate: Fate, name: string, call: () => unknown): unknown {
       throw new StoreError('UNAVAILABLE', 'Refused');
     case 'late':
       return (async () => {
-        for (let i = 0; i < 3; i++) await new Promise(setImmediate);
-        return call();
+        for (let i = 0; i < turns >> 1; i++) await new Promise(setImmediate);
+        const answer = await call();
+        for (let i = turns >> 1; i < turns; i++) await new Promise(setImmediate);
+        return answer;
       })();
     case 'lose':
       return (async () => {

@@ -1,5 +1,6 @@
 import { EventSource } from 'eventsource';
 import { EventReader } from '../../shared/event-reader.js';
+import { fetchUntilServed } from './insist.js';
 import { closeLater } from './resources.js';
 import { type RawEvent, wholeEvent } from './sse-client.js';
 
@@ -41,11 +42,11 @@ export function openEventSource(url: string, take: (event: RawEvent) => void): E
   return closeLater(source, (it) => it.close());
 }
 
-/** Before it has read `retry:`, an EventSource would wait for three seconds. */
+/** Before it has read `retry:`, an EventSource would wait for three seconds; for 503 its page has to make a new one. */
 async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
   for (;;) {
     try {
-      return await fetch(url, init);
+      return await fetchUntilServed(url, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
     }

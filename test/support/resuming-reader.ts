@@ -33,6 +33,8 @@ export class ResumingReader {
       const headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` };
       if (this.lastEventId !== '') headers['last-event-id'] = this.lastEventId;
       const response = await fetch(this.#url, { headers, signal: abort.signal });
+      // The store can't be read now: nothing to tell from a cut.
+      if (response.status === 503) return false;
       if (!response.ok) throw new Refused(`status ${response.status}: ${await response.text()}`);
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
         for (const raw of reader.feed(chunk)) {

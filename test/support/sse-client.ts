@@ -101,9 +101,13 @@ export class RawStream {
   }
 }
 
-/** Opens an SSE response; it is closed after the test. */
-export async function openStream(url: string, init: RequestInit = {}): Promise<RawStream> {
+/** Opens an SSE response; it is closed after the test. `request` makes the request. */
+export async function openStream(
+  url: string,
+  init: RequestInit = {},
+  request: typeof fetch = fetch,
+): Promise<RawStream> {
   const abort = new AbortController();
-  const response = await fetch(url, { ...init, signal: abort.signal });
+  const response = await request(url, { ...init, signal: abort.signal });
   return closeLater(new RawStream(response, abort), (stream) => stream.close());
 }

@@ -1,13 +1,14 @@
 import { isPromise, type MaybePromise } from '../../server/maybe-promise.js';
-import { memoryStore } from '../../server/stores/memory.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
-import { newDatabase } from './durable.js';
+import { type HostileStore, hostileStore } from './hostile-store.js';
+import { ENGINES, fatesOf, STORES, type StoreKind } from './stores.js';
 
-/** A memory store that remembers everything it acknowledged: the model of property tests. */
+/** A store that remembers everything it acknowledged: the model of property tests. */
 export interface TestStore {
   readonly store: Store;
+  /** What of its calls went wrong, and how to have it behave. */
+  readonly hostile: HostileStore;
   /** Every event ever acknowledged, by epoch, whatever was cut since. */
   readonly logs: Map<string, GatewayEvent[]>;
   /** Epochs of a session's logs, oldest first. */
@@ -18,12 +19,8 @@ export interface TestStore {
   eventsOf(name: string): GatewayEvent[];
 }
 
-/**
- * @param options.async Answers by promise, each after a turn of the event loop, as a store on disk or network does.
- */
-export function testStore(options: { readonly async?: boolean } = {}): TestStore {
-  // The same properties hold of every store: `npm run test:sqlite`.
-  const inner = process.env.TEST_STORE === 'sqlite' ? sqliteStore({ path: newDatabase() }) : memoryStore();
+export function testStore(kind: StoreKind = STORES[0]!): TestStore {
+  const inner: Store = ENGINES[kind.engine]();
   const logs = new Map<string, GatewayEvent[]>();
   const epochs = new Map<string, string[]>();
   const firsts = new Map<string, number>();
@@ -42,11 +39,11 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
     }
   };
 
-  const store = new Proxy(inner, {
+  const remembering = new Proxy(inner, {
     get(target, name) {
       const member = target[name as keyof Store];
       if (typeof member !== 'function') return member;
-      const call = (...args: never[]): unknown => {
+      return (...args: never[]): unknown => {
         const result = (member as (...all: never[]) => unknown).apply(target, args);
         if (name === 'append') {
           const appended = result as MaybePromise<AppendResult>;
@@ -61,14 +58,17 @@ export function testStore(options: { readonly async?: boolean } = {}): TestStore
         if (name === 'cut') firsts.set((args[0]! as LogRef).epoch, (args[1]! as Checkpoint).seq + 1);
         return result;
       };
-      if (!options.async || name === 'watch') return call;
-      return async (...args: never[]) => {
-        await new Promise(setImmediate);
-        return call(...args);
-      };
     },
   });
+  const hostile = hostileStore(remembering, fatesOf(kind));
   const epochsOf = (name: string): string[] => epochs.get(name) ?? [];
   const firstOf = (epoch: string): number => firsts.get(epoch) ?? 1;
-  return { store, logs, epochsOf, firstOf, eventsOf: (name) => logs.get(epochsOf(name).at(-1) ?? '') ?? [] };
+  return {
+    store: hostile.store,
+    hostile,
+    logs,
+    epochsOf,
+    firstOf,
+    eventsOf: (name) => logs.get(epochsOf(name).at(-1) ?? '') ?? [],
+  };
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
-import { loadPeer } from '../../optional-peer.js';
+import { loadPeer } from '../../runtime/optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
 
 export type Sdk = typeof import('@openai/agents');

@@ -2,7 +2,7 @@ import type { ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText, 
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
-import { loadPeer } from '../../optional-peer.js';
+import { loadPeer } from '../../runtime/optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { answerApprovals } from './approvals.js';
 import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';

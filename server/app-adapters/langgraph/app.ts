@@ -1,7 +1,7 @@
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
-import { loadPeer } from '../../optional-peer.js';
+import { loadPeer } from '../../runtime/optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { CommandClass, CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
 import { answerInterrupts, type ReadInterrupt } from './interrupts.js';

@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai';
-import { loadPeer } from '../../optional-peer.js';
+import { loadPeer } from '../../runtime/optional-peer.js';
 
 /** A client of the package `openai`. */
 export type OpenAIClient = Pick<OpenAI, 'chat'>;

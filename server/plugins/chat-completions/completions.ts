@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
-import type { PluginContext, PluginRequest } from '../plugin.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginContext } from '../plugin.js';
 import { Answer } from './answer.js';
 import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
 import { newInConversation, type Outgoing, wholeConversation } from './conversation.js';

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { GatewayPlugin, PluginContext, PluginRequest, RouteOptions } from '../plugin.js';
+import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
+import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { Completions } from './completions.js';
 import { fieldError, sendChatError, sendChatJson } from './errors.js';
 import { Models } from './models.js';

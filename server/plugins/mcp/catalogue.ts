@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, GuardError } from '../../../shared/errors.js';
+import { settleWithin } from '../../async/deadline.js';
 import type { Identity } from '../../auth/types.js';
-import { settleWithin } from '../../deadline.js';
 import type { JsonSchema } from '../../schema/schema.js';
 import type { ToolDescription } from '../plugin.js';
 import type { McpToolFilter, ParsedOptions } from './options.js';

@@ -1,4 +1,4 @@
-import type { PluginRequest } from '../plugin.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
 import type { McpLimits } from './options.js';
 import { ReplayBuffer } from './replay-buffer.js';

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../../auth/types.js';
-import type { PluginContext, PluginRequest } from '../plugin.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginContext } from '../plugin.js';
 import { type McpCaller, servedAs } from './caller.js';
 import { ToolCatalogue, type ToolView } from './catalogue.js';
 import { ClientSessions } from './client-sessions.js';

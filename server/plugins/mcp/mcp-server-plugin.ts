@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
-import type { GatewayPlugin, PluginContext, PluginRequest } from '../plugin.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { McpEndpoint } from './endpoint.js';
 import { type McpServerPluginOptions, type ParsedOptions, parseOptions } from './options.js';
 import { loadSdk } from './sdk.js';

@@ -1,6 +1,6 @@
 import type * as Node from '@modelcontextprotocol/node';
 import type * as Sdk from '@modelcontextprotocol/server';
-import { loadPeer } from '../../optional-peer.js';
+import { loadPeer } from '../../runtime/optional-peer.js';
 
 export type { NodeIncomingMessageLike, NodeMcpRequestHandler } from '@modelcontextprotocol/node';
 export type {

@@ -7,24 +7,25 @@ const SLICE = 100;
 /** Free pages worth giving back to the file system, and how many at a time. */
 const FREE_PAGES = 256;
 
-/** Drops keys and closed logs that are too old, in slices between which others get their turn, and shrinks the file. */
+/** Drops ended runs and closed logs that are too old, in slices between which others get their turn, and shrinks the file. */
 export async function expireRecords(
   connection: Connection,
-  before: { readonly keys: number; readonly closedLogs: number },
+  before: { readonly runs: number; readonly closedLogs: number },
 ): Promise<void> {
   const { db } = connection;
-  const keys = db.prepare(
-    'DELETE FROM sent WHERE (session, key) IN (SELECT session, key FROM sent WHERE at < ? LIMIT ?) RETURNING session',
+  const runs = db.prepare(
+    `DELETE FROM run WHERE (run_id, session) IN (SELECT run_id, session FROM run WHERE ended < ? LIMIT ?)
+     RETURNING session`,
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
   const drop = dropOfLog(connection);
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
-    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM sent WHERE session = ?1)',
+    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM run WHERE session = ?1)',
   );
   const slice = (): boolean =>
     connection.transaction(() => {
-      const sessions: Value[] = keys.all(before.keys, SLICE).map((row) => row.session as number);
+      const sessions: Value[] = runs.all(before.runs, SLICE).map((row) => row.session as number);
       const old = logs.all(before.closedLogs, SLICE);
       for (const { id } of old) {
         for (const statement of drop) statement.run(id as number);
@@ -44,7 +45,7 @@ export async function expireRecords(
 }
 
 function dropOfLog({ db }: Connection): { run(log: Value): unknown }[] {
-  return ['chunk', 'term', 'checkpoint', 'message', 'run'].map((table) =>
+  return ['chunk', 'term', 'checkpoint', 'message'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE log = ?`),
   );
 }
@@ -62,7 +63,7 @@ export function removeSession(connection: Connection, { scope, app, name }: Sess
     for (const { id } of db.prepare('SELECT id FROM log WHERE session = ?').all(session))
       for (const statement of drop) statement.run(id as number);
     db.prepare('DELETE FROM log WHERE session = ?').run(session);
-    db.prepare('DELETE FROM sent WHERE session = ?').run(session);
+    db.prepare('DELETE FROM run WHERE session = ?').run(session);
     db.prepare('DELETE FROM session WHERE id = ?').run(session);
   });
 }

@@ -6,7 +6,7 @@ import {
   type LogRef,
   placeOfAccepted,
   placeOfEnd,
-  type StoredSend,
+  type RunRecord,
   StoreError,
 } from '../store.js';
 import type { Connection, Sync } from './connection.js';
@@ -40,7 +40,7 @@ export interface GroupCommitOptions {
   readonly journal: Journal;
   /** Every commit survives the loss of power. */
   readonly full: boolean;
-  lookup(session: number, key: string): StoredSend | null;
+  runOfKey(session: number, key: string): RunRecord | null;
   appended(log: LogState): void;
 }
 
@@ -143,7 +143,8 @@ class Group {
     if (options.batch !== last + 1)
       return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
     const first = log.head + 1;
-    const known = options.dedupe && this.#options.lookup(log.session, options.dedupe.key);
+    const key = options.opens?.key;
+    const known = key === undefined ? null : this.#options.runOfKey(log.session, key);
     if (known) return { epoch: log.epoch, first, last: log.head, duplicate: known };
 
     if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
@@ -174,29 +175,21 @@ class Group {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { dedupe, opens, ends = [], activity }: AppendOptions,
+    { opens, ends = [], activity }: AppendOptions,
   ): void {
-    if (dedupe)
-      this.#sql().putSent.run(
-        log.session,
-        dedupe.key,
-        dedupe.hash,
-        dedupe.runId,
-        log.epoch,
-        placeOfAccepted(events, first),
-        Date.now(),
-      );
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
       log.activity = activity;
     }
-    if (opens) this.#sql().putRun.run(log.id, first, opens.runId, opens.request);
-    for (const { runId, key, result } of ends) {
-      this.#sql().dropRun.run(log.id, runId);
-      if (key === undefined) continue;
+    if (opens) {
+      const { runId, key = null, hash = null, request } = opens;
+      const accepted = placeOfAccepted(events, first);
+      this.#sql().putRun.run(runId, log.session, key, hash, log.epoch, accepted, request);
+    }
+    for (const { runId, result } of ends) {
       const place = placeOfEnd(events, runId, log.head);
-      const settled = { ...result, cursor: formatCursor(log.epoch, log.term, place) };
-      this.#sql().settleSent.run(JSON.stringify(settled), log.session, key);
+      const kept = { ...result, cursor: formatCursor(log.epoch, log.term, place) };
+      this.#sql().endRun.run(JSON.stringify(kept), Date.now(), runId, log.session);
     }
   }
 
@@ -205,7 +198,7 @@ class Group {
     this.#options.journal.chunkTail(log);
     sql.closeLog.run(log.updatedAt, log.id);
     sql.closeSession.run(log.session);
-    sql.dropRuns.run(log.id);
+    sql.endRuns.run(Date.now(), log.session);
     log.closed = true;
   }
 }

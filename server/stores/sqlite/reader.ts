@@ -3,14 +3,16 @@ import type { RunResult } from '../../../shared/operation-types.js';
 import type {
   Checkpoint,
   LogRef,
-  OpenRun,
   PageOptions,
+  PathOptions,
+  RunName,
+  RunRecord,
   SessionRecord,
   SessionRef,
   StoredEvent,
-  StoredSend,
 } from '../store.js';
 import { EventReader } from './codec.js';
+import type { Row } from './driver.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
@@ -71,17 +73,15 @@ export class Reader {
     return events;
   }
 
-  sent(session: number, key: string): StoredSend | null {
-    const row = this.#sql.sent.get(session, key);
-    if (!row) return null;
-    const send = {
-      key,
-      hash: row.hash as string,
-      runId: row.run_id as string,
-      epoch: row.epoch as string,
-      seq: row.seq as number,
-    };
-    return row.result === null ? send : { ...send, result: JSON.parse(row.result as string) as RunResult };
+  run(session: number, name: RunName): RunRecord | null {
+    const row =
+      'runId' in name ? this.#sql.run.get(name.runId, session) : this.#sql.runOfKey.get(session, name.key);
+    return row ? toRun(row) : null;
+  }
+
+  sessionOf(scope: string, runId: string): SessionRef | null {
+    const row = this.#sql.sessionOfRun.get(runId, scope);
+    return row ? refOf(row) : null;
   }
 
   checkpoint(log: number): Checkpoint | null {
@@ -89,17 +89,12 @@ export class Reader {
     return row ? (JSON.parse(row.data as string) as Checkpoint) : null;
   }
 
-  messages(log: number, { limit, before = Number.MAX_SAFE_INTEGER }: PageOptions): readonly Message[] {
-    return this.#sql.messages
-      .all(log, before, limit)
-      .map((row) => JSON.parse(row.data as string) as Message)
-      .reverse();
+  messages(log: number, { tip, limit }: PathOptions): readonly Message[] {
+    return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as Message);
   }
 
-  openRuns(log: number): readonly OpenRun[] {
-    return this.#sql.runs
-      .all(log)
-      .map((row) => ({ runId: row.run_id as string, request: row.request as string }));
+  openRuns(session: number): readonly RunRecord[] {
+    return this.#sql.openRuns.all(session).map(toRun);
   }
 
   list(
@@ -119,8 +114,23 @@ export class Reader {
   }
 
   unfinished(): readonly SessionRef[] {
-    return this.#sql.unfinished
-      .all()
-      .map(({ scope, app, name }) => ({ scope, app, name }) as unknown as SessionRef);
+    return this.#sql.unfinished.all().map(refOf);
   }
+}
+
+function toRun(row: Row): RunRecord {
+  const { key, request, result } = row as Readonly<Record<string, string | null>>;
+  return {
+    runId: row.run_id as string,
+    ...(key !== null && { key: key!, hash: row.hash as string }),
+    epoch: row.epoch as string,
+    accepted: row.accepted as number,
+    ...(request !== null && { request: request! }),
+    ...(result !== null && { result: JSON.parse(result!) as RunResult }),
+  };
+}
+
+/** What drivers put beside the columns is left out. */
+function refOf({ scope, app, name }: Row): SessionRef {
+  return { scope: scope as string, app: app as string, name: name as string };
 }

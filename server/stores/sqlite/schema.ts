@@ -55,4 +55,58 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE log ADD COLUMN activity TEXT;   -- what its session is doing: 'idle', or JSON; NULL: its writer never said
   CREATE INDEX log_busy ON log (session) WHERE activity <> 'idle';
   `,
+  `
+  ALTER TABLE run RENAME TO open_run;
+  CREATE TABLE run (
+    run_id TEXT, session INTEGER,
+    key TEXT, hash TEXT,              -- of the send, where it had a key
+    epoch TEXT NOT NULL, accepted INTEGER NOT NULL,
+    request TEXT,                     -- what it takes to start it again, while it has not ended
+    result TEXT, ended INTEGER,
+    PRIMARY KEY (run_id, session)
+  ) WITHOUT ROWID;
+  INSERT INTO run
+    SELECT s.run_id, s.session, s.key, s.hash, s.epoch, s.seq, o.request, s.result, iif(o.request IS NULL, s.at, NULL)
+    FROM sent s LEFT JOIN log l ON l.session = s.session AND l.epoch = s.epoch
+    LEFT JOIN open_run o ON o.log = l.id AND o.run_id = s.run_id;
+  INSERT OR IGNORE INTO run
+    SELECT o.run_id, l.session, NULL, NULL, l.epoch, o.n, o.request, NULL, NULL
+    FROM open_run o JOIN log l ON l.id = o.log;
+  DROP TABLE open_run;
+  DROP TABLE sent;
+  CREATE UNIQUE INDEX run_key ON run (session, key) WHERE key IS NOT NULL;
+  CREATE INDEX run_open ON run (session, accepted) WHERE request IS NOT NULL;
+  CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
+  CREATE INDEX run_session ON run (session);
+  `,
+  // Messages by their ids, each after the one it follows. Later ones of an id that was used twice get their number behind it.
+  `
+  ALTER TABLE message RENAME TO message_by_number;
+  CREATE TABLE message (
+    log INTEGER, id TEXT, parent TEXT,
+    size INTEGER NOT NULL,   -- of data, in characters
+    data TEXT NOT NULL, PRIMARY KEY (log, id)
+  );
+  INSERT OR IGNORE INTO message
+    WITH
+      given AS (SELECT log, n, json_extract(data, '$.id') AS id FROM message_by_number),
+      counted AS (SELECT *, row_number() OVER (PARTITION BY log, id ORDER BY n) AS copy FROM given),
+      named AS (SELECT log, n, iif(copy = 1, id, id || '#' || n) AS id FROM counted),
+      path AS (SELECT *, lag(id) OVER (PARTITION BY log ORDER BY n) AS parent FROM named)
+    SELECT p.log, p.id, p.parent, 0, json_set(m.data, '$.id', p.id, '$.parentId', p.parent)
+    FROM path p JOIN message_by_number m ON m.log = p.log AND m.n = p.n ORDER BY p.log, p.n;
+  DROP TABLE message_by_number;
+  UPDATE message SET size = length(data);
+  UPDATE log SET size = (SELECT coalesce(sum(size), 0) FROM chunk WHERE log = log.id)
+    + (SELECT coalesce(sum(size), 0) FROM message WHERE log = log.id);
+  UPDATE checkpoint SET data = json_remove(
+    json_set(data, '$.state.tip', (SELECT id FROM message m WHERE m.log = checkpoint.log ORDER BY rowid DESC LIMIT 1)),
+    '$.messageCount'
+  );
+  UPDATE checkpoint SET data = json_set(
+    data, '$.state.hasMore', json(iif(json_extract(data, '$.state.tip') IS NULL, 'false', 'true'))
+  );
+  UPDATE checkpoint SET data = json_set(data, '$.state.run.message.parentId', json_extract(data, '$.state.tip'))
+    WHERE json_type(data, '$.state.run') = 'object';
+  `,
 ];

@@ -9,14 +9,17 @@ import {
   type LogHead,
   type LogRef,
   type PageOptions,
+  type PathOptions,
+  type RunName,
+  type RunRecord,
   type SessionRecord,
   type SessionRef,
   type Store,
   type StoredEvent,
-  type StoredSend,
   type StoredSize,
   StoreError,
 } from '../store.js';
+import { begin, putMessages } from './beginning.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
 import { expireRecords, removeSession } from './expiry.js';
@@ -24,7 +27,6 @@ import { openFailure, writeFailure } from './faults.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { keyOf, LiveLogs } from './live-logs.js';
-import { LogState } from './log-state.js';
 import { Reader } from './reader.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
@@ -104,7 +106,7 @@ export class SqliteStore implements Store {
       live,
       journal,
       full: this.durability === 'disk',
-      lookup: (session, key) => reader.sent(session, key),
+      runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
         usage.changed(log);
         if (log.closed) live.drop(log);
@@ -142,33 +144,19 @@ export class SqliteStore implements Store {
     if (created && !create) return { kind: 'absent' };
     try {
       const term = terms.next();
-      const log = created ? this.#begin(ref, create!) : kept!;
+      const log = created ? begin(this.#open, ref, create!) : kept!;
       log.acquire(term, taken);
       live.add(log);
       return {
         kind: 'acquired',
         record: log.record(),
         head: log.describe(),
-        openRuns: reader.openRuns(log.id),
+        openRuns: created ? [] : reader.openRuns(log.session),
         created,
       };
     } catch (error) {
       throw writeFailure(error);
     }
-  }
-
-  #begin(
-    ref: SessionRef,
-    { epoch, userId = null }: { readonly epoch: string; readonly userId?: string | null },
-  ): LogState {
-    const { connection, sql, reader } = this.#open;
-    const { scope, app, name } = ref;
-    return connection.transaction(() => {
-      const session = reader.session(ref)?.id ?? (sql.putSession.all(scope, app, name)[0]!.id as number);
-      const id = sql.putLog.all(session, epoch, userId, Date.now())[0]!.id as number;
-      sql.pointSession.run(id, session);
-      return new LogState(ref, sql.log.get(id)!, []);
-    });
   }
 
   release(ref: SessionRef, term: number): void {
@@ -199,10 +187,14 @@ export class SqliteStore implements Store {
     return this.#open.reader.conversations(ref);
   }
 
-  lookup(ref: SessionRef, key: string): StoredSend | null {
+  run(ref: SessionRef, name: RunName): RunRecord | null {
     const { live, reader } = this.#open;
     const session = live.get(ref)?.session ?? reader.session(ref)?.id;
-    return session === undefined ? null : reader.sent(session, key);
+    return session === undefined ? null : reader.run(session, name);
+  }
+
+  sessionOf(scope: string, runId: string): SessionRef | null {
+    return this.#open.reader.sessionOf(scope, runId);
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
@@ -216,13 +208,7 @@ export class SqliteStore implements Store {
       connection.transaction(() => {
         // What is cut must not come back from the journal, so its place is behind the log's head there.
         if (log.chunked < checkpoint.seq) journal.chunkTail(log);
-        let n = checkpoint.messageCount - messages.length;
-        let size = 0;
-        for (const message of messages) {
-          const data = JSON.stringify(message);
-          size += data.length;
-          sql.putMessage.run(log.id, n++, data);
-        }
+        let size = putMessages(sql, log.id, messages);
         sql.putCheckpoint.run(log.id, JSON.stringify(checkpoint));
         for (const chunk of sql.cutChunks.all(log.id, checkpoint.seq)) size -= chunk.size as number;
         sql.moveFirst.run(first, size, log.id);
@@ -242,9 +228,9 @@ export class SqliteStore implements Store {
     return log && this.#open.reader.checkpoint(log.id);
   }
 
-  messages(ref: LogRef, page: PageOptions): readonly Message[] {
+  messages(ref: LogRef, path: PathOptions): readonly Message[] {
     const log = this.#open.reader.log(ref, ref.epoch);
-    return log ? this.#open.reader.messages(log.id, page) : [];
+    return log ? this.#open.reader.messages(log.id, path) : [];
   }
 
   record(ref: SessionRef): SessionRecord | null {
@@ -271,7 +257,7 @@ export class SqliteStore implements Store {
     return this.#open.reader.unfinished();
   }
 
-  expire(before: { readonly keys: number; readonly closedLogs: number }): Promise<void> {
+  expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
     const { connection, usage } = this.#open;
     return expireRecords(connection, before).finally(() => usage.forget());
   }

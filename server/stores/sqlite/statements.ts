@@ -2,6 +2,7 @@ import type { Database } from './driver.js';
 
 const LOG =
   'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size, l.activity';
+const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
 /** The statements of the store, each prepared once. */
 export function prepareStatements(db: Database) {
@@ -26,7 +27,7 @@ export function prepareStatements(db: Database) {
     unfinished: sql(
       `SELECT s.scope, s.app, s.name FROM session s JOIN log l ON l.id = s.open
        WHERE s.id IN (
-         SELECT l.session FROM run r JOIN log l ON l.id = r.log WHERE l.closed IS NULL
+         SELECT session FROM run WHERE request IS NOT NULL
          UNION SELECT session FROM log WHERE activity <> 'idle' AND closed IS NULL
        ) ORDER BY s.open`,
     ),
@@ -59,19 +60,39 @@ export function prepareStatements(db: Database) {
 
     checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),
     putCheckpoint: sql('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),
-    messages: sql('SELECT data FROM message WHERE log = ? AND n < ? ORDER BY n DESC LIMIT ?'),
-    putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?)'),
-
-    runs: sql('SELECT run_id, request FROM run WHERE log = ? ORDER BY n'),
-    putRun: sql('INSERT INTO run VALUES (?, ?, ?, ?)'),
-    dropRun: sql('DELETE FROM run WHERE log = ? AND run_id = ?'),
-    dropRuns: sql('DELETE FROM run WHERE log = ?'),
-
-    sent: sql('SELECT hash, run_id, epoch, seq, result FROM sent WHERE session = ? AND key = ?'),
-    putSent: sql(
-      'INSERT INTO sent (session, key, hash, run_id, epoch, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    // A circle, which no gateway makes, ends at the limit.
+    messages: sql(
+      `WITH RECURSIVE path(row, parent, n) AS (
+         SELECT rowid, parent, 1 FROM message WHERE log = ?1 AND id = ?2 AND ?3 > 0
+         UNION ALL
+         SELECT m.rowid, m.parent, n + 1 FROM path p JOIN message m ON m.log = ?1 AND m.id = p.parent WHERE n < ?3
+       ) SELECT m.data FROM path p JOIN message m ON m.rowid = p.row ORDER BY p.n DESC`,
     ),
-    settleSent: sql('UPDATE sent SET result = ? WHERE session = ? AND key = ?'),
+    sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
+    sizeOfMessages: sql('SELECT sum(size) AS n FROM message WHERE log = ?'),
+    putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
+    copyPath: sql(
+      `INSERT INTO message
+       WITH RECURSIVE path(id, parent) AS (
+         SELECT id, parent FROM message WHERE log = ?2 AND id = ?3
+         UNION
+         SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?2 AND m.id = p.parent
+       ) SELECT ?1, m.id, m.parent, m.size, m.data FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id`,
+    ),
+
+    openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
+    run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),
+    runOfKey: sql(`SELECT ${RUN} FROM run WHERE session = ? AND key = ?`),
+    sessionOfRun: sql(
+      `SELECT s.scope, s.app, s.name FROM run r JOIN session s ON s.id = r.session WHERE r.run_id = ? AND s.scope = ?`,
+    ),
+    putRun: sql(
+      'INSERT INTO run (run_id, session, key, hash, epoch, accepted, request) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    endRun: sql(
+      'UPDATE run SET request = NULL, result = ?, ended = ? WHERE run_id = ? AND session = ? AND request IS NOT NULL',
+    ),
+    endRuns: sql('UPDATE run SET request = NULL, ended = ? WHERE session = ? AND request IS NOT NULL'),
   };
 }
 

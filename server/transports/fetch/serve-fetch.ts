@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HandleOptions } from '../handle-options.js';
+import type { HandleOptions } from '../request.js';
 import { FetchRequest } from './fetch-request.js';
 import { cutOff, FetchSocket, type ResponseHead } from './fetch-socket.js';
 

@@ -1,6 +1,11 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { ClientFrame } from '../../../shared/frames.js';
+import { clientFrameSchema } from '../../../shared/schemas/frames.js';
 import type { AuthRequest, UserLike } from '../../auth/types.js';
-import type { WireForm } from '../../delivery/wire-form.js';
-import type { WireEnd } from './wire-end.js';
+import type { EndReason } from '../../delivery/end-reason.js';
+import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
+import { check } from '../../schema/validate.js';
+import { parseJson } from '../json.js';
 
 /** Bytes that a socket may send before its first frame is whole; a `connect` that names 1,000 sessions takes fewer. */
 export const HELLO_BYTES = 256 * 1024;
@@ -12,7 +17,7 @@ export interface FramePeer {
   readonly user?: UserLike | null | undefined;
 }
 
-/** One client's socket, as a session of frames sees it. It reports to the session: `receive`, `drained` and `closed`. */
+/** One client's socket, as its `SocketClient` sees it. It reports to that: `receive`, `drained` and `closed`. */
 export interface FrameWire {
   readonly transport: string;
   readonly form: WireForm<unknown>;
@@ -30,4 +35,79 @@ export interface FrameWire {
   /** Closes in order: what was written still arrives, if the receiver takes it. */
   close(end: WireEnd): void;
   destroy(): void;
+}
+
+/** Why a socket is closed: a close code of WebSockets (RFC 6455, section 7.4) and a word for it. */
+export interface WireEnd {
+  readonly code: number;
+  readonly reason: string;
+}
+
+const BY_REASON: Readonly<Record<EndReason, WireEnd>> = {
+  drain: { code: 1001, reason: 'SHUTTING_DOWN' },
+  rotate: { code: 1012, reason: 'ROTATE' },
+  interrupted: { code: 1012, reason: 'INTERRUPTED' },
+  slow: { code: 4008, reason: 'SLOW' },
+  expired: { code: 4401, reason: 'UNAUTHENTICATED' },
+};
+
+/** How a connection is closed that the gateway ends. */
+export function endOf(reason: EndReason): WireEnd {
+  return BY_REASON[reason];
+}
+
+const BY_STATUS: Readonly<Record<number, number>> = { 401: 4401, 413: 1009, 429: 1013, 500: 1011, 503: 1001 };
+
+/** How a socket is closed that is refused, or misbehaved. */
+export function endFor(error: GatewayError): WireEnd {
+  return { code: BY_STATUS[error.status] ?? 4001, reason: error.code };
+}
+
+/** The sender of too many frames that ask for nothing. */
+export const FLOODED: WireEnd = { code: 1008, reason: 'RATE_LIMITED' };
+
+/**
+ * Events as frames.
+ *
+ * @param join Puts the JSON texts of frames on one kind of wire, in one piece that all its clients share.
+ */
+export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P> {
+  return {
+    events(events, origin, known) {
+      const texts: string[] = [];
+      // Written by hand: this runs for every event, whose data is JSON already.
+      eachEvent(events, origin, { known }, ({ type, cursor, data }) => {
+        texts.push(`{"event":"${type}","id":"${cursor}","data":${data}}`);
+      });
+      return join(texts);
+    },
+    transient: (event, data, id) => join([JSON.stringify({ event, id, data: transientData(data, id) })]),
+  };
+}
+
+/** A frame that cannot be read. `id` is the request it belongs to, where that much is clear. */
+export class FrameFault extends GatewayError {
+  readonly id: string | undefined;
+
+  constructor(message: string, details: unknown, id?: string) {
+    super({ code: 'INVALID_REQUEST', message, details });
+    this.id = id;
+  }
+}
+
+/** Reads a client's frame. @throws GatewayError `INVALID_REQUEST`, as a `FrameFault` where it is JSON */
+export function readFrame(text: string, maxDepth: number): ClientFrame {
+  const raw = parseJson(text, maxDepth);
+  const outcome = check(clientFrameSchema, raw);
+  if ('value' in outcome) return outcome.value as ClientFrame;
+  const { issues } = outcome as {
+    readonly issues: readonly { readonly path: string; readonly message: string }[];
+  };
+  const told = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new FrameFault(`The frame is malformed: ${told}`, issues, requestId(raw));
+}
+
+function requestId(raw: unknown): string | undefined {
+  const { type, id } = (raw ?? {}) as { readonly type?: unknown; readonly id?: unknown };
+  return type === 'req' && typeof id === 'string' && id !== '' && id.length <= 256 ? id : undefined;
 }

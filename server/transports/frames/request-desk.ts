@@ -1,14 +1,16 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import { isOperation } from '../../../shared/operations.js';
+import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
+import { newTraceId } from '../../ids.js';
 import { andThen, isPromise, type MaybePromise } from '../../maybe-promise.js';
 import type { MethodStream } from '../../methods/stream.js';
+import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
 import { ChunkWindow } from './chunk-window.js';
-import type { FrameEnvironment } from './environment.js';
-import { FrameCall } from './frame-call.js';
+import type { FrameEnvironment } from './frame-environment.js';
 import type { FrameWire } from './frame-wire.js';
 
 /** Requests of one client that may be under way. */
@@ -223,4 +225,48 @@ export class RequestDesk {
 /** A socket changes its own subscriptions; which connection that is, is not the client's to say. */
 function ownSubscription(params: unknown, { connectionId }: FrameCall): unknown {
   return typeof params === 'object' && !Array.isArray(params) ? { ...params, connectionId } : params;
+}
+
+/** The caller of one request over a socket. What few operations look at is made when they do. */
+export class FrameCall implements Caller {
+  readonly identity: Identity;
+  readonly transport: string;
+  readonly clientId: string;
+  readonly connectionId: string;
+  /** Whether a `cancel` or the caller's departure ends it: a method does, everything else has its effect. */
+  readonly cancellable: boolean;
+  #traceId: string | undefined;
+  #controller: AbortController | undefined;
+  #aborted = false;
+
+  constructor(
+    connection: {
+      readonly id: string;
+      readonly identity: Identity;
+      readonly options: { readonly transport: string };
+    },
+    cancellable: boolean,
+  ) {
+    this.identity = connection.identity;
+    this.transport = connection.options.transport;
+    this.clientId = connection.id;
+    this.connectionId = connection.id;
+    this.cancellable = cancellable;
+  }
+
+  get traceId(): string {
+    this.#traceId ??= newTraceId();
+    return this.#traceId;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort();
+  }
 }

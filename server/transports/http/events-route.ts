@@ -7,7 +7,7 @@ import type { ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import { newConnectionId } from '../../ids.js';
-import type { HttpEnvironment } from './environment.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { retryLine, SseSink, startSse } from './sse-sink.js';
 import { readerKey } from './unread.js';
 

@@ -4,22 +4,27 @@ import { bearerToken } from '../../auth/credentials.js';
 import { unnamed } from '../../auth/refusal.js';
 import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
-import type { ExecuteOptions } from '../../host/session-handle.js';
+import type { ExecuteOptions } from '../../host/execute-options.js';
 import { isPromise, type MaybePromise } from '../../maybe-promise.js';
-import type { PluginRoute } from '../../plugins/plugin-host.js';
-import { authRequest } from '../auth-request.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from '../handle-options.js';
 import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
-import { type Target, targetOf } from '../target.js';
+import {
+  authRequest,
+  type HandleOptions,
+  type OperationOptions,
+  type ServedOperation,
+  type Target,
+  targetOf,
+} from '../request.js';
 import { sendError, sendFallback, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
-import type { HttpEnvironment } from './environment.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { HttpCall } from './http-call.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
+import type { PluginRoute } from './plugin-route.js';
 import { type Destination, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 import { readerKey } from './unread.js';

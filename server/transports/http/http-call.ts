@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParentSpan } from '../../../shared/method.js';
 import type { Identity } from '../../auth/types.js';
+import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newConnectionId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
-import { parseTraceparent } from '../../traceparent.js';
 
 /** The caller of one HTTP request. What few operations look at is made when they do. */
 export class HttpCall implements Caller {

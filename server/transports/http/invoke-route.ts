@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../operations/caller.js';
 import type { Invocation } from '../../operations/invoke.js';
 import { sendJson } from './answer.js';
-import type { HttpEnvironment } from './environment.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { streamItems } from './method-stream.js';
 
 /** Calls a custom method: its result as the JSON body, or a stream of its items. */

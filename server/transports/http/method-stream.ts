@@ -7,7 +7,7 @@ import type { Ticking } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
 import { publicError } from '../public-error.js';
 import { sentBytes } from '../sent-bytes.js';
-import type { HttpEnvironment } from './environment.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { flushResponse, startSse } from './sse-sink.js';
 
 /** A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there. */

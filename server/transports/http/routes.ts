@@ -1,6 +1,6 @@
-import { EVENTS_PATH, isExtraRoute } from '../../../shared/calls.js';
+import { EVENTS_PATH, type ExtraRoutes, isExtraRoute } from '../../../shared/calls.js';
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
-import type { ServedOperation } from '../handle-options.js';
+import type { ServedOperation } from '../request.js';
 
 /** What a route leads to. */
 export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
@@ -9,9 +9,6 @@ export interface Route {
   readonly http: 'GET' | 'POST';
   readonly to: Destination;
 }
-
-/** Where the routes live that the specification does not list: below a prefix, or nowhere. */
-export type ExtraRoutes = string | false;
 
 /** The gateway's routes by path, from the operations table. */
 export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route> {

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseCursor } from '../../../shared/cursor.js';
 import { encodeSse } from '../../../shared/sse.js';
 import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Sent } from '../../operations/operations.js';
 import { sendJson } from './answer.js';
-import type { HttpEnvironment } from './environment.js';
+import type { HttpEnvironment } from './http-environment.js';
 import { SseSink } from './sse-sink.js';
 import { readerKey } from './unread.js';
 
@@ -32,7 +33,7 @@ export async function sendMessage(
   const sent = await env.operations.send(body, call.caller);
   const accept = headers.accept ?? '';
   if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
-    const left = sent.session.wait();
+    const left = sent.session.viewers.wait();
     response.once('close', () => left(!response.writableFinished));
     return sendJson(response, 200, await sent.result);
   }
@@ -84,9 +85,11 @@ async function streamRun(
 }
 
 /** Whether the beginning of a repeated run is no longer kept. */
-async function cutAway({ session, epoch, after }: Sent): Promise<boolean> {
-  const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
-  return !log || after < log.first - 1;
+async function cutAway({ session, accepted }: Sent): Promise<boolean> {
+  const place = parseCursor(accepted.cursor);
+  if (!place) return true;
+  const log = session.log?.ref.epoch === place.epoch ? session.log : await session.pastLog(place.epoch);
+  return !log || place.seq < log.first - 1;
 }
 
 /** The folded result of a run whose events were cut: its `message_end` alone. */

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { EndReason, Sink } from '../../delivery/connection.js';
-import { retryAfter } from '../../delivery/retry-after.js';
+import type { Sink } from '../../delivery/connection.js';
+import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import { sentBytes } from '../sent-bytes.js';
 import { chunk, type IdMode, SSE_FORMS } from './sse-form.js';

@@ -2,13 +2,14 @@ import type { Link, LinkEnd, LinkHandlers, SubscriptionChange } from '../../../s
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { Identity } from '../../auth/types.js';
-import type { EndReason, EventConnection, Sink } from '../../delivery/connection.js';
-import { objectForm } from '../../delivery/object-form.js';
-import { retryAfter } from '../../delivery/retry-after.js';
+import type { EventConnection, Sink } from '../../delivery/connection.js';
+import type { Connections } from '../../delivery/connections.js';
+import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
+import { objectForm } from '../../delivery/wire-form.js';
 import { newConnectionId, newTraceId } from '../../ids.js';
 import { contextOutsideCalls } from '../../methods/context.js';
+import type { Operations } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
-import type { InProcessEnvironment } from './environment.js';
 
 /** One event connection of a client in this process. Its client hears of events in a turn of its own, never within the gateway's. */
 export class InProcessLink implements Link, Sink {
@@ -127,4 +128,13 @@ export class InProcessLink implements Link, Sink {
       this.#env.report(error, 'a client of this process failed');
     }
   }
+}
+
+/** What the in-process door works with. */
+export interface InProcessEnvironment {
+  readonly operations: Operations;
+  readonly connections: Connections;
+  readonly config: { readonly limits: { readonly heartbeatMs: number; readonly jsonDepth: number } };
+  ready(): Promise<void> | null;
+  report(error: unknown, what: string): void;
 }

@@ -8,8 +8,7 @@ import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
 import { checkKeys } from '../json.js';
 import { publicError } from '../public-error.js';
-import type { InProcessEnvironment } from './environment.js';
-import { InProcessLink } from './in-process-link.js';
+import { type InProcessEnvironment, InProcessLink } from './in-process-link.js';
 import { wireValue } from './wire-value.js';
 
 /** Reaches the gateway of an environment as one user. */

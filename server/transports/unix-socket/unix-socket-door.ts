@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.js';
 import { encodeLine } from '../../../shared/ndjson.js';
-import type { FrameEnvironment } from '../frames/environment.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { SocketFile } from './socket-file.js';
 import { UnixSocketWire } from './unix-socket-wire.js';
 
@@ -48,7 +48,7 @@ export class UnixSocketDoor {
 }
 
 function accept(env: FrameEnvironment, socket: Socket): void {
-  if (!env.frames.full) return void new UnixSocketWire(env, socket);
+  if (!env.clients.full) return void new UnixSocketWire(env, socket);
   const error = new GatewayError({
     code: 'OVERLOADED',
     message: 'Too many sockets have not said who they are',

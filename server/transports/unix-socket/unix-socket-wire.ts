@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { LineDecoder } from '../../../shared/ndjson.js';
-import type { FrameEnvironment } from '../frames/environment.js';
-import { frameForm } from '../frames/frame-form.js';
-import { FrameSession } from '../frames/frame-session.js';
-import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
+import { type FramePeer, type FrameWire, frameForm, HELLO_BYTES } from '../frames/frame-wire.js';
+import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
@@ -20,7 +19,7 @@ export class UnixSocketWire implements FrameWire {
   readonly transport = 'unix-socket';
   readonly form = NDJSON_FORM;
   readonly #socket: Socket;
-  readonly #session: FrameSession;
+  readonly #client: SocketClient;
   readonly #lines: LineDecoder;
   readonly #bodyBytes: number;
 
@@ -28,10 +27,10 @@ export class UnixSocketWire implements FrameWire {
     this.#socket = socket;
     this.#bodyBytes = env.limits.bodyBytes;
     this.#lines = new LineDecoder(Math.min(HELLO_BYTES, this.#bodyBytes));
-    this.#session = new FrameSession(env, this, PEER);
+    this.#client = new SocketClient(env, this, PEER);
     socket.on('data', (chunk) => this.#read(chunk));
-    socket.on('drain', () => this.#session.drained());
-    socket.on('close', () => this.#session.closed());
+    socket.on('drain', () => this.#client.drained());
+    socket.on('close', () => this.#client.closed());
     // The close follows.
     socket.on('error', () => {});
   }
@@ -75,11 +74,11 @@ export class UnixSocketWire implements FrameWire {
     try {
       for (const line of this.#lines.feed(chunk)) {
         if (!this.#socket.writable) return;
-        this.#session.receive(line);
-        if (this.#session.introduced) this.#lines.maxBytes = this.#bodyBytes;
+        this.#client.receive(line);
+        if (this.#client.introduced) this.#lines.maxBytes = this.#bodyBytes;
       }
     } catch (error) {
-      this.#session.fail(error);
+      this.#client.fail(error);
     }
   }
 }

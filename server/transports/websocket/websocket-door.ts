@@ -2,13 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
-import { retryAfter } from '../../delivery/retry-after.js';
-import { authRequest } from '../auth-request.js';
-import type { FrameEnvironment } from '../frames/environment.js';
-import type { HandleOptions } from '../handle-options.js';
+import { retryAfter } from '../../delivery/end-reason.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
-import { targetOf } from '../target.js';
+import { authRequest, type HandleOptions, targetOf } from '../request.js';
 import { refuseUpgrade } from './refuse-upgrade.js';
 import { WebSocketWire } from './websocket-wire.js';
 import { createWebSocketServer, type WebSocketServer } from './ws.js';
@@ -46,7 +44,7 @@ export class WebSocketDoor {
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
       }
-      if (this.#env.frames.full) {
+      if (this.#env.clients.full) {
         const message = 'Too many sockets have not said who they are';
         throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
       }

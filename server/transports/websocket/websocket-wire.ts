@@ -1,11 +1,14 @@
 import type { Duplex } from 'node:stream';
-import type { FrameEnvironment } from '../frames/environment.js';
-import { frameForm } from '../frames/frame-form.js';
-import { FrameSession } from '../frames/frame-session.js';
-import { type FramePeer, type FrameWire, HELLO_BYTES } from '../frames/frame-wire.js';
-import type { WireEnd } from '../frames/wire-end.js';
+import type { FrameEnvironment } from '../frames/frame-environment.js';
+import {
+  type FramePeer,
+  type FrameWire,
+  frameForm,
+  HELLO_BYTES,
+  type WireEnd,
+} from '../frames/frame-wire.js';
+import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
-import { encodeTextFrames } from './text-frames.js';
 import type { WebSocket } from './ws.js';
 
 /** Pings without a sign of life after which a peer counts as dead. */
@@ -26,7 +29,7 @@ export class WebSocketWire implements FrameWire {
   readonly form = WEBSOCKET_FORM;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
-  readonly #session: FrameSession;
+  readonly #client: SocketClient;
   #missed = 0;
   /** What had left at the last beat, where more was waiting. */
   #sentBefore: number | undefined;
@@ -34,23 +37,23 @@ export class WebSocketWire implements FrameWire {
   constructor(env: FrameEnvironment, webSocket: WebSocket, peer: FramePeer & { readonly socket: Duplex }) {
     this.#webSocket = webSocket;
     this.#socket = peer.socket;
-    this.#session = new FrameSession(env, this, { request: peer.request, user: peer.user });
+    this.#client = new SocketClient(env, this, { request: peer.request, user: peer.user });
     const heard = (): void => {
       this.#missed = 0;
     };
     webSocket.on('message', (data: Buffer, isBinary) => {
       this.#missed = 0;
       if (isBinary) this.close(NOT_TEXT);
-      else this.#session.receive(data.toString());
+      else this.#client.receive(data.toString());
     });
     webSocket.on('pong', heard);
-    webSocket.on('ping', () => this.#session.pinged());
-    webSocket.on('close', () => this.#session.closed());
+    webSocket.on('ping', () => this.#client.pinged());
+    webSocket.on('close', () => this.#client.closed());
     // What the peer did wrong is told by the close code that ws sends, and the close follows.
     webSocket.on('error', () => {});
     peer.socket.on('drain', () => {
       this.#missed = 0;
-      this.#session.drained();
+      this.#client.drained();
     });
     this.#boundHello();
   }
@@ -60,7 +63,7 @@ export class WebSocketWire implements FrameWire {
     let heard = 0;
     const count = (chunk: Buffer): void => {
       heard += chunk.length;
-      if (this.#session.introduced) this.#socket.off('data', count);
+      if (this.#client.introduced) this.#socket.off('data', count);
       else if (heard > HELLO_BYTES) {
         this.#socket.off('data', count);
         this.close(TOO_LARGE);
@@ -119,4 +122,45 @@ export class WebSocketWire implements FrameWire {
     if (this.#missed > MISSED_PINGS) this.destroy();
     else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
   }
+}
+
+/** A final text frame, unmasked as servers send it (RFC 6455, section 5.2). */
+const TEXT = 0x81;
+
+/** Writes texts as WebSocket messages, each in one frame, all in one piece of bytes. */
+export function encodeTextFrames(texts: readonly string[]): Buffer {
+  let size = 0;
+  const lengths = texts.map((text) => {
+    const length = Buffer.byteLength(text);
+    size += headerSize(length) + length;
+    return length;
+  });
+  const bytes = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const [i, text] of texts.entries()) {
+    const length = lengths[i]!;
+    at = writeHeader(bytes, at, length);
+    at += bytes.write(text, at, length);
+  }
+  return bytes;
+}
+
+function headerSize(length: number): number {
+  if (length < 126) return 2;
+  return length < 65_536 ? 4 : 10;
+}
+
+function writeHeader(bytes: Buffer, at: number, length: number): number {
+  bytes[at] = TEXT;
+  if (length < 126) {
+    bytes[at + 1] = length;
+    return at + 2;
+  }
+  if (length < 65_536) {
+    bytes[at + 1] = 126;
+    return bytes.writeUInt16BE(length, at + 2);
+  }
+  bytes[at + 1] = 127;
+  bytes.writeUInt32BE(Math.floor(length / 2 ** 32), at + 2);
+  return bytes.writeUInt32BE(length % 2 ** 32, at + 6);
 }

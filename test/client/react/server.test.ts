@@ -64,7 +64,16 @@ describe('react on a server', () => {
     const state = await connectClient(url).session('main').state();
     expect(state.cursor).to.equal(cursor);
     expect(state.messages.at(-1)).to.deep.include({ id: message.id });
-    expect(state).to.have.all.keys('cursor', 'messages', 'hasMore', 'run', 'pending', 'queue', 'closed');
+    expect(state).to.have.all.keys(
+      'cursor',
+      'messages',
+      'hasMore',
+      'tip',
+      'run',
+      'pending',
+      'queue',
+      'closed',
+    );
     const { client, asked } = silentClient();
     const html = renderToString(page(client, JSON.parse(JSON.stringify(state))));
     expect(html).to.contain('title="ready 2 connecting').and.to.contain('You said Hello');

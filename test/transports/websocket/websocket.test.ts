@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import WebSocket from 'ws';
 import { createGateway } from '../../../server/index.js';
-import { encodeTextFrames } from '../../../server/transports/websocket/text-frames.js';
+import { encodeTextFrames } from '../../../server/transports/websocket/websocket-wire.js';
 import { echo } from '../../support/apps.js';
 import { startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
 import { Hearing } from '../../support/hearing.js';

@@ -1,0 +1,18 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { PublishOptions } from '../../shared/method.js';
+
+/**
+ * The type of what is published.
+ *
+ * @throws GatewayError `INVALID_REQUEST` for options that are none, such as a bare type: it would be lost in silence
+ */
+export function eventType(options: PublishOptions | undefined): string {
+  if (options === undefined) return 'message';
+  if (typeof options !== 'object' || options === null) {
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: "publish takes options after the payload: publish(…, payload, { type: 'changed' })",
+    });
+  }
+  return options.type ?? 'message';
+}

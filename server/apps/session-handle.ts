@@ -1,0 +1,90 @@
+import type { PayloadAt, PayloadName } from '../../shared/contract.js';
+import type { EventOf, GatewayEvent } from '../../shared/events.js';
+import type { MessageInput, SendInput } from '../../shared/messages.js';
+import type { PublishOptions } from '../../shared/method.js';
+import type {
+  Accepted,
+  From,
+  HistoryPage,
+  RunInfo,
+  RunResult,
+  SendParams,
+  SessionStatusResult,
+} from '../../shared/operation-types.js';
+import type { Wire } from '../../shared/wire.js';
+import type { UserLike } from '../auth/types.js';
+
+/** Whose session host code means, where the key alone does not say it. */
+export interface SessionOptions {
+  /** The session in this user's scope. */
+  readonly user?: UserLike;
+  /** The session of the user `anonymous`. */
+  readonly anonymous?: true;
+}
+
+/** Options of a send from host code. */
+export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
+  /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
+  readonly preceding?: readonly MessageInput[];
+};
+
+/** A run of a session, whoever began it. Iterating yields its events from its beginning. It runs whether or not it is looked at. */
+export interface HostFollowedRun extends AsyncIterable<GatewayEvent> {
+  /** Resolves for every way a run can end, wherever it ran. Rejects when its message was refused, or where it is not known. */
+  readonly result: Promise<RunResult>;
+  /** Its events up to its end. @param from A cursor: those after the event that carried it. @default its beginning */
+  events(from?: string): AsyncIterable<GatewayEvent>;
+  /** What it is doing. */
+  status(): Promise<RunInfo>;
+  abort(reason?: string): Promise<boolean>;
+}
+
+/** A run that host code started. */
+export interface HostRun extends HostFollowedRun {
+  /** Rejects when the message is refused. */
+  readonly accepted: Promise<Accepted>;
+}
+
+/** Options of reading a session's events. */
+export interface HostEventsOptions {
+  /** Where to start, also at a cursor: after the event that carried it. @default 'now' */
+  readonly from?: From | (string & {});
+  readonly signal?: AbortSignal;
+}
+
+/** What was published on a channel, or that messages are missing: what was published between is not kept any more. */
+export type HostChannelMessage<Payload> =
+  | { readonly type: string; readonly payload: Wire<Payload>; readonly gap?: undefined }
+  | { readonly type: 'gap'; readonly gap: EventOf<'gap'>; readonly payload?: undefined };
+
+/** A channel of a session, for host code. Iterating yields what JSON makes of what was published. */
+export interface HostChannel<Payload = unknown> extends AsyncIterable<HostChannelMessage<Payload>> {
+  publish(payload: Payload, options?: PublishOptions): Promise<void>;
+}
+
+/** A session as host code sees it: the same operations as on every transport, in one user's scope. */
+export interface SessionHandle<Channels = any> {
+  /** Canonical key. */
+  readonly id: string;
+  send(input: SendInput, options?: HostSendOptions): HostRun;
+  /** A run that somebody else may have begun, also before a restart. It is known for 24 hours after its end at least. */
+  run(runId: string): HostFollowedRun;
+  /** The session's events until the loop is left or the signal aborts. */
+  events(options?: HostEventsOptions): AsyncIterable<GatewayEvent>;
+  /** A page of messages, oldest first; empty for a session that has not begun. */
+  history(options?: { readonly limit?: number; readonly before?: string }): Promise<HistoryPage>;
+  status(): Promise<SessionStatusResult>;
+  abort(options?: { readonly runId?: string; readonly reason?: string }): Promise<boolean>;
+  /** Answers a confirmation, a question or a client tool's call. */
+  respond(
+    callId: string,
+    answer: {
+      readonly approved?: boolean;
+      readonly reason?: string;
+      readonly input?: unknown;
+      readonly output?: unknown;
+    },
+  ): Promise<void>;
+  close(): Promise<void>;
+  channel<Name extends PayloadName<Channels>>(name: Name): HostChannel<PayloadAt<Channels, Name>>;
+}

@@ -1,0 +1,39 @@
+import type { UserContext } from '../../shared/contract.js';
+import type { Role } from '../../shared/messages.js';
+import type { OperationName } from '../../shared/operations.js';
+import type { SessionKey } from '../../shared/session-key.js';
+import type { MaybePromise } from '../maybe-promise.js';
+
+/** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
+export type AccessedOperation = OperationName | 'events' | 'tool-call';
+
+/** What a host may say of a session, on top of scopes. False answers like a session that does not exist. */
+export type SessionAccess = (
+  user: UserContext,
+  session: SessionKey & { readonly sessionId: string },
+  operation: AccessedOperation,
+) => MaybePromise<boolean>;
+
+/** Who may use which app, by its name. */
+export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;
+
+/**
+ * What clients may bring with a message: all, none, what is listed by name, or what a function says of a user and an app. A function
+ * that throws, or does not answer in 5 s, allows none.
+ */
+export type Allowance =
+  | boolean
+  | readonly string[]
+  | ((user: UserContext, app: string) => MaybePromise<boolean | readonly string[]>);
+
+/** What messages of clients may say of themselves, and bring along. */
+export interface ClientMessages {
+  /** Roles that clients may write messages of. @default ['user'] */
+  readonly roles?: readonly Role[] | undefined;
+  /** Whether they may say when a message was written; otherwise that is when it came. @default false */
+  readonly createdAt?: boolean | undefined;
+  /** Tools that they may offer to the app and answer themselves (`clientTools`), by name. @default false */
+  readonly tools?: Allowance | undefined;
+  /** What they may ask of the model (`parameters`), by name. @default false */
+  readonly parameters?: Allowance | undefined;
+}

@@ -1,0 +1,14 @@
+import type { ParentSpan } from '../../shared/method.js';
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
+const ZEROS = /^0+$/;
+
+/** Reads a `traceparent` header of W3C Trace Context; null where it is not one. Later versions may add fields after the known. */
+export function parseTraceparent(header: string): ParentSpan | null {
+  const found = FORM.exec(header);
+  if (!found) return null;
+  const [whole, version, traceId = '', spanId = '', flags = ''] = found;
+  if (version === 'ff' || (version === '00' && whole !== header)) return null;
+  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return null;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}

@@ -1,0 +1,85 @@
+import type { AuthRefusal } from '../auth/authenticate.js';
+import type { Identity } from '../auth/types.js';
+import type { Logger } from '../config/config.js';
+import { RateLimiter } from '../limits/token-bucket.js';
+import type { Lifecycle } from './lifecycle.js';
+
+/** Log lines of one kind a second, with bursts of twice as many: an attack is not to fill the disk. */
+const LINES_PER_SECOND = 5;
+
+/** A page or a host name that was not let in. */
+export interface OriginRefusal {
+  readonly origin?: string | undefined;
+  readonly host: string;
+  /** Which option would allow it. */
+  readonly message: string;
+}
+
+/** Tells the log and the gateway's listeners who was turned away and why, and which option would let them in. Never a credential. */
+export class Refusals {
+  readonly #logger: Logger;
+  readonly #lifecycle: Lifecycle;
+  readonly #gateway: string;
+  readonly #lines = new RateLimiter({ perSecond: LINES_PER_SECOND });
+  readonly #unsaid = new Map<string, number>();
+  #hinted = false;
+
+  constructor(logger: Logger, lifecycle: Lifecycle, gateway: string) {
+    this.#logger = logger;
+    this.#lifecycle = lifecycle;
+    this.#gateway = gateway;
+  }
+
+  /** A caller showed credentials and was refused. */
+  caller({ code, reason, address }: AuthRefusal): void {
+    if (code === 'RATE_LIMITED') {
+      this.#lifecycle.emit('address:blocked', { address, reason });
+      this.#warn('an address is refused unheard after too many failed attempts', { code, address });
+      return;
+    }
+    this.#lifecycle.emit('caller:refused', { code, reason, address });
+    this.#warn('a caller was refused', { code, reason, address });
+  }
+
+  /** What a caller had open was ended. */
+  withdrawn({ user }: Identity, error: unknown): void {
+    const { code, message, cause } = error as { code?: string; message?: string; cause?: unknown };
+    const reason = typeof cause === 'string' ? cause : String(message);
+    this.#lifecycle.emit('caller:withdrawn', { user, reason });
+    this.#warn('a caller was withdrawn, and what it had open ended', { code, reason, user: user.id });
+  }
+
+  /** A page of another site, or a name that is not the gateway's. */
+  origin(refusal: OriginRefusal): void {
+    this.#lifecycle.emit('origin:refused', refusal);
+    this.#warn('an origin or host name was refused', { ...refusal });
+  }
+
+  /** An address has more under way than it may. */
+  crowded(address: string, limit: string): void {
+    this.#lifecycle.emit('address:blocked', { address, reason: limit });
+    this.#warn('an address has too much under way; if it is a proxy, set trustProxy', { address, limit });
+  }
+
+  /** Requests of many come from one address. */
+  proxied(): void {
+    if (this.#hinted) return;
+    this.#hinted = true;
+    this.#logger.warn(
+      { gateway: this.#gateway },
+      'requests come through a proxy on this machine: set trustProxy (for one, 1), or all clients share its address and with it one limit on failed attempts',
+    );
+  }
+
+  #warn(message: string, details: Readonly<Record<string, unknown>>): void {
+    try {
+      this.#lines.take(message);
+    } catch {
+      this.#unsaid.set(message, (this.#unsaid.get(message) ?? 0) + 1);
+      return;
+    }
+    const unsaid = this.#unsaid.get(message);
+    this.#unsaid.delete(message);
+    this.#logger.warn({ ...details, gateway: this.#gateway, ...(unsaid && { unsaid }) }, message);
+  }
+}

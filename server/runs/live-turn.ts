@@ -1,0 +1,141 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { UserContext } from '../../shared/contract.js';
+import { isGatewayError } from '../../shared/errors.js';
+import { type Message, textOf } from '../../shared/messages.js';
+import type {
+  ClientTool,
+  Confirmation,
+  ConfirmationRequest,
+  Question,
+  Turn,
+  TurnSession,
+} from '../apps/application.js';
+import { eventType } from '../apps/publish-options.js';
+import { newCallId } from '../ids.js';
+import { checkLogged, ownOf } from '../schema/check-logged.js';
+import { toJsonSchema } from '../schema/json-schema.js';
+import { validate } from '../schema/validate.js';
+import type { RunScope } from './run-scope.js';
+import { callTool, confirmation, question } from './tool-call.js';
+import { ToolCallError } from './tool-error.js';
+
+/** The turn that an app is given. Its methods are its own fields, because apps take a turn apart or copy it. */
+export class LiveTurn implements Turn {
+  readonly runId: string;
+  readonly resumed: Message | null;
+  readonly text: string;
+  readonly message: Message;
+  readonly history: readonly Message[];
+  readonly signal: AbortSignal;
+  readonly user: UserContext | null;
+  readonly session: TurnSession;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly clientTools: readonly ClientTool[];
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly #scope: RunScope;
+
+  constructor(scope: RunScope, history: readonly Message[]) {
+    const { run, signal, user, session } = scope;
+    const { message, metadata, clientTools, parameters } = run.request;
+    this.runId = run.id;
+    this.resumed = run.resumed;
+    this.text = textOf(message);
+    this.message = message;
+    this.history = history;
+    this.signal = signal;
+    this.user = user;
+    this.session = session;
+    this.metadata = metadata;
+    this.clientTools = clientTools;
+    this.parameters = parameters;
+    this.#scope = scope;
+  }
+
+  readonly callTool = (tool: string | ClientTool, input: unknown): Promise<any> => {
+    const name = typeof tool === 'string' ? tool : tool.name;
+    return this.#handed('callTool', callTool(this.#scope, name, input));
+  };
+
+  readonly steered: Turn['steered'] = () => (this.#scope.ended ? [] : this.#scope.port.steered());
+
+  readonly ask = (asked: Question<StandardSchemaV1 | undefined>): Promise<any> =>
+    this.#handed('ask', this.#ask(asked));
+
+  readonly confirm: Turn['confirm'] = (request) => this.#handed('confirm', this.#confirm(request));
+
+  readonly data: Turn['data'] = (name, value, options) => {
+    const scope = this.#scope;
+    checkLogged(scope.app.data, name, value, (error) => scope.report(error, `data block ${name}`));
+    const id = options?.id ?? newCallId();
+    scope.append('data', { id, name, value });
+    return id;
+  };
+
+  readonly annotate: Turn['annotate'] = (metadata) => {
+    if (!this.#scope.ended) this.#scope.answer.annotate(metadata);
+  };
+
+  readonly emit: Turn['emit'] = (name, payload) => {
+    if (!this.#scope.ended) this.#scope.port.emit(name, payload);
+  };
+
+  readonly publish: Turn['publish'] = (channel, payload, options) => {
+    const type = eventType(options);
+    if (!this.#scope.ended) this.#scope.port.publish(channel, type, payload);
+  };
+
+  readonly usage: Turn['usage'] = (counts) => {
+    if (!this.#scope.ended) this.#scope.answer.usage(counts);
+  };
+
+  /** An app may let go of a promise it was given; a failure that nobody waits for is logged and harms nobody else. */
+  #handed<T>(what: string, promise: Promise<T>): Promise<T> {
+    promise.catch((error: unknown) => {
+      if (!isGatewayError(error) && !(error instanceof ToolCallError))
+        this.#scope.report(error, `turn.${what} failed`);
+    });
+    return promise;
+  }
+
+  async #ask({ name, payload, schema: given }: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
+    const { app, resumption } = this.#scope;
+    const schema: StandardSchemaV1 | undefined = given ?? ownOf(app.questions, name);
+    const pending = resumption?.takeQuestion(name, payload) ?? null;
+    const callId = pending?.callId ?? newCallId();
+    const document = schema ? toJsonSchema(schema, 'input').schema : null;
+    const event = {
+      callId,
+      name,
+      ...(payload !== undefined && { payload }),
+      ...(document !== null && { schema: document }),
+    };
+    const answer = await question(this.#scope, event, {
+      announced: pending !== null,
+      ...(schema && { check: async (output) => validate(schema, output, 'output') }),
+    });
+    if (answer.approved === false) {
+      const why = answer.reason ? `Declined: ${answer.reason}` : 'Declined';
+      throw new ToolCallError({ callId, toolName: name, denied: true }, why);
+    }
+    return answer.output;
+  }
+
+  async #confirm({ name, input, message, callId }: ConfirmationRequest): Promise<Confirmation> {
+    const pending = this.#scope.resumption?.takeConfirmation(name, input) ?? null;
+    const asked = {
+      callId: pending?.callId ?? callId ?? newCallId(),
+      name,
+      input: input ?? null,
+      ...(message !== undefined && { message }),
+    };
+    const answer = await confirmation(this.#scope, asked, {
+      announced: pending !== null,
+      check: (changed) => Promise.resolve(changed),
+    });
+    return {
+      approved: answer.approved === true,
+      ...(answer.reason !== undefined && { reason: answer.reason }),
+      ...(answer.input !== undefined && { input: answer.input }),
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import type { Message } from '../../shared/messages.js';
+import type { Application, TurnSession } from '../apps/application.js';
+import type { LogWriter } from '../log/log-writer.js';
+import type { Ending } from './ending.js';
+import type { Questions } from './questions.js';
+
+/** Where a run takes place, and what it is limited to. */
+export interface RunSetting {
+  readonly gatewayId: string;
+  readonly session: TurnSession;
+  readonly app: Application;
+  /** Time for the app, without the time it waits for a person; milliseconds. */
+  readonly runMs: number;
+  /** Longest wait for a person, in milliseconds; infinite by default. */
+  readonly waitMs: number;
+  /** Longest answer, in characters. */
+  readonly answerSize: number;
+}
+
+/** All that a run reaches of its session. */
+export interface RunPort {
+  readonly setting: RunSetting;
+  readonly log: Pick<LogWriter, 'append' | 'commit' | 'stalled' | 'settled' | 'flowing'>;
+  /** The open questions of the session. */
+  readonly questions: Pick<Questions, 'add' | 'dropRun'>;
+  /** Takes the messages that wait to become part of this run. */
+  steered(): readonly Message[];
+  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel */
+  publish(channel: string, type: string, payload: unknown): void;
+  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event */
+  emit(name: string, payload: unknown): void;
+  /** Asks for the run to end; the session logs the end. */
+  end(ending: Ending): void;
+  /** Tells the gateway's operators of an error. */
+  report(error: unknown, what: string): void;
+}

@@ -1,0 +1,186 @@
+import type { UserContext } from '../../shared/contract.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { type EventDraft, isDelta, type LoggedEventData, type LoggedEventType } from '../../shared/events.js';
+import type { Application, ClientTool, TurnSession } from '../apps/application.js';
+import type { ToolSet } from '../apps/tool.js';
+import { AnswerWriter } from './answer-writer.js';
+import { PausableTimer } from './pausable-timer.js';
+import type { Answer } from './questions.js';
+import type { Resumption } from './resumption.js';
+import type { Run } from './run.js';
+import type { RunPort } from './run-port.js';
+import type { ToolCaller } from './tool-call.js';
+
+/** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
+export class RunScope implements ToolCaller {
+  readonly run: Run;
+  readonly port: RunPort;
+  readonly answer: AnswerWriter;
+  resumption: Resumption | null = null;
+  readonly #controller = new AbortController();
+  #clock: PausableTimer | null = null;
+  #ended = false;
+  #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
+
+  constructor(run: Run, port: RunPort) {
+    this.run = run;
+    this.port = port;
+    const append = (draft: EventDraft): number => {
+      if (run.firstDeltaAt === null && isDelta(draft)) run.firstDeltaAt = performance.now();
+      return port.log.append(draft);
+    };
+    this.answer = new AnswerWriter(run.id, append, port.setting.answerSize);
+    if (run.resumed) this.answer.resume(run.resumed);
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+  get gatewayId(): string {
+    return this.port.setting.gatewayId;
+  }
+  get runId(): string {
+    return this.run.id;
+  }
+  get over(): Promise<unknown> {
+    return this.run.ended;
+  }
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  get user(): UserContext | null {
+    return this.run.request.user;
+  }
+  get session(): TurnSession {
+    return this.port.setting.session;
+  }
+  get app(): Application {
+    return this.port.setting.app;
+  }
+  get tools(): ToolSet {
+    return this.app.tools ?? {};
+  }
+  get clientTools(): readonly ClientTool[] {
+    return this.run.request.clientTools;
+  }
+
+  /** Starts the clock of the run. */
+  start(): void {
+    const { runMs } = this.port.setting;
+    this.#clock = new PausableTimer(runMs, () => {
+      const error = this.#timeOut(`The app took longer than ${runMs} ms`);
+      // An app that hangs says nothing of its own.
+      this.report(new GatewayError(error), `run ${this.runId} took longer than limits.runMs`);
+    });
+  }
+
+  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
+    if (this.#ended) return;
+    this.answer.event({ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft);
+  }
+
+  async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
+    // An answer that was still being checked when the run ended comes too late.
+    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    const draft = { type, runId: this.runId, ts: Date.now(), ...data } as EventDraft;
+    await this.port.log.commit([draft], { refusable: true });
+  }
+
+  async ask(
+    callId: string,
+    announce: () => void,
+    accept: (answer: Answer) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (this.#ended) return new Promise(() => {});
+    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    announce();
+    return new Promise((resolve) => {
+      const done = this.#pause();
+      this.port.questions.add({
+        callId,
+        runId: this.runId,
+        accept: async (answer) => {
+          const accepted = await this.run.context(() => accept(answer));
+          done();
+          resolve(accepted);
+        },
+        drop: done,
+      });
+    });
+  }
+
+  /** Stops the run's clock while a person is waited for. */
+  #pause(): () => void {
+    this.#clock?.pause();
+    const { waitMs } = this.port.setting;
+    const wait = new PausableTimer(waitMs, () => this.#timeOut(`Nobody answered within ${waitMs} ms`));
+    let waiting = true;
+    return () => {
+      if (!waiting) return;
+      waiting = false;
+      wait.stop();
+      this.#clock?.resume();
+    };
+  }
+
+  progress(data: LoggedEventData['tool_progress']): void {
+    if (this.#ended) return;
+    if (!this.#progress) {
+      this.#progress = new Map();
+      setImmediate(() => {
+        try {
+          this.#flushProgress();
+        } catch (error) {
+          this.fail(error);
+        }
+      });
+    }
+    this.#progress.set(data.callId, data);
+  }
+
+  #flushProgress(): void {
+    const reports = this.#progress;
+    this.#progress = null;
+    if (reports) for (const data of reports.values()) this.append('tool_progress', data);
+  }
+
+  report(error: unknown, what: string): void {
+    this.port.report(error, what);
+  }
+
+  #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
+    const error = { code: 'TIMEOUT', message } as const;
+    this.run.failure ??= { error: new GatewayError(error) };
+    this.port.end({ stopReason: 'timeout', error });
+    return error;
+  }
+
+  /** The app failed: the run ends. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    // What is behind an error that clients may read is for the log alone.
+    const unseen = isGatewayError(error) ? error.cause : error;
+    if (unseen !== undefined || !isGatewayError(error)) this.report(unseen, 'the app failed');
+    this.run.failure = { error };
+    const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
+    this.port.end({ stopReason: 'error', error: { code: String(code), message: String(message) } });
+  }
+
+  /** Takes nothing more. Calls nobody's code. */
+  seal(): void {
+    if (this.#ended) return;
+    try {
+      this.#flushProgress();
+    } catch {
+      // The last progress does not fit the answer any more, which is at its end.
+    }
+    this.#ended = true;
+    this.#clock?.stop();
+    this.port.questions.dropRun(this.runId);
+  }
+
+  /** Tells what still runs for it that it is over. */
+  abort(reason: string): void {
+    this.#controller.abort(new DOMException(reason, 'AbortError'));
+  }
+}

@@ -1,0 +1,36 @@
+import { formatCursor } from '../../shared/cursor.js';
+import type { Message } from '../../shared/messages.js';
+import type { RunState } from '../../shared/operation-types.js';
+import type { RunRecord, Store } from '../stores/store.js';
+import type { Session } from './session.js';
+
+/** What the log says of the acceptance of a run. */
+export interface RunOrigin {
+  /** Absent where it is not kept any more. */
+  readonly message?: Message;
+  /** Number of runs that were before it. */
+  readonly position: number;
+  /** Place just before `message_accepted`. */
+  readonly cursor: string;
+}
+
+/** Finds where a run was accepted, also in a conversation that is over. */
+export async function originOf(
+  store: Store,
+  session: Session,
+  { epoch, accepted }: RunRecord,
+): Promise<RunOrigin> {
+  const before = accepted - 1;
+  const [event] = await store.read({ ...session.ref, epoch }, before, 1, 1);
+  const kept = event?.seq === accepted ? (JSON.parse(event.body) as Omit<RunOrigin, 'cursor'>) : null;
+  const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
+  const cursor = formatCursor(epoch, log?.termAt(before) ?? 0, before);
+  return { ...(kept && { message: kept.message }), position: kept?.position ?? 0, cursor };
+}
+
+/** What a run is doing, by its record and what its session is doing. */
+export function stateOf({ runId, request }: RunRecord, session: Session): RunState {
+  if (request === undefined) return 'ended';
+  const { runId: active, status } = session.describe();
+  return active !== runId || status === 'idle' ? 'queued' : status;
+}

@@ -1,0 +1,69 @@
+import type { NewRun, RunName, RunRecord } from './store.js';
+
+interface KeptRun {
+  readonly record: RunRecord;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly endedAt: number | null;
+}
+
+const isOpen = ({ request }: RunRecord): boolean => request !== undefined;
+
+/** The runs of one session that the memory store keeps. */
+export class MemoryRuns {
+  /** In the order of their acceptance. */
+  readonly #runs = new Map<string, KeptRun>();
+  readonly #byKey = new Map<string, string>();
+  #open = 0;
+
+  /** How many are kept. */
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** How many have not ended. */
+  get openCount(): number {
+    return this.#open;
+  }
+
+  get open(): readonly RunRecord[] {
+    return [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+  }
+
+  get ids(): Iterable<string> {
+    return this.#runs.keys();
+  }
+
+  begin({ runId, key, hash, request }: NewRun, place: Pick<RunRecord, 'epoch' | 'accepted'>): void {
+    const keyed = key === undefined ? {} : { key, hash: hash ?? '' };
+    this.#runs.set(runId, { record: { runId, ...keyed, ...place, request }, endedAt: null });
+    this.#open += 1;
+    if (key !== undefined) this.#byKey.set(key, runId);
+  }
+
+  end(runId: string, result?: RunRecord['result']): void {
+    const run = this.#runs.get(runId);
+    if (!run || !isOpen(run.record)) return;
+    const { request: _, ...record } = run.record;
+    this.#runs.set(runId, { record: { ...record, ...(result && { result }) }, endedAt: Date.now() });
+    this.#open -= 1;
+  }
+
+  endAll(): void {
+    if (this.#open > 0) for (const { runId } of this.open) this.end(runId);
+  }
+
+  find(name: RunName): RunRecord | null {
+    const runId = 'runId' in name ? name.runId : this.#byKey.get(name.key);
+    return (runId !== undefined && this.#runs.get(runId)?.record) || null;
+  }
+
+  /** Drops those that ended before a time. Returns their ids. */
+  expire(before: number): readonly string[] {
+    const old = [...this.#runs.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
+    for (const { record } of old) {
+      this.#runs.delete(record.runId);
+      if (record.key !== undefined) this.#byKey.delete(record.key);
+    }
+    return old.map(({ record }) => record.runId);
+  }
+}

@@ -1,0 +1,342 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type {
+  CancelFrame,
+  ClientFrame,
+  ConnectFrame,
+  RequestFrame,
+  ServerFrame,
+} from '../../../shared/frames.js';
+import { negotiateProtocol } from '../../../shared/version.js';
+import { authExpiry } from '../../auth/expiry.js';
+import { unnamed } from '../../auth/refusal.js';
+import type { Identity } from '../../auth/types.js';
+import type { EventConnection, Sink } from '../../delivery/connection.js';
+import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
+import type { ConnectionEndReason } from '../../diagnostics/messages.js';
+import { newConnectionId } from '../../ids.js';
+import type { MaybePromise } from '../../maybe-promise.js';
+import { checkCookieRequest } from '../origin.js';
+import { publicError } from '../public-error.js';
+import type { FrameEnvironment } from './frame-environment.js';
+import {
+  endFor,
+  endOf,
+  FLOODED,
+  FrameFault,
+  type FramePeer,
+  type FrameWire,
+  readFrame,
+  type WireEnd,
+} from './frame-wire.js';
+import { RequestDesk } from './request-desk.js';
+
+/** Time for the first frame; `limits.handshakeMs` can only shorten it. */
+const HELLO_MS = 5000;
+/** Requests that wait for the answer to `connect` before reading stops, and their size in characters. */
+const EARLY = { requests: 64, size: 256 * 1024 };
+
+/** A request that waits, and how much it holds. */
+interface EarlyRequest {
+  frame: RequestFrame | CancelFrame;
+  readonly size: number;
+}
+
+/**
+ * One client on a socket that speaks frames, whatever kind of socket: the handshake, requests and their answers, its event
+ * connection, new tokens. A wire reports what it receives; everything else is here, once for all wires.
+ */
+export class SocketClient implements Sink {
+  readonly #env: FrameEnvironment;
+  readonly #wire: FrameWire;
+  readonly #desk: RequestDesk;
+  #peer: FramePeer;
+  #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
+  #connection: EventConnection | null = null;
+  /** Requests from before `connected`, and what came while those were answered: all in order. */
+  #early: EarlyRequest[] | null = [];
+  #earlySize = 0;
+  #earlyPaused = false;
+  #timer: NodeJS.Timeout | undefined;
+  #leaving: WireEnd | null = null;
+
+  constructor(env: FrameEnvironment, wire: FrameWire, peer: FramePeer) {
+    this.#env = env;
+    this.#wire = wire;
+    this.#peer = peer;
+    this.#desk = new RequestDesk(env, wire, {
+      answered: () => this.#leave(),
+      blocked: () => this.#connection?.blocked(),
+    });
+    const late = (): void => this.#guarded(() => this.#late());
+    this.#timer = setTimeout(late, Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
+    env.clients.add(this);
+  }
+
+  /** Whether its first frame has come. */
+  get introduced(): boolean {
+    return this.#stage !== 'new';
+  }
+
+  /** A whole frame has arrived. */
+  receive(text: string): void {
+    this.#guarded(() => this.#receive(text));
+  }
+
+  #receive(text: string): void {
+    if (this.#stage === 'closed') return;
+    let frame: ClientFrame;
+    try {
+      frame = readFrame(text, this.#env.limits.jsonDepth);
+    } catch (error) {
+      return this.#fault(error);
+    }
+    if (this.#stage !== 'new') this.#take(frame, text.length);
+    else if (frame.type === 'connect') this.#connect(frame);
+    else this.fail(new GatewayError({ code: 'INVALID_REQUEST', message: 'The first frame must be connect' }));
+  }
+
+  /** The receiver has caught up. */
+  drained(): void {
+    this.#guarded(() => {
+      this.#desk.drained();
+      this.#connection?.drained();
+    });
+  }
+
+  /** The wire's own kind of ping has arrived, and was answered there. */
+  pinged(): void {
+    this.#guarded(() => this.#allow());
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#env.clients.delete(this);
+    this.#guarded(() => this.#shut('left'));
+  }
+
+  /** Says what is wrong and closes. Never throws. */
+  fail(error: unknown): void {
+    if (this.#stage === 'closed') return;
+    try {
+      const shown = publicError(error, this.#env.report);
+      this.#error(shown);
+      this.#close(endFor(shown));
+    } catch (problem) {
+      this.#env.report(problem, 'closing a socket failed');
+      this.destroy('failed');
+    }
+  }
+
+  /** Runs what a socket's event begins: whatever goes wrong in it ends this connection and nothing else. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Cuts the socket. */
+  destroy(reason: ConnectionEndReason = 'drain'): void {
+    this.#shut(reason);
+    this.#wire.destroy();
+  }
+
+  write(payload: unknown): boolean {
+    return this.#wire.write(payload);
+  }
+
+  sent(): number {
+    return this.#wire.sent;
+  }
+
+  unread(): number {
+    return this.#wire.backlog;
+  }
+
+  /** The gateway ends the connection. Requests that are being answered are answered first. */
+  end(reason: EndReason): void {
+    if (this.#stage === 'closed' || this.#leaving) return;
+    const end = endOf(reason);
+    if (reason === 'drain' || reason === 'interrupted') {
+      this.#error(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter(reason) }));
+      this.#connection?.gone(reason);
+      this.#leaving = end;
+      this.#leave();
+    } else this.#close(end);
+  }
+
+  #take(frame: ClientFrame, size: number): void {
+    switch (frame.type) {
+      case 'req':
+        if (this.#early) this.#wait(frame, size);
+        else this.#desk.answer(frame, this.#connection!);
+        break;
+      case 'cancel':
+        if (!this.#forget(frame)) this.#desk.cancel(frame.id);
+        break;
+      case 'more':
+        this.#desk.more(frame.id, frame.count);
+        break;
+      case 'ping':
+        if (this.#allow()) this.#desk.send({ type: 'pong', timestamp: frame.timestamp });
+        break;
+      case 'auth':
+        if (this.#allow()) void this.#refresh(frame.token);
+        break;
+      case 'connect':
+        this.#fault(new GatewayError({ code: 'INVALID_REQUEST', message: 'The connection is open already' }));
+        break;
+      case 'pong':
+        break;
+    }
+  }
+
+  #wait(frame: RequestFrame, size: number): void {
+    this.#early!.push({ frame, size });
+    this.#earlySize += size;
+    if (this.#earlyPaused || (this.#early!.length < EARLY.requests && this.#earlySize < EARLY.size)) return;
+    this.#earlyPaused = true;
+    this.#wire.pause();
+  }
+
+  #late(): void {
+    this.fail(
+      new GatewayError({ code: 'INVALID_REQUEST', message: 'The connect frame did not come in time' }),
+    );
+  }
+
+  #connect(frame: ConnectFrame): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#stage = 'opening';
+    this.#open(frame)
+      .then(() => this.#answerEarly())
+      .catch((error: unknown) => this.fail(error));
+  }
+
+  async #open({ protocol, token, subscribe = [] }: ConnectFrame): Promise<void> {
+    const { state, connections, operations, limits } = this.#env;
+    const version = negotiateProtocol(protocol);
+    if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+    await this.#env.ready();
+    const identity = await this.#identify(token);
+    if (this.#stage === 'closed') return;
+    this.#env.clients.identified(this);
+    const { heartbeatMs, slowClientMs } = limits;
+    const { transport, form } = this.#wire;
+    const id = newConnectionId();
+    this.#connection = connections.add({
+      ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
+      sink: this,
+      client: true,
+    });
+    // For a new token later, headers and address will do: the rest of the request is not kept for as long as the socket is open.
+    const { headers, ip } = this.#peer.request;
+    this.#peer = { ...this.#peer, request: { headers, ip } };
+    await operations.open(this.#connection, subscribe, version);
+  }
+
+  async #answerEarly(): Promise<void> {
+    if (this.#stage !== 'opening') return;
+    this.#stage = 'open';
+    for (;;) {
+      const next = this.#early?.shift();
+      if (!next) break;
+      const { frame, size } = next;
+      if (frame.type === 'req') await this.#desk.answer(frame, this.#connection!);
+      else this.#desk.refuse(frame.id, new GatewayError({ code: 'ABORTED' }));
+      this.#earlySize -= size;
+      if (!this.#earlyPaused || this.#earlySize >= EARLY.size) continue;
+      this.#earlyPaused = false;
+      this.#wire.resume();
+    }
+    this.#early = null;
+    this.#leave();
+  }
+
+  /** Cancels a request that nobody has looked at; it is answered in its turn all the same. */
+  #forget(cancel: CancelFrame): boolean {
+    const waiting = this.#early?.find(({ frame }) => frame.id === cancel.id);
+    if (waiting) waiting.frame = cancel;
+    return waiting !== undefined;
+  }
+
+  #identify(token: string | undefined): MaybePromise<Identity> {
+    const { authenticator, cookies, anonymous } = this.#env;
+    const { user, request } = this.#peer;
+    if (user) return authenticator.identify(user);
+    if (user === null && anonymous) throw unnamed();
+    if (cookies && token === undefined) checkCookieRequest(request.headers);
+    return authenticator.authenticate({ ...(token !== undefined && { token }), request });
+  }
+
+  async #refresh(token: string): Promise<void> {
+    try {
+      const connection = this.#connection;
+      if (this.#stage !== 'open' || !connection) {
+        throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The connection is not open yet' });
+      }
+      const identity = await this.#identify(token);
+      const { userKey, scope } = connection.identity;
+      if (identity.userKey !== userKey || identity.scope !== scope) {
+        throw new GatewayError({ code: 'ACCESS_DENIED', message: 'The token is not of the same user' });
+      }
+      connection.identity = identity;
+      const { expiresAt } = identity;
+      this.#desk.send({
+        type: 'authenticated',
+        ...authExpiry(expiresAt),
+      });
+    } catch (error) {
+      this.#guarded(() => this.#error(error));
+    }
+  }
+
+  #fault(error: unknown): void {
+    if (this.#stage === 'new') return this.fail(error);
+    if (!this.#allow()) return;
+    if (error instanceof FrameFault && error.id !== undefined) this.#desk.refuse(error.id, error);
+    else this.#error(error);
+  }
+
+  /** Whether one more frame that asks for nothing is tolerable; otherwise the connection is closed. */
+  #allow(): boolean {
+    const connection = this.#connection;
+    if (!connection) return this.#stage === 'opening';
+    try {
+      this.#env.chatter.take(connection.id);
+      return true;
+    } catch (error) {
+      this.#error(error);
+      this.#close(FLOODED);
+      return false;
+    }
+  }
+
+  #error(error: unknown): void {
+    if (this.#stage === 'closed') return;
+    const frame: ServerFrame = { type: 'error', ...publicError(error, this.#env.report).toJSON() };
+    this.#desk.send(frame);
+  }
+
+  #leave(): void {
+    if (this.#leaving && !this.#early?.length && this.#desk.idle) this.#close(this.#leaving);
+  }
+
+  #close(end: WireEnd): void {
+    if (this.#stage === 'closed') return;
+    this.#shut('failed');
+    this.#wire.close(end);
+  }
+
+  /** @param reason Why, where the gateway did not ask its connection to end. */
+  #shut(reason: ConnectionEndReason): void {
+    if (this.#stage === 'closed') return;
+    this.#stage = 'closed';
+    clearTimeout(this.#timer);
+    this.#early = null;
+    this.#connection?.gone(reason);
+    this.#desk.close();
+  }
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../../../shared/gateway-error.js';
+import type { Identity } from '../../auth/types.js';
+import type { MaybePromise } from '../../maybe-promise.js';
+
+/** A request to a plugin's route. The gateway has checked its host and origin. */
+export interface PluginRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Path below the mount, with what follows the route's path. */
+  readonly path: string;
+  /** Who calls, by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
+  authenticate(): Promise<Identity>;
+  /** The JSON body, within the gateway's bounds. @throws GatewayError */
+  body(): Promise<unknown>;
+}
+
+/** How a plugin's route is served. */
+export interface RouteOptions {
+  /** Methods it takes; others are answered with 405, and preflights of listed origins by the gateway. @default any */
+  readonly methods?: readonly string[];
+  /** Request headers that browsers of listed origins may send, besides the gateway's own. */
+  readonly requestHeaders?: readonly string[];
+  /** Response headers that browsers of listed origins may read, besides the gateway's own. */
+  readonly exposedHeaders?: readonly string[];
+  /**
+   * Answers with an error that the gateway met before the handler, or that the handler threw; its text may be shown. The response may
+   * have begun. @default the gateway's own form
+   */
+  readonly fail?: (error: GatewayError, response: ServerResponse) => void;
+}
+
+/** A route of a plugin. */
+export interface PluginRoute {
+  readonly handle: (request: PluginRequest) => MaybePromise<void>;
+  readonly options: RouteOptions;
+}
+
+/** The routes of plugins. */
+export interface PluginRoutes {
+  /** The route of a path or of the nearest path above it. */
+  find(path: string): PluginRoute | undefined;
+}

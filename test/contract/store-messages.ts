@@ -1,0 +1,265 @@
+import { expect } from 'chai';
+import type { LogRef, Store } from '../../server/stores/store.js';
+import { initialState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
+import { closeLater } from '../support/resources.js';
+import {
+  chain,
+  checkpointAt,
+  message,
+  newTestEpoch,
+  record,
+  records,
+  refOf,
+  refusal,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
+
+const sizeOf = (messages: readonly Message[]): number =>
+  messages.reduce((sum, it) => sum + JSON.stringify(it).length, 0);
+const range = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, i) => `m${from + i}`);
+
+/** Messages as rows, and conversations that begin with some. */
+export function describeMessages(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+  describe('messages', () => {
+    let made: StoreUnderTest;
+    let store: Store;
+    let writer: TestWriter;
+    const path = async (tip: string, limit = 100, log: LogRef = writer.log): Promise<string[]> =>
+      (await store.messages(log, { tip, limit })).map(({ id }) => id);
+
+    beforeEach(async () => {
+      made = await makeStore();
+      closeLater(made, (it) => it.cleanup());
+      store = made.store;
+      await store.open();
+      writer = await TestWriter.acquire(store, refOf());
+      await writer.append(records(1, 10));
+    });
+
+    it('are read as the end of the path to one of them, oldest first', async () => {
+      await store.cut(writer.log, checkpointAt(4, 'm2'), chain(range(0, 3)), writer.term);
+      await store.cut(writer.log, checkpointAt(8, 'm6'), chain(range(3, 7), 'm2'), writer.term);
+      expect(await path('m6')).to.deep.equal(range(0, 7));
+      expect(await path('m6', 2)).to.deep.equal(['m5', 'm6']);
+      expect(await path('m4', 3)).to.deep.equal(['m2', 'm3', 'm4']);
+      expect(await path('m0', 3)).to.deep.equal(['m0']);
+      expect(await path('m6', 0)).to.deep.equal([]);
+      expect(await path('unknown')).to.deep.equal([]);
+      expect(await store.messages(writer.log, { tip: 'm6', limit: 1 })).to.deep.equal([message('m6', 'm5')]);
+    });
+
+    it('may branch: each path has its own', async () => {
+      const branch = chain(['n1', 'n2'], 'm0');
+      await store.cut(writer.log, checkpointAt(4, 'n2'), [...chain(range(0, 3)), ...branch], writer.term);
+      expect(await path('m2')).to.deep.equal(['m0', 'm1', 'm2']);
+      expect(await path('n2')).to.deep.equal(['m0', 'n1', 'n2']);
+    });
+
+    it('end before a parent that is not there, and in a circle', async () => {
+      const circle = [message('a', 'c'), message('b', 'a'), message('c', 'b')];
+      await store.cut(
+        writer.log,
+        checkpointAt(4, 'x'),
+        [message('x', 'lost'), ...circle, message('self', 'self')],
+        writer.term,
+      );
+      expect(await path('x')).to.deep.equal(['x']);
+      expect(await path('c', 2)).to.deep.equal(['b', 'c']);
+      expect((await path('c', 50)).slice(-3)).to.deep.equal(['a', 'b', 'c']);
+      expect((await path('self', 50)).at(-1)).to.equal('self');
+    });
+
+    it('keep any id apart from any other', async () => {
+      const ids = [
+        "a'b",
+        'A',
+        'a',
+        'ä',
+        'a\u0308',
+        '"',
+        '\\',
+        '%',
+        '_',
+        '1',
+        '01',
+        '1.0',
+        'null',
+        '😀'.repeat(64),
+        ' a',
+        'a ',
+      ];
+      await store.cut(writer.log, checkpointAt(4, ids.at(-1)!), chain(ids), writer.term);
+      expect(await path(ids.at(-1)!)).to.deep.equal(ids);
+      for (const [i, id] of ids.entries())
+        expect(await path(id, 2)).to.deep.equal(ids.slice(Math.max(0, i - 1), i + 1));
+    });
+
+    it('are replaced by those of the same ids, in content and in size', async () => {
+      await store.cut(writer.log, checkpointAt(10, 'm2'), chain(range(0, 3)), writer.term);
+      await writer.append(records(11, 12));
+      const longer = { ...message('m2', 'm1'), metadata: { note: 'longer 😀' } };
+      const again = [message('m1', 'm0'), longer, message('m3', 'm2')];
+      await store.cut(writer.log, checkpointAt(12, 'm3'), again, writer.term);
+      const all = [message('m0'), ...again];
+      expect(await store.messages(writer.log, { tip: 'm3', limit: 9 })).to.deep.equal(all);
+      expect(await store.usage(refOf())).to.deep.equal({ session: sizeOf(all), scope: sizeOf(all) });
+    });
+
+    for (const fates of [['lose'], ['drop'], ['refuse', 'late'], ['lose', 'drop', 'refuse']] as Fate[][]) {
+      it(`are kept once by a cut that is made again (${fates})`, async () => {
+        const hostile = hostileStore(store, listedFates({ cut: fates }));
+        const cut = async () => {
+          await hostile.store.cut(writer.log, checkpointAt(10, 'm2'), chain(range(0, 3)), writer.term);
+        };
+        for (const fate of fates) if (fate !== 'late') expect(await refusal(cut)).to.equal('UNAVAILABLE');
+        await cut();
+        expect(await store.messages(writer.log, { tip: 'm2', limit: 9 })).to.deep.equal(chain(range(0, 3)));
+        expect((await store.usage(refOf())).session).to.equal(sizeOf(chain(range(0, 3))));
+        expect(await store.head(refOf())).to.include({ first: 11, head: 10 });
+      });
+    }
+
+    it('are there when the store was opened again', async function () {
+      if (!made.reopen) return this.skip();
+      await store.cut(writer.log, checkpointAt(4, 'm4'), chain(range(0, 5)), writer.term);
+      store = await made.reopen();
+      expect(await path('m3', 2)).to.deep.equal(['m2', 'm3']);
+    });
+  });
+
+  describe('a log that begins with messages', () => {
+    let made: StoreUnderTest;
+    let store: Store;
+    let source: TestWriter;
+
+    beforeEach(async () => {
+      made = await makeStore();
+      closeLater(made, (it) => it.cleanup());
+      store = made.store;
+      await store.open();
+      source = await TestWriter.acquire(store, refOf('source'));
+      await source.append(records(1, 8));
+      const rows = [...chain(range(0, 5)), ...chain(['n1', 'n2'], 'm1')];
+      await store.cut(source.log, checkpointAt(8, 'n2'), rows, source.term);
+    });
+
+    it('has a copy of a path of another log, and what follows it', async () => {
+      const before = await store.usage(refOf('source'));
+      const added = chain(['x', '😀', 'y'], 'm2');
+      const from = { log: source.log, tip: 'm2', messages: added };
+      const fork = await TestWriter.acquire(store, refOf('fork'), {
+        epoch: newTestEpoch(),
+        userId: 'alice',
+        from,
+      });
+      expect(fork.acquired).to.deep.include({ created: true, openRuns: [] });
+      expect(fork.acquired.record).to.include({ userId: 'alice', closed: false });
+      expect(fork.acquired.head).to.include({ first: 1, head: 0 });
+      expect(await store.checkpoint(fork.log)).to.deep.equal({
+        seq: 0,
+        state: { ...initialState, tip: 'y', hasMore: true },
+      });
+      const all = [...chain(range(0, 3)), ...added];
+      expect(await store.messages(fork.log, { tip: 'y', limit: 99 })).to.deep.equal(all);
+      for (const id of ['m3', 'n1'])
+        expect(await store.messages(fork.log, { tip: id, limit: 9 }), 'only the path').to.deep.equal([]);
+      expect(await store.usage(refOf('fork'))).to.deep.equal({
+        session: sizeOf(all),
+        scope: before.scope + sizeOf(all),
+      });
+      expect(await store.usage(refOf('source'))).to.include({ session: before.session });
+      expect(await store.messages(source.log, { tip: 'm4', limit: 9 })).to.deep.equal(chain(range(0, 5)));
+    });
+
+    it('goes on by itself: what is appended and cut in either is not in the other', async () => {
+      const from = { log: source.log, tip: 'n2', messages: [] };
+      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
+      expect(await fork.append(records(1, 3))).to.include({ first: 1, last: 3 });
+      expect(await fork.seqs()).to.deep.equal([1, 2, 3]);
+      await store.cut(fork.log, checkpointAt(3, 'f'), [message('f', 'n2')], fork.term);
+      await source.append(records(9, 9));
+      await store.cut(source.log, checkpointAt(9, 's'), [message('s', 'n2')], source.term);
+      const ids = async (log: LogRef, tip: string) =>
+        (await store.messages(log, { tip, limit: 9 })).map(({ id }) => id);
+      expect(await ids(fork.log, 'f')).to.deep.equal(['m0', 'm1', 'n1', 'n2', 'f']);
+      expect(await ids(source.log, 's')).to.deep.equal(['m0', 'm1', 'n1', 'n2', 's']);
+      expect([await ids(fork.log, 's'), await ids(source.log, 'f')]).to.deep.equal([[], []]);
+    });
+
+    it('may take up a closed one of its own session, and only messages of nowhere', async () => {
+      await source.append([record(9, 'session_closed')], { close: true });
+      const from = { log: source.log, tip: 'm1', messages: [] };
+      const again = await TestWriter.acquire(store, refOf('source'), { epoch: newTestEpoch(), from });
+      expect(await store.messages(again.log, { tip: 'm1', limit: 9 })).to.deep.equal(chain(['m0', 'm1']));
+      const imported = await TestWriter.acquire(store, refOf('import'), {
+        epoch: newTestEpoch(),
+        from: { messages: chain(['i0', 'i1']) },
+      });
+      expect((await store.checkpoint(imported.log))!.state).to.include({ tip: 'i1', hasMore: true });
+      expect(await store.messages(imported.log, { tip: 'i1', limit: 9 })).to.deep.equal(chain(['i0', 'i1']));
+    });
+
+    it('is empty where nothing is to be copied', async () => {
+      const nowhere = { ...refOf('source'), epoch: newTestEpoch() };
+      const origins = [
+        { log: source.log, tip: 'unknown', messages: [] },
+        { log: nowhere, tip: 'm1', messages: [] },
+        { log: source.log, messages: [] },
+        { messages: [] },
+      ];
+      for (const [i, from] of origins.entries()) {
+        const writer = await TestWriter.acquire(store, refOf(`n${i}`), { epoch: newTestEpoch(), from });
+        expect((await store.checkpoint(writer.log))!.state).to.deep.equal(initialState);
+        expect((await store.usage(refOf(`n${i}`))).session).to.equal(0);
+      }
+    });
+
+    it('leaves a session that is open as it is', async () => {
+      const open = await TestWriter.acquire(store, refOf('open'));
+      await open.append(records(1, 2));
+      const from = { log: source.log, tip: 'm1', messages: [] };
+      const next = await TestWriter.acquire(store, refOf('open'), { epoch: newTestEpoch(), from });
+      expect(next.acquired).to.include({ created: false });
+      expect(next.log).to.deep.equal(open.log);
+      expect(await store.checkpoint(next.log)).to.equal(null);
+      expect(await store.messages(next.log, { tip: 'm1', limit: 9 })).to.deep.equal([]);
+    });
+
+    for (const fates of [['lose'], ['drop'], ['refuse', 'late']] as Fate[][]) {
+      it(`is begun once, whatever becomes of the call (${fates})`, async () => {
+        const hostile = hostileStore(store, listedFates({ acquire: fates }));
+        const from = { log: source.log, tip: 'm1', messages: [message('x', 'm1')] };
+        const create = { epoch: newTestEpoch(), from };
+        const acquire = () => TestWriter.acquire(hostile.store, refOf('fork'), create);
+        if (fates[0] !== 'late') expect(await refusal(acquire)).to.equal('UNAVAILABLE');
+        const fork = await acquire();
+        expect(fork.log.epoch).to.equal(create.epoch);
+        expect(await store.conversations(refOf('fork'))).to.deep.equal([create.epoch]);
+        const all = chain(['m0', 'm1', 'x']);
+        expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(all);
+        expect((await store.usage(refOf('fork'))).session).to.equal(sizeOf(all));
+        expect(await fork.append(records(1, 1))).to.include({ first: 1, last: 1 });
+      });
+    }
+
+    it('is there with its size when the store was opened again, and goes when it is dropped', async function () {
+      if (!made.reopen) return this.skip();
+      const from = { log: source.log, tip: 'm1', messages: [message('x', 'm1')] };
+      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
+      const usage = await store.usage(refOf('fork'));
+      store = await made.reopen();
+      expect((await store.checkpoint(fork.log))!.state.tip).to.equal('x');
+      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(chain(['m0', 'm1', 'x']));
+      expect(await store.usage(refOf('fork'))).to.deep.equal(usage);
+      const last = await TestWriter.acquire(store, refOf('fork'), null);
+      await last.append([record(1, 'session_closed')], { close: true });
+      await store.remove(refOf('fork'));
+      expect(await store.usage(refOf('fork'))).to.deep.include({ session: 0 });
+      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal([]);
+    });
+  });
+}

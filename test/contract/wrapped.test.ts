@@ -1,0 +1,33 @@
+import { memoryStore } from '../../server/stores/memory.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import type { Store } from '../../server/stores/store.js';
+import { newDatabase } from '../support/durable.js';
+import { type Fate, hostileStore } from '../support/hostile-store.js';
+import type { StoreUnderTest } from './records.js';
+import { describeStore } from './store-contract.js';
+
+/** What tests have go wrong must be the store's fault and not the wrapper's: with no faults, or none but lateness, it is a store. */
+for (const fate of ['do', 'late'] as const satisfies readonly Fate[]) {
+  const wrapped = (store: Store): Store => hostileStore(store, () => fate).store;
+  const how = fate === 'do' ? 'behind a wrapper without faults' : 'that is late in every method';
+
+  describeStore(`memory, ${how}`, () => {
+    const store = wrapped(memoryStore());
+    return { store, cleanup: () => store.close() };
+  });
+
+  describeStore(`sqlite, ${how}`, (): StoreUnderTest => {
+    const path = newDatabase();
+    let store = wrapped(sqliteStore({ path }));
+    return {
+      store,
+      cleanup: () => store.close(),
+      async reopen() {
+        await store.close();
+        store = wrapped(sqliteStore({ path }));
+        await store.open();
+        return store;
+      },
+    };
+  });
+}
