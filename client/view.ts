@@ -74,6 +74,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   /** All messages, and what they are made of. */
   let joined = { earlier, messages: state.messages, all: state.messages };
   let shown: WatchState | undefined;
+  let shownOf: SessionState | undefined;
   /** What the listeners were told of last. */
   let told: WatchState | undefined;
 
@@ -115,7 +116,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
       sending,
       ...(error && { error }),
     };
-    if (!shown || !isSame(next, shown)) shown = next;
+    // Another state is another one to show, which need not be looked for field by field in each piece of text.
+    if (!shown || shownOf !== state || !isSame(next, shown)) shown = next;
+    shownOf = state;
     return shown;
   };
   const refresh = (change: WatchChange = 'state') => {

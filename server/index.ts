@@ -49,6 +49,7 @@ export type {
   PayloadSummary,
   RunResult,
   SessionSummary,
+  ToolSummary,
 } from '../shared/operation-types.js';
 export type { OperationName } from '../shared/operations.js';
 export type { SessionKey } from '../shared/session-key.js';

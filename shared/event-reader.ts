@@ -36,14 +36,16 @@ export class EventReader {
   readonly #byEpoch = new Map<string, Following>();
 
   /**
-   * The whole event.
+   * The whole event: the data itself, completed, unless it is frozen.
    *
    * @param type As the `event:` line or the field `event` of the frame names it.
    * @param data The JSON value of the `data:` line or of the field `data`.
    * @param id As the `id:` line or the field `id` has it, where the event has one.
    */
   read(type: string, data: unknown, id?: string): GatewayEvent {
-    const event: Read = { ...(data as object), type };
+    // Completed in place: a copy of each piece of text would cost more than all else here.
+    const event: Read = Object.isExtensible(data) ? (data as Read) : { ...(data as Read) };
+    event.type = type;
     // A vector is the id of no event.
     if (id && id[0] !== '~') event.cursor ??= id;
     const { sessionId, cursor, sessions } = event;
@@ -75,5 +77,5 @@ export class EventReader {
 }
 
 function epochOf(cursor: string | undefined): string | undefined {
-  return cursor?.split('.', 1)[0];
+  return cursor?.slice(0, Math.max(cursor.indexOf('.'), 0)) || cursor;
 }

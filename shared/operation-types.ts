@@ -100,7 +100,20 @@ export interface AppSummary {
   readonly name: string;
   readonly description?: string | undefined;
   readonly isDefault: boolean;
-  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+  readonly tools: readonly ToolSummary[];
+  /** The data blocks that it declares, with what it says in them; others may come too. */
+  readonly data?: readonly PayloadSummary[] | undefined;
+  /** The questions that it declares, with what answers them; others may come too. */
+  readonly questions?: readonly PayloadSummary[] | undefined;
+}
+
+/** A tool of an app. */
+export interface ToolSummary {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of what it is called with; absent without a schema or where it cannot be converted (`problem` says why). */
+  readonly input?: unknown;
+  readonly problem?: string | undefined;
 }
 
 /** What `status` says of a session. */

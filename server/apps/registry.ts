@@ -1,7 +1,10 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { AppSummary } from '../../shared/operation-types.js';
+import type { AppSummary, ToolSummary } from '../../shared/operation-types.js';
 import { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from '../../shared/session-key.js';
+import { toJsonSchema } from '../schema/json-schema.js';
+import { listPayloads } from '../schema/payloads.js';
 import type { Application } from './application.js';
+import type { ToolSet } from './tool.js';
 
 /** The name under which the single form registers its app. */
 export const SINGLE_APP = 'default';
@@ -58,14 +61,31 @@ export class AppRegistry {
       name,
       ...(app.description !== undefined && { description: app.description }),
       isDefault: name === this.defaultApp,
-      tools: Object.entries((app.tools ?? {}) as Record<string, { description?: string }>).map(
-        ([tool, { description }]) => ({
-          name: tool,
-          ...(description !== undefined && { description }),
-        }),
-      ),
+      tools: listTools(app.tools ?? {}),
+      ...(app.data && { data: listPayloads(app.data) }),
+      ...(app.questions && { questions: listPayloads(app.questions) }),
     }));
   }
+}
+
+const toolLists = new WeakMap<object, readonly ToolSummary[]>();
+
+/** Converted once: clients ask for the list often. */
+function listTools(tools: ToolSet): readonly ToolSummary[] {
+  let list = toolLists.get(tools);
+  if (!list) {
+    list = Object.entries(tools).map(([name, { description, schema }]) => {
+      const { schema: input = null, problem } = schema ? toJsonSchema(schema, 'input') : {};
+      return {
+        name,
+        ...(description !== undefined && { description }),
+        ...(input && { input }),
+        ...(problem !== undefined && { problem }),
+      };
+    });
+    toolLists.set(tools, list);
+  }
+  return list;
 }
 
 function invalid(path: string, message: string): GatewayError {

@@ -1,9 +1,17 @@
-import type { MethodSummary, PayloadSummary, ResultOf } from '../../shared/operation-types.js';
+import type {
+  AppSummary,
+  MethodSummary,
+  PayloadSummary,
+  ResultOf,
+  ToolSummary,
+} from '../../shared/operation-types.js';
 import { schemaType } from './schema-type.js';
 import { docComment, Names, quote, typeName } from './text.js';
 
-/** What `GET /methods` answers. */
-export type Catalogue = ResultOf<'methods'>;
+/** What `GET /methods` answers, and `GET /apps` of the apps' content. */
+export interface Catalogue extends ResultOf<'methods'> {
+  readonly apps?: readonly AppSummary[] | undefined;
+}
 
 /** A generated module. */
 export interface ClientModule {
@@ -21,6 +29,11 @@ export interface GatewayContract {
     readonly methods: GatewayMethods;
     readonly channels: GatewayChannels;
     readonly events: GatewayEvents;
+    readonly content: {
+      readonly tools: GatewayTools;
+      readonly data: GatewayData;
+      readonly questions: GatewayQuestions;
+    };
   };
 }
 
@@ -35,14 +48,28 @@ export async function clientModule({
   methods,
   channels = [],
   events = [],
+  apps = [],
 }: Catalogue): Promise<ClientModule> {
   const writer = new Writer();
   const members: string[] = [];
   for (const method of sortBy(methods, ({ path }) => path)) members.push(await writer.method(method));
   const parts = [
     block('Methods by path: what callers send, and what they receive.', 'GatewayMethods', members),
-    await writer.payloads('Payloads by channel.', 'GatewayChannels', 'Channel', channels),
-    await writer.payloads('Payloads by custom event.', 'GatewayEvents', 'Event', events),
+    await writer.payloads('Payloads by channel.', 'GatewayChannels', 'Channel', single(channels)),
+    await writer.payloads('Payloads by custom event.', 'GatewayEvents', 'Event', single(events)),
+    await writer.tools(named(apps, ({ tools }) => tools)),
+    await writer.payloads(
+      'Values by data block.',
+      'GatewayData',
+      'Data',
+      named(apps, ({ data }) => data),
+    ),
+    await writer.payloads(
+      'Answers by question.',
+      'GatewayQuestions',
+      'Answer',
+      named(apps, ({ questions }) => questions),
+    ),
   ];
   const names = [
     'type Client',
@@ -85,17 +112,53 @@ class Writer {
     comment: string,
     type: string,
     suffix: string,
-    entries: readonly PayloadSummary[],
+    entries: Named<PayloadSummary>,
   ): Promise<string> {
     const members: string[] = [];
-    for (const { name, payload, problem } of sortBy(entries, (entry) => entry.name)) {
-      const declared = await this.#declare(`${typeName(name)}${suffix}`, payload);
-      const problems = [...(problem === undefined ? [] : [problem]), ...declared.problems];
-      this.#report(name, problems);
-      const notes = problems.map((text) => `Not in its type: ${text}`);
-      members.push(`${docComment(notes, '  ')}  ${quote(name)}: ${declared.name};\n`);
+    for (const [name, all] of entries) {
+      const { union, notes } = await this.#union(
+        name,
+        suffix,
+        all.map(({ payload, problem }) => ({ schema: payload, problem })),
+      );
+      members.push(`${docComment(notes, '  ')}  ${quote(name)}: ${union};\n`);
     }
     return block(comment, type, members);
+  }
+
+  async tools(entries: Named<ToolSummary>): Promise<string> {
+    const members: string[] = [];
+    for (const [name, all] of entries) {
+      const { union, notes } = await this.#union(
+        name,
+        'Input',
+        all.map(({ input, problem }) => ({ schema: input, problem })),
+      );
+      const said = [...new Set(all.map(({ description }) => description)), ...notes];
+      members.push(
+        `${docComment(said, '  ')}  ${quote(name)}: { readonly input: ${union}; readonly output: unknown };\n`,
+      );
+    }
+    const comment = 'Tools of the apps: what they are called with. What they return has no schema.';
+    return block(comment, 'GatewayTools', members);
+  }
+
+  /** The type of what goes by one name, in several apps perhaps. */
+  async #union(
+    name: string,
+    suffix: string,
+    schemas: readonly { readonly schema: unknown; readonly problem: string | undefined }[],
+  ): Promise<{ readonly union: string; readonly notes: readonly string[] }> {
+    const types: string[] = [];
+    const problems: string[] = [];
+    const distinct = new Map(schemas.map((each) => [JSON.stringify(each), each]));
+    for (const { schema, problem } of distinct.values()) {
+      const declared = await this.#declare(`${typeName(name)}${suffix}`, schema);
+      types.push(declared.name);
+      problems.push(...(problem === undefined ? [] : [problem]), ...declared.problems);
+    }
+    this.#report(name, problems);
+    return { union: types.join(' | '), notes: problems.map((text) => `Not in its type: ${text}`) };
   }
 
   async #declare(wanted: string, schema: unknown): ReturnType<typeof schemaType> {
@@ -113,6 +176,25 @@ function block(comment: string, name: string, members: readonly string[]): strin
   if (members.length === 0)
     return `${docComment([comment])}export type ${name} = Readonly<Record<never, never>>;\n`;
   return `${docComment([comment])}export interface ${name} {\n${members.join('')}}\n`;
+}
+
+/** Entries by name, sorted, each with all that goes by it. */
+type Named<T> = ReadonlyMap<string, readonly T[]>;
+
+function single(entries: readonly PayloadSummary[]): Named<PayloadSummary> {
+  return new Map(sortBy(entries, ({ name }) => name).map((entry) => [entry.name, [entry]]));
+}
+
+/** What the apps have of one kind. */
+function named<T extends { readonly name: string }>(
+  apps: readonly AppSummary[],
+  partOf: (app: AppSummary) => readonly T[] | undefined,
+): Named<T> {
+  const entries = sortBy(apps, ({ name }) => name).flatMap((app) =>
+    sortBy(partOf(app) ?? [], ({ name }) => name),
+  );
+  const names = [...new Set(entries.map(({ name }) => name))].sort();
+  return new Map(names.map((name) => [name, entries.filter((entry) => entry.name === name)]));
 }
 
 /** Sorted by code unit, which no locale changes; of one name, the first. */

@@ -1,4 +1,5 @@
 import { type ErrorBody, GatewayError } from '../../shared/errors.js';
+import type { ResultOf } from '../../shared/operation-types.js';
 import { OPERATIONS } from '../../shared/operations.js';
 import { operationSchemas } from '../../shared/schemas/operations.js';
 import type { Catalogue } from './client-module.js';
@@ -7,35 +8,44 @@ const VERSION = 1;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks a running gateway for its catalogue: the methods whose roles the token's user holds.
+ * Asks a running gateway for its catalogue: the methods whose roles the token's user holds, and the apps that
+ * user may use.
  *
  * @param url The gateway's mount, or the prefix that its extra routes were moved to.
  * @throws GatewayError the gateway's own; `NETWORK` where it cannot be reached; `INVALID_REQUEST` for a URL that is no gateway's;
  *   `PROTOCOL_VERSION_UNSUPPORTED` for a catalogue of another version.
  */
 export async function fetchCatalogue(url: string, token?: string): Promise<Catalogue> {
-  const target = catalogueUrl(url);
+  const methods = await ask('methods', url, token);
+  if (methods.version !== VERSION) {
+    throw new GatewayError({
+      code: 'PROTOCOL_VERSION_UNSUPPORTED',
+      message: `The catalogue has version ${methods.version}, and this generator reads version ${VERSION}`,
+    });
+  }
+  const { apps } = await ask('apps', url, token);
+  return { ...methods, apps };
+}
+
+async function ask<Name extends 'methods' | 'apps'>(
+  operation: Name,
+  url: string,
+  token: string | undefined,
+): Promise<ResultOf<Name>> {
+  const target = catalogueUrl(url, operation);
   const headers = { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
   const { response, text } = await request(target, headers);
   const body = readJson(text);
   if (!response.ok) throw refusal(response.status, body, target);
-  const known = operationSchemas.methods.result.safeParse(body);
-  if (!known.success) {
-    throw new GatewayError({
-      code: 'INVALID_REQUEST',
-      message: `${target} answers, but with no catalogue of methods`,
-    });
-  }
-  if (known.data.version !== VERSION) {
-    throw new GatewayError({
-      code: 'PROTOCOL_VERSION_UNSUPPORTED',
-      message: `The catalogue has version ${known.data.version}, and this generator reads version ${VERSION}`,
-    });
-  }
-  return known.data;
+  const known = operationSchemas[operation].result.safeParse(body);
+  if (known.success) return known.data as ResultOf<Name>;
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${target} answers, but with no catalogue of ${operation}`,
+  });
 }
 
-function catalogueUrl(url: string): string {
+function catalogueUrl(url: string, operation: 'methods' | 'apps'): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
     throw new GatewayError({
@@ -44,7 +54,7 @@ function catalogueUrl(url: string): string {
     });
   }
   // Credentials belong into the token; in a URL they would end up in messages.
-  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}${OPERATIONS.methods.path}`;
+  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}${OPERATIONS[operation].path}`;
 }
 
 async function request(

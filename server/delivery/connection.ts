@@ -4,7 +4,6 @@ import type { SubscriptionInfo, TransientEventType } from '../../shared/events.j
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
-import { isPromise } from '../maybe-promise.js';
 import type { EndReason } from './end-reason.js';
 import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
@@ -178,8 +177,7 @@ export class EventConnection implements Outlet {
     this.options.onFollow?.(session.id);
     let info: SubscriptionInfo;
     try {
-      const opened = subscription.open(target);
-      info = isPromise(opened) ? await opened : opened;
+      info = await subscription.open(target);
     } catch (error) {
       // By now the session's place may be another request's, which has told its client that it follows.
       if (this.#subscriptions.get(session.id) === subscription) this.unfollow(session.id);

@@ -5,7 +5,6 @@ import type { From } from '../../shared/operation-types.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import { stateAt } from '../log/snapshot.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
 
 /** Where a subscriber asks to start. A cursor wins over `from`. */
 export interface StartRequest {
@@ -28,62 +27,65 @@ export interface StartSource {
   /** Place just before the active run's first event; null when nothing runs. */
   readonly runStart: number | null;
   /** A closed log of this session that is still kept. */
-  pastLog(epoch: string): MaybePromise<ReadableLog | null>;
+  pastLog(epoch: string): Promise<ReadableLog | null>;
   /** The last of them. */
-  lastLog(): MaybePromise<ReadableLog | null>;
+  lastLog(): Promise<ReadableLog | null>;
 }
 
 /** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
-export function resolveStart(source: StartSource, request: StartRequest): MaybePromise<Start> {
-  // Where its place was cut while the store was asked, there is another answer by now.
-  return andThen(find(source, request), (start) => start ?? resolveStart(source, request));
+export async function resolveStart(source: StartSource, request: StartRequest): Promise<Start> {
+  for (;;) {
+    const start = await find(source, request);
+    if (start) return start;
+    // Its place was cut while the store was asked: there is another answer by now.
+  }
 }
 
 /** Null when the log was cut meanwhile. */
-function find(source: StartSource, request: StartRequest): MaybePromise<Start | null> {
+async function find(source: StartSource, request: StartRequest): Promise<Start | null> {
   // Whoever was told that nothing had begun has missed everything since.
   if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
   const { log } = source;
-  if (!log) return andThen(source.lastLog(), behind);
+  if (!log) return behind(await source.lastLog());
+  // The log goes on while the store is asked: what was found holds for this place.
+  const { head } = log;
   switch (request.from ?? 'now') {
-    case 'snapshot':
-      return andThen(
-        stateAt(log, log.head),
-        (snapshot) => snapshot && { log, after: log.head, resume: 'new', snapshot },
-      );
+    case 'snapshot': {
+      const snapshot = await stateAt(log, head);
+      return snapshot && { log, after: head, resume: 'new', snapshot };
+    }
     case 'earliest':
       return log.first === 1 ? { log, after: 0, resume: 'new' } : gap(log, 'evicted', null, log.first - 1);
     case 'run': {
       const { runStart } = source;
-      if (runStart === null) return { log, after: log.head, resume: 'new' };
+      if (runStart === null) return { log, after: head, resume: 'new' };
       return runStart >= log.first - 1
         ? { log, after: runStart, resume: 'new' }
         : gap(log, 'evicted', null, log.first - 1);
     }
     default:
-      return { log, after: log.head, resume: 'new' };
+      return { log, after: head, resume: 'new' };
   }
 }
 
-function fromCursor(source: StartSource, requested: string): MaybePromise<Start | null> {
+async function fromCursor(source: StartSource, requested: string): Promise<Start | null> {
   const { log } = source;
   const cursor = parseCursor(requested);
   if (!cursor)
     return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog(source, 'malformed', requested);
   if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
-  return andThen(source.pastLog(cursor.epoch), (past): MaybePromise<Start | null> => {
-    // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
-    if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
-    return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
-  });
+  const past = await source.pastLog(cursor.epoch);
+  // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
+  if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
+  return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
 }
 
-function inLog(
+async function inLog(
   log: LogView,
   cursor: { term: number; seq: number },
   requested: string,
-): MaybePromise<Start | null> {
+): Promise<Start | null> {
   const place = placeOf(log, cursor);
   if (place === 'exact') return { log, after: cursor.seq, resume: 'exact' };
   if (place === 'evicted') return gap(log, place, requested, log.first - 1);
@@ -110,25 +112,24 @@ function endOfTerm(log: ReadableLog, term: number): number {
   return seq;
 }
 
-function gap(
+async function gap(
   log: LogView,
   reason: GapReason,
   requested: string | null,
   after: number,
-): MaybePromise<Start | null> {
-  return andThen(
-    stateAt(log, after),
-    (snapshot) => snapshot && { log, after, resume: 'gap', gap: { reason, requested }, snapshot },
-  );
+): Promise<Start | null> {
+  const snapshot = await stateAt(log, after);
+  return snapshot && { log, after, resume: 'gap', gap: { reason, requested }, snapshot };
 }
 
-function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): MaybePromise<Start> {
-  return andThen(source.lastLog(), (past) => ({
+async function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): Promise<Start> {
+  const past = await source.lastLog();
+  return {
     ...behind(past),
     resume: 'gap',
     gap: { reason, requested },
     snapshot: { ...initialState, cursor: cursorAt(past, past?.head ?? 0) },
-  }));
+  };
 }
 
 /** Behind the last conversation, waiting for the next. */

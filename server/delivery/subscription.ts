@@ -3,7 +3,7 @@ import { initialState } from '../../shared/fold.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { StoredEvent } from '../stores/store.js';
 import { type FollowedRun, RunFilter } from './run-filter.js';
 import { snapshotPayload } from './shared-snapshot.js';
@@ -27,7 +27,7 @@ export interface Subscribable extends StartSource {
   /** How often it took up a log: where this has not changed, nothing has begun. */
   readonly openings: number;
   /** The conversation after the one of an epoch, or the first that is kept. */
-  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
+  nextLog(after: string | null): Promise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -89,23 +89,22 @@ export class Subscription {
   }
 
   /** Registers for wakes, then finds the starting place. Nothing is sent before `begin`. */
-  open(request: StartRequest): MaybePromise<SubscriptionInfo> {
+  async open(request: StartRequest): Promise<SubscriptionInfo> {
     this.session.attach(this);
-    return andThen(resolveStart(this.session, request), (start) => {
-      this.#standAt(start);
-      this.#become({ is: 'ready', start });
-      const { log } = start;
-      const cursor = cursorAt(log, start.after);
-      const info = {
-        epoch: log?.ref.epoch ?? null,
-        first: log?.first ?? 1,
-        head: log?.head ?? 0,
-        resume: start.resume,
-        next: start.after + 1,
-        ...(cursor !== null && { cursor }),
-      };
-      return { ...info, ...this.session.describe() };
-    });
+    const start = await resolveStart(this.session, request);
+    this.#standAt(start);
+    this.#become({ is: 'ready', start });
+    const { log } = start;
+    const cursor = cursorAt(log, start.after);
+    const info = {
+      epoch: log?.ref.epoch ?? null,
+      first: log?.first ?? 1,
+      head: log?.head ?? 0,
+      resume: start.resume,
+      next: start.after + 1,
+      ...(cursor !== null && { cursor }),
+    };
+    return { ...info, ...this.session.describe() };
   }
 
   /** Sends what the start asks for and then every event, as the outlet takes them. */

@@ -50,6 +50,8 @@ export class LogView implements ReadableLog {
   /** What is folded is of no use any more: the log was cut elsewhere, or lost its tail. */
   #stale = false;
   #folding: Promise<unknown> | null = null;
+  /** Finds out whether a cut was made whose answer was lost; set while the log is written here. */
+  settleCut: (() => Promise<void>) | null = null;
 
   constructor(store: Store, ref: LogRef, head: LogHead, pageBytes: number = DEFAULT_PAGE_BYTES) {
     this.#store = store;
@@ -78,8 +80,12 @@ export class LogView implements ReadableLog {
     return termAt(this.#terms, seq);
   }
 
+  /** Reads events. Where the next one is missing, what was cut is known once it answers. */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
-    return this.#store.read(this.ref, after, limit, bytes);
+    return andThen(this.#store.read(this.ref, after, limit, bytes), (page) => {
+      const isMissing = after < this.head && after >= this.first - 1 && page[0]?.seq !== after + 1;
+      return isMissing ? andThen(this.settleCut?.() ?? this.#lookAgain(), () => page) : page;
+    });
   }
 
   /** The last `limit` messages up to one that a cut put into a row, oldest first; none where there is no such row. */
@@ -159,7 +165,10 @@ export class LogView implements ReadableLog {
     }
     return andThen(this.read(folded.at, PAGE.events, PAGE.bytes), (page) => {
       // What comes next was cut by the log's writer elsewhere.
-      if (page.length > 0 && page[0]!.seq !== folded.at + 1) return this.#lookAgain();
+      if (page.length > 0 && page[0]!.seq !== folded.at + 1) {
+        this.#stale = true;
+        return;
+      }
       for (const record of page) {
         if (record.seq > this.head) break;
         this.#add(folded, record, parseEvent(record));

@@ -290,6 +290,7 @@ export class LogWriter {
 
   /** Tells everybody who waits that it was not stored. */
   #giveUp(error: unknown): void {
+    this.view.settleCut = null;
     const groups = this.#groups;
     this.#groups = [];
     this.#retry.succeeded();
@@ -303,11 +304,11 @@ export class LogWriter {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    void this.#cutter.trim();
+    this.#cutter.trim();
   }
 
   /** Cuts what has become too old. */
-  expire(): MaybePromise<void> {
-    return this.#broken ? undefined : this.#cutter.expire();
+  async expire(): Promise<void> {
+    if (!this.#broken) await this.#cutter.expire();
   }
 }

@@ -2,7 +2,6 @@ import { formatHistoryCursor, parseHistoryCursor } from '../../shared/cursor.js'
 import { GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPage } from '../../shared/operation-types.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
 import { pathTo } from './snapshot.js';
@@ -49,21 +48,22 @@ async function endBefore(before: string, log: LogView): Promise<string | null> {
  * Up to `limit` messages up to one that fit a size, oldest first; at least one, where there is one. What the store has lost is not said to
  * be there, or it would be asked for for ever.
  */
-function boundedPage(
+async function boundedPage(
   log: LogView,
   tip: string | null,
   { limit, bytes }: PageBounds,
-): MaybePromise<Omit<HistoryPage, 'cursor'>> {
-  type Collected = ReturnType<typeof boundedPage>;
-  const collect = (end: string | null, kept: readonly Message[], left: number): Collected => {
+): Promise<Omit<HistoryPage, 'cursor'>> {
+  let kept: readonly Message[] = [];
+  let left = bytes;
+  let end = tip;
+  while (end !== null && kept.length < limit) {
     const wanted = Math.min(STEP, limit - kept.length);
-    if (end === null || wanted === 0) return { messages: kept, hasMore: end !== null };
-    return andThen(pathTo(log, end, wanted), (read) => {
-      const { messages, room } = lastThatFit(read, left, kept.length === 0 ? 1 : 0);
-      const all = [...messages, ...kept];
-      if (messages.length < read.length) return { messages: all, hasMore: true };
-      return collect(read.length < wanted ? null : (read[0]!.parentId ?? null), all, room);
-    });
-  };
-  return collect(tip, [], bytes);
+    const read = await pathTo(log, end, wanted);
+    const { messages, room } = lastThatFit(read, left, kept.length === 0 ? 1 : 0);
+    kept = [...messages, ...kept];
+    left = room;
+    if (messages.length < read.length) break;
+    end = read.length < wanted ? null : (read[0]!.parentId ?? null);
+  }
+  return { messages: kept, hasMore: end !== null };
 }

@@ -1,4 +1,4 @@
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 
@@ -28,30 +28,26 @@ class PastLog implements ReadableLog {
 }
 
 /** The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none. */
-export function openNextLog(
+export async function openNextLog(
   store: Store,
   ref: SessionRef,
   { after, present }: { readonly after: string | null; readonly present: ReadableLog | null },
-): MaybePromise<ReadableLog | null> {
-  return andThen(store.conversations(ref), (epochs) => {
-    // Of one that is dropped every kept one is a later one.
-    const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
-    if (next === undefined) return null;
-    return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
-  });
+): Promise<ReadableLog | null> {
+  const epochs = await store.conversations(ref);
+  // Of one that is dropped every kept one is a later one.
+  const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
+  if (next === undefined) return null;
+  return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
 }
 
 /** The last closed conversation under a key that is kept; null when there is none. */
-export function openLastLog(store: Store, ref: SessionRef): MaybePromise<ReadableLog | null> {
-  return andThen(store.conversations(ref), (epochs) => {
-    const last = epochs.at(-1);
-    return last === undefined ? null : openPastLog(store, ref, last);
-  });
+export async function openLastLog(store: Store, ref: SessionRef): Promise<ReadableLog | null> {
+  const last = (await store.conversations(ref)).at(-1);
+  return last === undefined ? null : openPastLog(store, ref, last);
 }
 
 /** Opens a closed log for reading; null when it is not kept or still open. */
-export function openPastLog(store: Store, ref: SessionRef, epoch: string): MaybePromise<ReadableLog | null> {
-  return andThen(store.head(ref, epoch), (head) =>
-    head?.closed ? new PastLog(store, { ...ref, epoch }, head) : null,
-  );
+export async function openPastLog(store: Store, ref: SessionRef, epoch: string): Promise<ReadableLog | null> {
+  const head = await store.head(ref, epoch);
+  return head?.closed ? new PastLog(store, { ...ref, epoch }, head) : null;
 }

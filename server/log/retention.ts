@@ -1,6 +1,5 @@
 import { reduce, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
 import type { LogView } from './log-view.js';
@@ -50,6 +49,7 @@ export class LogCutter {
     this.#log = log;
     this.#store = store;
     this.#options = options;
+    log.settleCut = () => this.#settleDoubt();
   }
 
   /** Resolves when the cut that is on its way has ended. */
@@ -58,50 +58,51 @@ export class LogCutter {
   }
 
   /** Cuts if there is enough to be dropped to be worth it. */
-  trim(): MaybePromise<void> {
+  trim(): void {
     const { events, bytes } = this.#options.retention;
     const { head, first, range } = this.#log;
-    if (head - first + 1 > events * (1 + SLACK) || range.chars > bytes * (1 + SLACK)) return this.#cut();
+    if (head - first + 1 > events * (1 + SLACK) || range.chars > bytes * (1 + SLACK)) void this.#cut();
   }
 
   /** Cuts what has become too old. */
-  expire(): MaybePromise<void> {
+  async expire(): Promise<void> {
     if (this.#cutting || this.#log.head < this.#log.first) return;
-    return andThen(this.#oldest(), (ts) => (ts < this.#oldestAllowed() ? this.#cut() : undefined));
+    if ((await this.#oldest()) < this.#oldestAllowed()) await this.#cut();
   }
 
   #oldestAllowed(): number {
     return this.#options.now() - this.#options.retention.ageMs;
   }
 
-  #oldest(): MaybePromise<number> {
+  async #oldest(): Promise<number> {
     const { range, first } = this.#log;
-    if (range.oldestAt !== null) return range.oldestAt;
-    return andThen(this.#log.read(first - 1, 1, 1), ([oldest]) => {
+    if (range.oldestAt === null) {
+      const [oldest] = await this.#log.read(first - 1, 1, 1);
       range.oldestAt = oldest?.ts ?? null;
-      return oldest?.ts ?? Number.POSITIVE_INFINITY;
-    });
+    }
+    return range.oldestAt ?? Number.POSITIVE_INFINITY;
   }
 
-  #cut(): MaybePromise<void> {
-    if (this.#cutting) return;
-    const { failed } = this.#options;
+  /** One at a time. */
+  #cut(): Promise<void> {
+    this.#cutting ??= this.#tryCut().finally(() => {
+      this.#cutting = null;
+    });
+    return this.#cutting;
+  }
+
+  async #tryCut(): Promise<void> {
     try {
-      const result = andThen(this.#settleDoubt(), () =>
-        andThen(this.#plan(), (cut) => (cut ? this.#make(cut) : undefined)),
-      );
-      if (!isPromise(result)) return;
-      this.#cutting = result.catch(failed).finally(() => {
-        this.#cutting = null;
-      });
-      return this.#cutting;
+      await this.#settleDoubt();
+      const cut = await this.#plan();
+      if (cut) await this.#make(cut);
     } catch (error) {
-      failed(error);
+      this.#options.failed(error);
     }
   }
 
   /** Works out what is to be dropped; null when there is nothing. */
-  #plan(): MaybePromise<Cut | null> {
+  async #plan(): Promise<Cut | null> {
     const { events: maxEvents, bytes: maxChars } = this.#options.retention;
     const { head, first, range } = this.#log;
     const { base } = range;
@@ -114,62 +115,55 @@ export class LogCutter {
       chars -= event.body.length;
       return true;
     };
-    const folded = foldWhile(this.#log, base.seq, base.state, drops);
-    return andThen(folded, ({ state, seq, size }) => {
-      if (seq < first) return null;
-      return { checkpoint: { seq, state: showing(state, []) }, messages: state.messages, size };
-    });
+    const { state, seq, size } = await foldWhile(this.#log, base.seq, base.state, drops);
+    if (seq < first) return null;
+    return { checkpoint: { seq, state: showing(state, []) }, messages: state.messages, size };
   }
 
-  #make({ checkpoint, messages, size }: Cut): MaybePromise<void> {
+  async #make({ checkpoint, messages, size }: Cut): Promise<void> {
     // Before the store answers, so that whoever reads a page that begins too late finds out why.
     const undo = this.#log.range.move(checkpoint, size);
-    const failed = (error: unknown): never => {
+    try {
+      await this.#store.cut(this.#log.ref, checkpoint, messages, this.#options.term);
+    } catch (error) {
       undo();
       this.#inDoubt = size;
       throw error;
-    };
-    const done = (): void => this.#log.forgetMessages(checkpoint);
-    try {
-      const result = this.#store.cut(this.#log.ref, checkpoint, messages, this.#options.term);
-      return isPromise(result) ? result.then(done, failed) : done();
-    } catch (error) {
-      return failed(error);
     }
+    this.#log.forgetMessages(checkpoint);
   }
 
   /** After a cut that failed: finds out whether the store has made it nevertheless. */
-  #settleDoubt(): MaybePromise<void> {
+  async #settleDoubt(): Promise<void> {
     const size = this.#inDoubt;
     if (size === null) return;
-    return andThen(this.#store.checkpoint(this.#log.ref), (kept) => {
-      this.#inDoubt = null;
-      const { range } = this.#log;
-      if (!kept || kept.seq <= range.base.seq) return;
-      range.move(kept, size);
-      this.#log.forgetMessages(kept);
-    });
+    const kept = await this.#store.checkpoint(this.#log.ref);
+    this.#inDoubt = null;
+    const { range } = this.#log;
+    if (!kept || kept.seq <= range.base.seq) return;
+    range.move(kept, size);
+    this.#log.forgetMessages(kept);
   }
 }
 
 /**
  * Folds stored events after `seq` as long as the predicate takes them and the store has them: `seq` in the answer is the last one.
  */
-export function foldWhile(
+export async function foldWhile(
   log: Pick<ReadableLog, 'read'>,
-  seq: number,
-  state: SessionState,
+  after: number,
+  from: SessionState,
   takes: (event: StoredEvent) => boolean,
-  size = 0,
-): MaybePromise<{ state: SessionState; seq: number; size: number }> {
-  return andThen(log.read(seq, PAGE.events, PAGE.bytes), (page) => {
+): Promise<{ state: SessionState; seq: number; size: number }> {
+  let [state, seq, size] = [from, after, 0];
+  for (;;) {
+    const page = await log.read(seq, PAGE.events, PAGE.bytes);
     for (const event of page) {
-      if (event.seq !== seq + 1) return { state, seq, size };
-      if (!takes(event)) return { state, seq, size };
+      if (event.seq !== seq + 1 || !takes(event)) return { state, seq, size };
       state = reduce(state, parseEvent(event));
       seq = event.seq;
       size += event.body.length;
     }
-    return page.length === 0 ? { state, seq, size } : foldWhile(log, seq, state, takes, size);
-  });
+    if (page.length === 0) return { state, seq, size };
+  }
 }

@@ -1,9 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { MethodContext } from '../../shared/method.js';
-import type { MethodSummary, PayloadSummary } from '../../shared/operation-types.js';
+import type { MethodSummary } from '../../shared/operation-types.js';
 import { type JsonSchemaConversion, toJsonSchema } from '../schema/json-schema.js';
 import { holdsAnyRole } from './call.js';
 import type { MethodEntry } from './flatten.js';
+
+export { listPayloads } from '../schema/payloads.js';
 
 const summaries = new WeakMap<MethodEntry, MethodSummary>();
 
@@ -53,21 +55,4 @@ function summarize({ path, stream, definition }: MethodEntry): MethodSummary {
 /** Zod says so; of others it is not known. */
 function mayBeLeftOut(schema: StandardSchemaV1): boolean {
   return (schema as { readonly _zod?: { readonly optin?: string } })._zod?.optin === 'optional';
-}
-
-const payloadLists = new WeakMap<object, readonly PayloadSummary[]>();
-
-/** Declared channels or custom events, sorted by name, with what callers publish. Converted once. */
-export function listPayloads(schemas: Readonly<Record<string, StandardSchemaV1>>): readonly PayloadSummary[] {
-  let list = payloadLists.get(schemas);
-  if (!list) {
-    list = Object.entries(schemas)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]) => {
-        const { schema: payload, problem } = toJsonSchema(schema, 'input');
-        return { name, payload, ...(problem !== undefined && { problem }) };
-      });
-    payloadLists.set(schemas, list);
-  }
-  return list;
 }

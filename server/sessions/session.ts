@@ -103,15 +103,15 @@ export class Session implements Subscribable {
     return { afterMs: this.#env.disconnectGraceMs, end: () => void this.runs.end(active, ending) };
   }
 
-  pastLog(epoch: string): MaybePromise<ReadableLog | null> {
+  pastLog(epoch: string): Promise<ReadableLog | null> {
     return openPastLog(this.#env.store, this.ref, epoch);
   }
 
-  lastLog(): MaybePromise<ReadableLog | null> {
+  lastLog(): Promise<ReadableLog | null> {
     return openLastLog(this.#env.store, this.ref);
   }
 
-  nextLog(after: string | null): MaybePromise<ReadableLog | null> {
+  nextLog(after: string | null): Promise<ReadableLog | null> {
     return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 

@@ -178,7 +178,16 @@ export const operationSchemas: Schemas = {
           name: z.string(),
           description: z.string().optional(),
           isDefault: z.boolean(),
-          tools: z.array(z.object({ name: z.string(), description: z.string().optional() })),
+          tools: z.array(
+            z.object({
+              name: z.string(),
+              description: z.string().optional(),
+              input: z.unknown().optional(),
+              problem: z.string().optional(),
+            }),
+          ),
+          data: payloads,
+          questions: payloads,
         }),
       ),
     }),

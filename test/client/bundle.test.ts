@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Of the whole entry, SSE and WebSockets: what is used, and 2 % more. The aim is 12 KiB. */
+/** Of the whole entry, SSE and WebSockets: what is used, and hardly more. The aim is 12 KiB. */
 const MAX_BYTES = 17_500;
 
 describe('client bundle', () => {

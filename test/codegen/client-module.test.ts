@@ -50,6 +50,28 @@ const HOSTILE: Catalogue = {
     { name: '*/', payload: { $ref: 'https://example.com/schema.json' } },
     { name: 'async', payload: null, problem: 'It cannot be converted */' },
   ],
+  apps: [
+    {
+      name: 'one',
+      isDefault: true,
+      tools: [
+        { name: "it's", description: '*/ export const hacked = 2; /*', input: text },
+        { name: '__proto__', input: text },
+        { name: 'of both', input: text, description: 'Of one' },
+        { name: 'gone', problem: 'It is no schema */' },
+      ],
+      data: [{ name: '"; hacked(); "', payload: { type: 'object', properties: { a: text } } }],
+      questions: [{ name: 'constructor', payload: text }],
+    },
+    {
+      name: 'a',
+      isDefault: false,
+      tools: [
+        { name: 'of both', input: { type: 'number' } },
+        { name: "it's", input: text },
+      ],
+    },
+  ],
 };
 
 const CHECK = `
@@ -73,7 +95,8 @@ describe('a generated module', () => {
           minLength: HOSTILE.methods.length - 1,
         }),
         async (methods) => {
-          expect((await clientModule({ ...HOSTILE, methods })).code).to.equal(code);
+          const apps = methods.length % 2 ? HOSTILE.apps : HOSTILE.apps!.toReversed();
+          expect((await clientModule({ ...HOSTILE, methods, apps })).code).to.equal(code);
         },
       ),
       { numRuns: cases(10) },
@@ -87,7 +110,11 @@ describe('a generated module', () => {
     expect(problems).to.deep.equal([
       { name: '*/', problem: 'the reference "https://example.com/schema.json" leads out of the schema' },
       { name: 'async', problem: 'It cannot be converted */' },
+      { name: 'gone', problem: 'It is no schema */' },
     ]);
+    expect(code).to.contain(
+      "  'of both': { readonly input: OfBothInput | OfBothInputN2; readonly output: unknown };\n",
+    );
   });
 
   it('says what a method is, who may call it, and what its types do not say', async () => {
@@ -132,12 +159,26 @@ export type GatewayChannels = Readonly<Record<never, never>>;
 /** Payloads by custom event. */
 export type GatewayEvents = Readonly<Record<never, never>>;
 
+/** Tools of the apps: what they are called with. What they return has no schema. */
+export type GatewayTools = Readonly<Record<never, never>>;
+
+/** Values by data block. */
+export type GatewayData = Readonly<Record<never, never>>;
+
+/** Answers by question. */
+export type GatewayQuestions = Readonly<Record<never, never>>;
+
 /** The type of the gateway: \`createClient<GatewayContract>(…)\`. */
 export interface GatewayContract {
   readonly '~contract': {
     readonly methods: GatewayMethods;
     readonly channels: GatewayChannels;
     readonly events: GatewayEvents;
+    readonly content: {
+      readonly tools: GatewayTools;
+      readonly data: GatewayData;
+      readonly questions: GatewayQuestions;
+    };
   };
 }
 

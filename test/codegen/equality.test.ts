@@ -25,6 +25,17 @@ export const results: never = undefined! as DifferentResult;
 expectType<Equal<ChannelInput<Live, 'tasks'>, ChannelInput<GatewayContract, 'tasks'>>>();
 expectType<Equal<ChannelPayload<Live, 'tasks'>, ChannelPayload<GatewayContract, 'tasks'>>>();
 expectType<Equal<ClientEvent<Live, 'custom'>, ClientEvent<GatewayContract, 'custom'>>>();
+type Said<Source, Name> = Extract<ClientEvent<Source, 'data'>, { name: Name }>['value'];
+expectType<Equal<ClientEvent<Live, 'data'>['name'], ClientEvent<GatewayContract, 'data'>['name']>>();
+expectType<Equal<Said<Live, 'chart'>, Said<GatewayContract, 'chart'>>>();
+expectType<Equal<Said<Live, "it's">, Said<GatewayContract, "it's">>>();
+
+// What a handler returns has no schema, and that of a plain JSON Schema is not known to the compiler.
+type Known = 'weather' | 'locate' | 'note';
+type Asked<Source, Name> = Extract<ClientEvent<Source, 'tool_use'>, { name: Name }>;
+expectType<Equal<ClientEvent<Live, 'tool_use'>['name'], ClientEvent<GatewayContract, 'tool_use'>['name']>>();
+expectType<Equal<Asked<Live, Known>['input'], Asked<GatewayContract, Known>['input']>>();
+expectType<Equal<Asked<GatewayContract, 'plain'>['input'], { n: number }>>();
 `;
 
 const USE = `
@@ -36,6 +47,18 @@ export async function use(): Promise<void> {
   const created = await client.invoke('tasks:create', { title: 'x' });
   expectType<Equal<typeof created.dueAt, string | undefined>>();
   for await (const item of client.stream('tasks:watch', { listId: 'a' })) expectType<Equal<typeof item, { n: number }>>();
+  const session = client.session('main');
+  const shown = session.watch().getSnapshot();
+  for (const block of shown.messages.flatMap(({ content }) => content)) {
+    if (block.type === 'data' && block.name === 'chart') expectType<Equal<typeof block.value, { points: number[] }>>();
+    if (block.type === 'tool_use' && block.name === 'locate') expectType<Equal<typeof block.input, { exact: boolean }>>();
+  }
+  for (const asked of shown.pending) {
+    if (asked.kind !== 'input' || asked.name !== 'day') continue;
+    await session.respond(asked, { output: { day: '1' } });
+    // @ts-expect-error a day is a text
+    await session.respond(asked, { output: { day: 1 } });
+  }
   await client.channel('tasks').publish({ id: 1 });
   for await (const event of client.events('main', { types: ['custom'] }))
     if (event.name === 'task:gone') expectType<Equal<typeof event.payload, string>>();

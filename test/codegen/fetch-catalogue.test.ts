@@ -32,6 +32,23 @@ describe('the catalogue of a running gateway', () => {
     ]);
   });
 
+  it('tells what the apps say and ask, as far as the caller may use them', async () => {
+    const { apps } = await fetchCatalogue(await start(), TOKEN);
+    const [planner, clerk] = apps!;
+    expect(planner!.tools.map(({ name }) => name)).to.deep.equal([
+      'weather',
+      'locate',
+      'note',
+      'plain',
+      'untold',
+    ]);
+    expect(planner).to.have.nested.property('tools[0].input.required').that.deep.equals(['city']);
+    expect(planner!.tools.at(-1)).to.deep.equal({ name: 'untold' });
+    expect(planner!.data!.map(({ name }) => name)).to.deep.equal(['chart', "it's"]);
+    expect(planner).to.have.nested.property('questions[0].payload.properties.day.type', 'string');
+    expect(clerk).not.to.have.property('questions');
+  });
+
   it('is refused with the code of the gateway', async () => {
     const url = await start();
     const error = await fetchCatalogue(url, 'wrong').catch((refused: unknown) => refused);

@@ -110,6 +110,28 @@ describe('what the wire leaves out', () => {
     });
   }
 
+  it('is written into the data that were read, unless they are frozen', () => {
+    const reader = new EventReader();
+    reader.read(
+      'message_start',
+      { sessionId: 'a', runId: 'r', ts: 1, messageId: 'm', app: 'a' },
+      `${EPOCH}.1.4`,
+    );
+    const data = { ts: 1, delta: 'x' };
+    const whole = {
+      type: 'content_delta',
+      sessionId: 'a',
+      cursor: `${EPOCH}.1.5`,
+      runId: 'r',
+      index: 0,
+      ...data,
+    };
+    expect(reader.read('content_delta', Object.freeze({ ...data }), `${EPOCH}.1.5`)).to.deep.equal(whole);
+    expect(reader.read('content_delta', data, `${EPOCH}.1.5`)).to.equal(data);
+    expect(data).to.deep.equal(whole);
+    expect(reader.read('of_tomorrow', null)).to.deep.equal({ type: 'of_tomorrow' });
+  });
+
   it('is told of several sessions apart, and anew for the next conversation of one', () => {
     const reader = new EventReader();
     const delta = (epoch: string, data: object) =>

@@ -37,7 +37,7 @@ export function wholeEvent(reader: EventReader, { event = 'message', id, data }:
 /** The data of an event with what the wire leaves out of it. */
 export function wholeData(reader: EventReader, event: string, wire: unknown, id?: string): any {
   if (!Object.hasOwn(eventDataSchemas, event)) return wire;
-  const { type, ...data } = reader.read(event, wire, id);
+  const { type, ...data } = reader.read(event, { ...(wire as object) }, id);
   return data;
 }
 

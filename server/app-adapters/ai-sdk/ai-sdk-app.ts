@@ -37,10 +37,10 @@ export type AiSdkRun = (
 ) => AiSdkStream | PromiseLike<AiSdkStream>;
 
 /** What an app of the AI SDK is besides its source. */
-export interface AiSdkAppOptions {
+export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> {
   readonly description?: string;
   /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's: with `confirm`, `runsOn`, progress and user. */
-  readonly tools?: ToolSet;
+  readonly tools?: Tools;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
   /** Whether the model sees its reasoning of earlier answers. @default false */
@@ -59,18 +59,21 @@ const MAX_STEPS = 20;
  * const gateway = createGateway({ app: aiSdkApp({ model, system: 'Be brief.', tools: { weather } }) });
  * ```
  */
-export function aiSdkApp(
+export function aiSdkApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   source: StreamTextSettings | AiSdkAgent | AiSdkRun,
-  { tools: ours = {}, sendReasoning = false, maxRounds = 20, ...about }: AiSdkAppOptions = {},
-): App {
+  options: AiSdkAppOptions<Tools> = {},
+): App<Tools> {
+  const { tools: ours, sendReasoning = false, maxRounds = 20, ...about } = options;
   const written: AiToolSet = typeof source === 'function' ? {} : (source.tools ?? {});
   const tools = { ...clientSideTools(written), ...ours };
   const start = toRun(source);
-  return defineApp({
+  const app: Application = {
     ...about,
     tools,
     run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds }),
-  } satisfies Application);
+  };
+  // The types list the gateway's tools alone: those of the AI SDK are not made with `tool`.
+  return defineApp(app) as App<Tools>;
 }
 
 interface Conversation {
