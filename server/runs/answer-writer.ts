@@ -111,7 +111,7 @@ export class AnswerWriter {
     this.#blocks += 1;
   }
 
-  /** Takes one item of an app's output. @throws GatewayError `INTERNAL` when it is none. */
+  /** Takes one item of an app's output that is part of the answer. @throws GatewayError `INTERNAL` when it is none. */
   item(item: string | AppEvent): void {
     if (typeof item === 'string') this.text(item);
     else if (typeof item !== 'object' || item === null) throw unknownItem(item);
@@ -120,7 +120,7 @@ export class AnswerWriter {
     else this.#typed(item);
   }
 
-  #typed(item: Exclude<AppEvent, { type: 'content_delta' | 'reasoning_delta' }>): void {
+  #typed(item: AppEvent): void {
     const base = { runId: this.#runId, ts: Date.now() };
     switch (item.type) {
       case 'tool_use': {
@@ -144,28 +144,14 @@ export class AnswerWriter {
           ...optional,
         });
       }
-      case 'data':
-        return this.event({
-          type: 'data',
-          ...base,
-          id: string(item.id, 'id'),
-          name: string(item.name, 'name'),
-          value: item.value,
-        });
-      case 'custom':
-        return this.event({
-          type: 'custom',
-          ...base,
-          name: string(item.name, 'name'),
-          payload: item.payload,
-        });
       default:
         throw unknownItem(item);
     }
   }
 }
 
-function string(value: unknown, field: string): string {
+/** @throws GatewayError `INTERNAL` when an app yields something else */
+export function string(value: unknown, field: string): string {
   if (typeof value === 'string') return value;
   throw new GatewayError({
     code: 'INTERNAL',

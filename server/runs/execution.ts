@@ -79,7 +79,7 @@ export class Execution {
     try {
       // An iterator of the app's own may answer with anything.
       if (result.done) return this.#complete(result.value);
-      this.#scope.answer.item(result.value);
+      this.#scope.take(result.value);
     } catch (error) {
       return this.#fail(error);
     }

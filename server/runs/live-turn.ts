@@ -12,7 +12,7 @@ import type {
 } from '../apps/application.js';
 import { eventType } from '../apps/publish-options.js';
 import { newCallId } from '../ids.js';
-import { checkLogged, ownOf } from '../schema/check-logged.js';
+import { ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { RunScope } from './run-scope.js';
@@ -64,10 +64,8 @@ export class LiveTurn implements Turn {
   readonly confirm: Turn['confirm'] = (request) => this.#handed('confirm', this.#confirm(request));
 
   readonly data: Turn['data'] = (name, value, options) => {
-    const scope = this.#scope;
-    checkLogged(scope.app.data, name, value, (error) => scope.report(error, `data block ${name}`));
     const id = options?.id ?? newCallId();
-    scope.append('data', { id, name, value });
+    this.#scope.data(name, value, id);
     return id;
   };
 

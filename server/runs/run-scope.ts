@@ -1,9 +1,10 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { type EventDraft, isDelta, type LoggedEventData, type LoggedEventType } from '../../shared/events.js';
-import type { Application, ClientTool, TurnSession } from '../apps/application.js';
+import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
-import { AnswerWriter } from './answer-writer.js';
+import { checkLogged } from '../schema/check-logged.js';
+import { AnswerWriter, string } from './answer-writer.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
@@ -72,6 +73,24 @@ export class RunScope implements ToolCaller {
       // An app that hangs says nothing of its own.
       this.report(new GatewayError(error), `run ${this.runId} took longer than limits.runMs`);
     });
+  }
+
+  /** Takes one item of the app's output: what it yields is checked like what it says by its turn. @throws GatewayError */
+  take(item: string | AppEvent): void {
+    const type = typeof item === 'object' && item !== null ? item.type : null;
+    if (type === 'data') {
+      const { id, name, value } = item as Extract<AppEvent, { type: 'data' }>;
+      this.data(string(name, 'name'), value, string(id, 'id'));
+    } else if (type === 'custom') {
+      const { name, payload } = item as Extract<AppEvent, { type: 'custom' }>;
+      this.port.emit(string(name, 'name'), payload);
+    } else this.answer.item(item);
+  }
+
+  /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` when the value does not fit the app's schema */
+  data(name: string, value: unknown, id: string): void {
+    checkLogged(this.app.data, name, value, (error) => this.report(error, `data block ${name}`));
+    this.append('data', { id, name, value });
   }
 
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
