@@ -47,16 +47,10 @@ export class RetainedRange {
     this.#chars += body.length;
   }
 
-  /** Goes on from a later base. Returns what takes that back. @param size Of the events before it, in characters */
-  move(base: Checkpoint, size: number): () => void {
-    const before = [this.#base, this.#oldestAt] as const;
+  /** Goes on from a later base. @param size Of the events before it, in characters */
+  move(base: Checkpoint, size: number): void {
     this.#base = base;
     this.#chars -= size;
     this.#oldestAt = null;
-    return () => {
-      [this.#base, this.#oldestAt] = before;
-      // Others may have been added meanwhile.
-      this.#chars += size;
-    };
   }
 }

@@ -42,6 +42,8 @@ export class LogCutter {
   readonly #store: Store;
   readonly #options: LogCutterOptions;
   #cutting: Promise<void> | null = null;
+  /** The store is asked for a cut. */
+  #making: Promise<void> | null = null;
   /** Size of what a cut was to drop that failed, and that the store may have made. */
   #inDoubt: number | null = null;
 
@@ -49,7 +51,7 @@ export class LogCutter {
     this.#log = log;
     this.#store = store;
     this.#options = options;
-    log.settleCut = () => this.#settleDoubt();
+    log.settleCut = () => this.#settle();
   }
 
   /** Resolves when the cut that is on its way has ended. */
@@ -95,10 +97,21 @@ export class LogCutter {
     try {
       await this.#settleDoubt();
       const cut = await this.#plan();
-      if (cut) await this.#make(cut);
+      if (cut) {
+        this.#making = this.#make(cut);
+        await this.#making;
+      }
     } catch (error) {
       this.#options.failed(error);
+    } finally {
+      this.#making = null;
     }
+  }
+
+  /** Finds out where the log begins, for whoever meets a page that begins later than it was to. */
+  async #settle(): Promise<void> {
+    await this.#making?.catch(() => {});
+    await this.#settleDoubt();
   }
 
   /** Works out what is to be dropped; null when there is nothing. */
@@ -121,15 +134,13 @@ export class LogCutter {
   }
 
   async #make({ checkpoint, messages, size }: Cut): Promise<void> {
-    // Before the store answers, so that whoever reads a page that begins too late finds out why.
-    const undo = this.#log.range.move(checkpoint, size);
     try {
       await this.#store.cut(this.#log.ref, checkpoint, messages, this.#options.term);
     } catch (error) {
-      undo();
       this.#inDoubt = size;
       throw error;
     }
+    this.#log.range.move(checkpoint, size);
     this.#log.forgetMessages(checkpoint);
   }
 
