@@ -10,6 +10,7 @@ import { registerApp } from './apps/define-app.js';
 import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
 import { type Assembly, assemble } from './assembly.js';
 import { within } from './async/deadline.js';
+import { isPromise } from './async/maybe-promise.js';
 import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
@@ -18,7 +19,6 @@ import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js'
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
 import type { LifecycleEvent, LifecycleListener } from './lifecycle/lifecycle.js';
-import { isPromise } from './maybe-promise.js';
 import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';

@@ -11,7 +11,7 @@ import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool } from '../../shared/operation-types.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
 /** What an app may yield besides strings. */

@@ -1,6 +1,6 @@
 import type { BaseUser, UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { AttemptLimiter, type AttemptLimits } from './attempts.js';
 import { MAX_TOKEN_LENGTH } from './credentials.js';
 import { createCustomVerifier } from './custom.js';

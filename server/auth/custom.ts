@@ -1,4 +1,4 @@
-import { andThen } from '../maybe-promise.js';
+import { andThen } from '../async/maybe-promise.js';
 import type { HostCode, HostOutcome } from './host-call.js';
 import { userProblem } from './identity.js';
 import type { AuthResult, CustomAuth, Verification, Verifier } from './types.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { saysBadToken } from './bad-token.js';
 
 /**

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../shared/errors.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
 

@@ -1,5 +1,5 @@
 import crypto, { timingSafeEqual } from 'node:crypto';
-import { andThen } from '../maybe-promise.js';
+import { andThen } from '../async/maybe-promise.js';
 import type { HostCode } from './host-call.js';
 import { isShortSecret, SHORT_SECRET } from './secrets.js';
 import type { TokenAuth, Verification, Verifier } from './types.js';

@@ -1,5 +1,5 @@
 import type { BaseUser, Register, UserContext } from '../../shared/contract.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** What authentication may look at besides the token. */
 export interface AuthRequest {

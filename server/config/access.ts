@@ -2,7 +2,7 @@ import type { UserContext } from '../../shared/contract.js';
 import type { Role } from '../../shared/messages.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call';

@@ -1,5 +1,5 @@
 import { Console } from 'node:console';
-import { isPromise } from '../maybe-promise.js';
+import { isPromise } from '../async/maybe-promise.js';
 import type { Logger } from './config.js';
 import { logValue } from './log-value.js';
 

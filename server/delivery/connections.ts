@@ -1,8 +1,8 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Presence } from '../auth/presence.js';
 import type { Identity } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
-import type { MaybePromise } from '../maybe-promise.js';
 import { type ConnectionEnding, type ConnectionOptions, EventConnection } from './connection.js';
 import type { Ticker } from './ticker.js';
 

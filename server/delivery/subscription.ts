@@ -1,9 +1,9 @@
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { StoredEvent } from '../stores/store.js';
 import { type FollowedRun, RunFilter } from './run-filter.js';
 import { snapshotPayload } from './shared-snapshot.js';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Context } from '../async/async-context.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import { settle, type Trace } from './trace.js';
 
 /** A stream that says how it ends, and can be run in a context. */

@@ -1,5 +1,5 @@
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { unavailable } from '../log/unavailable.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { SessionRef, Store, StoredSize } from '../stores/store.js';
 import type { Quotas } from './quotas.js';
 

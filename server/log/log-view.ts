@@ -2,7 +2,7 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import {
   type Activity,
   type Checkpoint,

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import {
   type Activity,
   type AppendOptions,

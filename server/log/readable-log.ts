@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { LogHead, LogRef, StoredEvent } from '../stores/store.js';
 
 /** What a subscriber needs of a log: where it stands, and a way to read it. */

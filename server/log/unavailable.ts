@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { StoreError } from '../stores/store.js';
 
 /**

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { ContextChannels, MethodContext, ParentSpan } from '../../shared/method.js';
 import { settleWithin } from '../async/deadline.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { accept, check, type Outcome } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import { settleWithin } from '../async/deadline.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { GUARD_TIMEOUT_MS } from '../methods/call.js';
 import type { SessionRef } from '../stores/store.js';
 import { type Brought, checkBrought } from './client-messages.js';

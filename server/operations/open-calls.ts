@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { MethodStream } from '../methods/stream.js';
 
 /** What is being answered: calls that a shutdown waits for, and the answers that users hold open. */

@@ -10,12 +10,12 @@ import type {
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ToolOutput } from '../apps/tool.js';
+import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { authExpiry } from '../auth/expiry.js';
 import type { AccessedOperation } from '../config/access.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { Session } from '../sessions/session.js';

@@ -1,12 +1,12 @@
 import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { ToolOutput } from '../apps/tool.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { channels } from '../diagnostics/channels.js';
 import { tracedInvocation } from '../diagnostics/invocation.js';
 import type { OperationMessage } from '../diagnostics/messages.js';
 import { Trace, traced } from '../diagnostics/trace.js';
-import type { MaybePromise } from '../maybe-promise.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 import type { Invocation, InvokeOptions } from './invoke.js';

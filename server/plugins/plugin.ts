@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { AppSummary } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolOutput } from '../apps/tool.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
-import type { MaybePromise } from '../maybe-promise.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ToolProgressListener } from '../sessions/session-calls.js';
 

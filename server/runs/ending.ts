@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { Message, StopReason, Usage } from '../../shared/messages.js';
-import type { Run } from './run.js';
+import type { LiveRun } from './live-run.js';
 
 /** How a run ends. */
 export interface Ending {
@@ -13,7 +13,7 @@ export interface Ending {
 
 /** The events that end a run. */
 export function endDrafts(
-  run: Run,
+  run: LiveRun,
   ending: Ending,
   message: Message,
   usage: Usage | null,

@@ -3,11 +3,11 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message, StopReason } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
-import { isPromise } from '../maybe-promise.js';
+import { isPromise } from '../async/maybe-promise.js';
 import { type Ending, endDrafts } from './ending.js';
+import { answerOf, type LiveRun } from './live-run.js';
 import { LiveTurn } from './live-turn.js';
 import type { Resumption } from './resumption.js';
-import { answerOf, type Run } from './run.js';
 import type { RunPort } from './run-port.js';
 import { RunScope } from './run-scope.js';
 
@@ -18,13 +18,13 @@ const APP_STOPS: ReadonlySet<unknown> = new Set<AppResult['stopReason']>(['end',
 
 /** Drives an app through one run. Once ended, whatever the app still does is discarded. */
 export class Execution {
-  readonly #run: Run;
+  readonly #run: LiveRun;
   readonly #port: RunPort;
   readonly #scope: RunScope;
   #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
   #burst = 0;
 
-  constructor(run: Run, port: RunPort) {
+  constructor(run: LiveRun, port: RunPort) {
     this.#run = run;
     this.#port = port;
     this.#scope = new RunScope(run, port);

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** What a person answered to a confirmation, a question or a client tool's call. */
 export interface Answer {

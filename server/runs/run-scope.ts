@@ -5,16 +5,16 @@ import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/app
 import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
+import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
-import type { Run } from './run.js';
 import type { RunPort } from './run-port.js';
 import type { ToolCaller } from './tool-call.js';
 
 /** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
 export class RunScope implements ToolCaller {
-  readonly run: Run;
+  readonly run: LiveRun;
   readonly port: RunPort;
   readonly answer: AnswerWriter;
   resumption: Resumption | null = null;
@@ -23,7 +23,7 @@ export class RunScope implements ToolCaller {
   #ended = false;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
-  constructor(run: Run, port: RunPort) {
+  constructor(run: LiveRun, port: RunPort) {
     this.run = run;
     this.port = port;
     const append = (draft: EventDraft): number => {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isPromise } from '../maybe-promise.js';
+import { isPromise } from '../async/maybe-promise.js';
 import { validate } from './validate.js';
 
 /** A member of its own of a record that hosts wrote; undefined for what objects inherit. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { toJSONSchema, type z } from 'zod';
-import { isPromise } from '../maybe-promise.js';
+import { isPromise } from '../async/maybe-promise.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type JsonSchema } from './schema.js';
 
 /** Callers see the input side of a schema, before defaults and transforms; results leave by the output side. */

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError } from '../../shared/errors.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Issue, validateJsonSchema } from './plain-json-schema.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type SchemaOutput } from './schema.js';
 

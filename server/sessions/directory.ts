@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { SessionRef } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { MessageSender } from './message-sender.js';

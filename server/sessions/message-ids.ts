@@ -4,7 +4,7 @@ import type { Message } from '../../shared/messages.js';
 import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { Run, RunRequest } from '../runs/run.js';
+import type { LiveRun, RunRequest } from '../runs/live-run.js';
 
 /**
  * Finds out that no message that left memory has an id that a caller chose. Null where nobody has to be asked.
@@ -25,7 +25,7 @@ async function assertNoRows(ids: readonly string[], log: LogView): Promise<void>
 export function assertNewIds(
   request: RunRequest,
   { messages, run }: SessionState,
-  runs: readonly Run[],
+  runs: readonly LiveRun[],
 ): void {
   const added = messagesOf(request).map(({ id }) => id);
   const isTaken = ({ id }: Message): boolean => added.includes(id);

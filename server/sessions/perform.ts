@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { andThen, type MaybePromise } from '../async/maybe-promise.js';
+import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
-import type { RunRequest } from '../runs/run.js';
 import type { Session } from './session.js';
 import type { AcceptedRun } from './session-runs.js';
 

@@ -7,28 +7,28 @@ import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
 import { type Ending, endDrafts } from '../runs/ending.js';
 import type { Execution } from '../runs/execution.js';
-import type { Run } from '../runs/run.js';
+import type { LiveRun } from '../runs/live-run.js';
 
 /** Runs that end because of something that is stored with their ends. */
 export interface CausedEnding {
   /** The runs that may have to end. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly LiveRun[];
   readonly ending: Ending;
   readonly options: GroupOptions;
   /** Whether a run has to end, as the log stands by then. */
-  concerns(state: SessionState, run: Run): boolean;
-  execution(run: Run): Execution | null;
+  concerns(state: SessionState, run: LiveRun): boolean;
+  execution(run: LiveRun): Execution | null;
   /** What causes it: it comes behind so many events that end runs. */
   cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
   /** The end is stored: the run is over. Called before anything that was appended later is looked at. */
-  sealed(run: Run): void;
-  ended(run: Run, result: RunResult): void;
+  sealed(run: LiveRun): void;
+  ended(run: LiveRun, result: RunResult): void;
 }
 
 /** Ends runs in one append with its cause. They go on until that is stored; if it is refused, nothing has happened to them. */
 export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
   const { runs, ending, options } = caused;
-  let over: readonly { readonly run: Run; readonly execution: Execution | null }[] = [];
+  let over: readonly { readonly run: LiveRun; readonly execution: Execution | null }[] = [];
   let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {
     over = runs
@@ -64,7 +64,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
 
 /** The events that end a run, whether or not it has started. */
 export function endsOf(
-  run: Run,
+  run: LiveRun,
   execution: Execution | null,
   ending: Ending,
   state: SessionState,

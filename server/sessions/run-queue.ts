@@ -1,12 +1,12 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
-import type { Run } from '../runs/run.js';
+import type { LiveRun } from '../runs/live-run.js';
 
 /** The runs of a session: one active, the others in order. Steering messages stand before ordinary ones. */
 export class RunQueue {
   readonly #limit: number;
-  active: Run | null = null;
-  #waiting: Run[] = [];
+  active: LiveRun | null = null;
+  #waiting: LiveRun[] = [];
 
   /** @param limit Longest queue, the active run not counted. */
   constructor(limit: number) {
@@ -38,7 +38,7 @@ export class RunQueue {
   }
 
   /** Puts a run in its place and returns how many are before it. */
-  add(run: Run): number {
+  add(run: LiveRun): number {
     const { onBusy } = run.request;
     const active = this.active?.doomed ? null : this.active;
     let index = this.#waiting.length;
@@ -52,24 +52,24 @@ export class RunQueue {
   }
 
   /** Puts a run that was accepted by a former process at the end; its order is that of the log. */
-  restore(run: Run): void {
+  restore(run: LiveRun): void {
     this.#waiting.push(run);
   }
 
-  remove(run: Run): void {
+  remove(run: LiveRun): void {
     if (this.active === run) this.active = null;
     else this.#waiting = this.#waiting.filter((other) => other !== run);
   }
 
   /** Makes a run the active one: its start is stored. */
-  activate(run: Run): void {
+  activate(run: LiveRun): void {
     this.#waiting = this.#waiting.filter((other) => other !== run);
     this.active = run;
     run.state = 'active';
   }
 
   /** Makes the next accepted run the active one. */
-  advance(): Run | null {
+  advance(): LiveRun | null {
     const next = this.#waiting[0];
     if (this.active || !next || next.state !== 'queued') return null;
     this.#waiting.shift();
@@ -78,22 +78,22 @@ export class RunQueue {
     return next;
   }
 
-  find(runId: string): Run | null {
+  find(runId: string): LiveRun | null {
     if (this.active?.id === runId) return this.active;
     return this.#waiting.find((run) => run.id === runId) ?? null;
   }
 
   /** The active run, and those that may be it by the time that the store has what was appended. */
-  mayRun(): readonly Run[] {
+  mayRun(): readonly LiveRun[] {
     return this.all().filter((run) => run === this.active || run.state === 'accepting');
   }
 
   /** The accepted messages that want to reach the active run. */
-  steering(): readonly Run[] {
+  steering(): readonly LiveRun[] {
     return this.#waiting.filter((run) => run.request.onBusy === 'steer' && run.state === 'queued');
   }
 
-  all(): readonly Run[] {
+  all(): readonly LiveRun[] {
     return this.active ? [this.active, ...this.#waiting] : [...this.#waiting];
   }
 }

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { QueuedMessage } from '../../shared/fold.js';
-import type { RunRequest } from '../runs/run.js';
+import type { RunRequest } from '../runs/live-run.js';
 import type { NewRun, RunRecord } from '../stores/store.js';
 
 /** What of a request its session's log does not hold, because its readers are not to see it. */

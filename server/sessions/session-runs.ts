@@ -12,9 +12,9 @@ import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
 import type { Ending } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
+import { answerOf, LiveRun, type RunRequest } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
-import { answerOf, Run, type RunRequest } from '../runs/run.js';
 import type { RunPort } from '../runs/run-port.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
@@ -49,7 +49,7 @@ export class SessionRuns {
     this.queue = new RunQueue(env.queueLength);
   }
 
-  get active(): Run | null {
+  get active(): LiveRun | null {
     return this.queue.active;
   }
 
@@ -71,7 +71,7 @@ export class SessionRuns {
     if (!log || this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     assertNewIds(request, log.state, this.queue.all());
     this.queue.check(onBusy);
-    const run = new Run(request);
+    const run = new LiveRun(request);
     const place = this.queue.add(run);
     const interrupts = onBusy === 'interrupt';
     const position = interrupts ? 0 : place;
@@ -136,7 +136,7 @@ export class SessionRuns {
 
   #endWith(
     log: LogWriter,
-    runs: readonly Run[],
+    runs: readonly LiveRun[],
     caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options'>,
   ): Promise<Committed> {
     return endRuns(log, {
@@ -151,7 +151,7 @@ export class SessionRuns {
     });
   }
 
-  #withdraw(run: Run): void {
+  #withdraw(run: LiveRun): void {
     this.queue.remove(run);
     run.state = 'ended';
     this.#advance();
@@ -170,7 +170,7 @@ export class SessionRuns {
   }
 
   /** Starts a run that had to wait. */
-  async #start(run: Run, log: LogWriter): Promise<void> {
+  async #start(run: LiveRun, log: LogWriter): Promise<void> {
     this.#activate(run, log);
     try {
       await log.commit(this.#startOf(run));
@@ -180,12 +180,12 @@ export class SessionRuns {
     this.#run(run, log);
   }
 
-  #activate(run: Run, log: LogWriter): void {
+  #activate(run: LiveRun, log: LogWriter): void {
     this.queue.activate(run);
     this.#execution = new Execution(run, this.#port(run, log));
   }
 
-  #startOf({ id: runId, messageId, request: { message, onBusy } }: Run): readonly EventDraft[] {
+  #startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
     const base = { runId, ts: Date.now() };
     const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.#session.ref.app };
     if (onBusy !== 'steer') return [start];
@@ -193,7 +193,7 @@ export class SessionRuns {
   }
 
   /** Lets the app of the active run begin, if that has not ended meanwhile. */
-  #run(run: Run, log: LogWriter): void {
+  #run(run: LiveRun, log: LogWriter): void {
     const execution = this.#execution;
     if (run !== this.active || run.state !== 'active' || !execution) return;
     const { messages } = log.state;
@@ -208,7 +208,7 @@ export class SessionRuns {
     });
   }
 
-  #port(run: Run, log: LogWriter): RunPort {
+  #port(run: LiveRun, log: LogWriter): RunPort {
     const { id, ref } = this.#session;
     const { gatewayId, runMs, waitMs, answerSize } = this.#env;
     const session = { id, app: ref.app, epoch: log.ref.epoch };
@@ -224,7 +224,7 @@ export class SessionRuns {
     };
   }
 
-  #takeSteered(into: Run): readonly Message[] {
+  #takeSteered(into: LiveRun): readonly Message[] {
     const taken: Message[] = [];
     for (const run of this.queue.steering()) {
       const { message, preceding } = run.request;
@@ -242,7 +242,7 @@ export class SessionRuns {
    * @param before Stored in one append with the end.
    * @returns Whether the end was stored, once that is known; null when the run had ended.
    */
-  end(run: Run, ending: Ending, before?: EventDraft): Promise<boolean> | null {
+  end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<boolean> | null {
     if (run.state === 'ended') return null;
     const execution = this.queue.active === run ? this.#execution : null;
     run.state = 'ended';
@@ -262,7 +262,7 @@ export class SessionRuns {
     return stored;
   }
 
-  async #logEnd(run: Run, drafts: (state: SessionState) => readonly EventDraft[]): Promise<boolean> {
+  async #logEnd(run: LiveRun, drafts: (state: SessionState) => readonly EventDraft[]): Promise<boolean> {
     const log = this.#session.writer;
     if (!log) return false;
     let outcome: Omit<RunResult, 'cursor'> | undefined;
@@ -286,7 +286,7 @@ export class SessionRuns {
   }
 
   /** The end of a run is stored, or this process does not hear of that any more. */
-  #ended(run: Run, result: RunResult, stored = true): void {
+  #ended(run: LiveRun, result: RunResult, stored = true): void {
     const { id: sessionId, ref } = this.#session;
     const session = { id: sessionId, app: ref.app };
     if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.gatewayId, session }, result);
@@ -323,7 +323,7 @@ export class SessionRuns {
     if (left && !this.#resume(left, log, open))
       this.#endLeft({ ...left, message: answerOf(left) }, log, open);
     for (const queued of queue) {
-      const run = new Run(open.request(queued), { context: rootContext });
+      const run = new LiveRun(open.request(queued), { context: rootContext });
       run.state = 'queued';
       this.queue.restore(run);
     }
@@ -335,7 +335,7 @@ export class SessionRuns {
     const messageId = open.messageId(runId);
     const message = messages.findLast(({ id }) => id === messageId);
     if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
-    const run = new Run(open.request({ runId, message, onBusy: 'queue' }), {
+    const run = new LiveRun(open.request({ runId, message, onBusy: 'queue' }), {
       resumed: answer,
       context: rootContext,
     });
@@ -355,7 +355,7 @@ export class SessionRuns {
 
   #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: LeftRuns): void {
     const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    const run = new Run(open.request({ ...end, onBusy: 'queue' }), {
+    const run = new LiveRun(open.request({ ...end, onBusy: 'queue' }), {
       resumed: message,
       context: rootContext,
     });
@@ -391,7 +391,7 @@ export class SessionRuns {
     this.#execution = null;
   }
 
-  #stop(run: Run): void {
+  #stop(run: LiveRun): void {
     run.state = 'ended';
     const execution = run === this.active ? this.#execution : null;
     this.queue.remove(run);

@@ -1,4 +1,4 @@
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Store, StoreError, type StoreErrorCode } from './store.js';
 
 interface Pending {

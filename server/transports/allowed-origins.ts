@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
+import { isPromise } from '../async/maybe-promise.js';
 import type { ClientAddress } from '../auth/client-address.js';
 import { type Origins, readOrigin } from '../config/origins.js';
-import { isPromise } from '../maybe-promise.js';
 import { authRequest } from './request.js';
 
 /** Whether an origin is let in. */

@@ -1,4 +1,4 @@
-import { isPromise, type MaybePromise } from '../../server/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../../server/async/maybe-promise.js';
 import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type HostileStore, hostileStore } from './hostile-store.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { UserContext } from '../../../shared/contract.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { PROTOCOL_VERSION } from '../../../shared/version.js';
-import type { MaybePromise } from '../../maybe-promise.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { ToolDescription } from '../plugin.js';
 
 /**

@@ -1,10 +1,10 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import { isOperation } from '../../../shared/operations.js';
+import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import { newTraceId } from '../../ids.js';
-import { andThen, isPromise, type MaybePromise } from '../../maybe-promise.js';
 import type { MethodStream } from '../../methods/stream.js';
 import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';

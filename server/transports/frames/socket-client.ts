@@ -7,6 +7,7 @@ import type {
   ServerFrame,
 } from '../../../shared/frames.js';
 import { negotiateProtocol } from '../../../shared/version.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import { authExpiry } from '../../auth/expiry.js';
 import { unnamed } from '../../auth/refusal.js';
 import type { Identity } from '../../auth/types.js';
@@ -14,7 +15,6 @@ import type { EventConnection, Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { ConnectionEndReason } from '../../diagnostics/messages.js';
 import { newConnectionId } from '../../ids.js';
-import type { MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
 import type { FrameEnvironment } from './frame-environment.js';

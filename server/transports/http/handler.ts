@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import { bearerToken } from '../../auth/credentials.js';
 import { unnamed } from '../../auth/refusal.js';
 import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
-import { isPromise, type MaybePromise } from '../../maybe-promise.js';
 import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
 import { publicError } from '../public-error.js';
 import {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/gateway-error.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
-import type { MaybePromise } from '../../maybe-promise.js';
 
 /** A request to a plugin's route. The gateway has checked its host and origin. */
 export interface PluginRequest {

@@ -36,7 +36,7 @@ export interface RunRequest {
 }
 
 /** A run from acceptance to its one `message_end`. */
-export class Run {
+export class LiveRun {
   readonly request: RunRequest;
   /** Id of the answer. */
   readonly messageId: string;
