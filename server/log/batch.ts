@@ -42,12 +42,22 @@ export class LogBatch {
     this.events = events;
     this.first = events[0]!.seq;
     this.last = events.at(-1)!.seq;
-    const { runId } = events[0]!;
-    this.runId = events.every((event) => event.runId === runId) ? runId : undefined;
     this.#before = before;
-    const naming = events.filter(namesAnswer);
-    this.needs = before && naming[0] && before.has(naming[0]) ? before : undefined;
-    this.tells = naming.length === 0 ? undefined : naming.reduce(after, before);
+    let { runId } = events[0]!;
+    let needs: Answering | undefined;
+    let tells: Answering | null | undefined;
+    // One pass: most batches are one delta.
+    for (const event of events) {
+      if (event.runId !== runId) runId = undefined;
+      if (!namesAnswer(event)) continue;
+      if (tells === undefined && before?.has(event)) {
+        needs = before;
+        tells = before;
+      } else tells = answeringAfter(event, tells === undefined ? before : tells);
+    }
+    this.runId = runId;
+    this.needs = needs;
+    this.tells = tells;
   }
 
   payload<P>(form: EventForm<P>, sessionId: string): P {
@@ -64,8 +74,4 @@ export class LogBatch {
     }
     return payload;
   }
-}
-
-function after(before: Answering | null, event: StoredEvent): Answering | null {
-  return answeringAfter(event, before);
 }

@@ -186,17 +186,7 @@ export class LogWriter {
   }
 
   #write(group: Group, entries: readonly Entry[]): void {
-    const { opens, close } = group.options ?? {};
-    const ends = endsOf(group, entries);
-    const activity = this.#activityAfter(entries);
-    const options: AppendOptions = {
-      term: this.term,
-      batch: ++this.#batch,
-      ...(opens && { opens }),
-      ...(ends && { ends }),
-      ...(activity && { activity }),
-      ...(close && { close }),
-    };
+    const options = this.#optionsOf(group, entries);
     const records = entries.map((entry) => entry.record);
     try {
       const result = this.#store.append(this.ref, records, options);
@@ -222,6 +212,22 @@ export class LogWriter {
     } catch (error) {
       this.#fail(group, entries, error);
     }
+  }
+
+  #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
+    const activity = this.#activityAfter(entries);
+    const place = { term: this.term, batch: ++this.#batch };
+    // As nearly all of them are.
+    if (!group.options) return activity ? { ...place, activity } : place;
+    const { opens, close } = group.options;
+    const ends = endsOf(group, entries);
+    return {
+      ...place,
+      ...(opens && { opens }),
+      ...(ends && { ends }),
+      ...(activity && { activity }),
+      ...(close && { close }),
+    };
   }
 
   /** What the session does once these are stored; null where that is what it does now. */
