@@ -106,7 +106,10 @@ export class Reading {
     // What it is doing is looked at first: a run that ends meanwhile is told as ended.
     await session.look();
     const record = await this.#env.store.run(ref, { runId });
-    if (!record) throw unknown();
+    if (!record) {
+      this.#env.sessions.forget(session);
+      throw unknown();
+    }
     return { session, record, cursor: (await originOf(this.#env.store, session, record)).cursor };
   }
 

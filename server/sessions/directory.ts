@@ -31,7 +31,7 @@ export class SessionDirectory {
       opened: (ref) => this.get(ref),
       unused: (ref) => {
         const session = this.peek(ref);
-        if (session) this.#forget(session);
+        if (session) this.forget(session);
       },
     };
     this.sender = new MessageSender(env.store);
@@ -59,7 +59,7 @@ export class SessionDirectory {
   perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
     const session = this.get(ref);
     const refused = (error: unknown): never => {
-      this.#forget(session);
+      this.forget(session);
       throw error;
     };
     try {
@@ -72,7 +72,7 @@ export class SessionDirectory {
 
   #begun(session: Session, log: unknown): Session {
     if (log) return session;
-    this.#forget(session);
+    this.forget(session);
     throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
   }
 
@@ -85,7 +85,7 @@ export class SessionDirectory {
       if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
     }
     await this.#env.store.remove(ref);
-    this.#forget(session);
+    this.forget(session);
   }
 
   /** The session at a place, if it is live. */
@@ -98,7 +98,8 @@ export class SessionDirectory {
     return this.#live.values();
   }
 
-  #forget(session: Session): void {
+  /** Keeps a session no longer that nobody uses and that has not begun, as far as is known. */
+  forget(session: Session): void {
     if (!session.idle || session.log) return;
     const key = keyOf(session.ref);
     if (!this.#live.delete(key)) return;
@@ -127,7 +128,7 @@ export class SessionDirectory {
         await session.writer?.expire();
         if (!session.idle || session.usedAt > before) continue;
         await session.retire();
-        this.#forget(session);
+        this.forget(session);
       } catch (error) {
         this.#env.report(error, `giving up session ${session.id}`);
       }
