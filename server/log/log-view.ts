@@ -80,12 +80,20 @@ export class LogView implements ReadableLog {
     return termAt(this.#terms, seq);
   }
 
-  /** Reads events. Where the next one is missing, what was cut is known once it answers. */
+  /**
+   * Reads events up to the head: what is behind it may be in the store, but nobody has been told so yet. Where the next one is missing,
+   * what was cut is known once it answers.
+   */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
-    return andThen(this.#store.read(this.ref, after, limit, bytes), (page) => {
+    return andThen(this.#store.read(this.ref, after, limit, bytes), (read) => {
+      const page = read.length > 0 && read.at(-1)!.seq > this.head ? this.#known(read) : read;
       const isMissing = after < this.head && after >= this.first - 1 && page[0]?.seq !== after + 1;
       return isMissing ? andThen(this.settleCut?.() ?? this.#lookAgain(), () => page) : page;
     });
+  }
+
+  #known(page: readonly StoredEvent[]): readonly StoredEvent[] {
+    return page.filter(({ seq }) => seq <= this.head);
   }
 
   /** The last `limit` messages up to one that a cut put into a row, oldest first; none where there is no such row. */
@@ -170,7 +178,6 @@ export class LogView implements ReadableLog {
         return;
       }
       for (const record of page) {
-        if (record.seq > this.head) break;
         this.#add(folded, record, parseEvent(record));
       }
       // A store that has lost events says so by its heads and terms, not here.

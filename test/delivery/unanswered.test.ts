@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { gate } from '../support/gate.js';
+import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { openStream } from '../support/sse-client.js';
+
+describe('what the store has written and not answered yet', () => {
+  it('is read by nobody, and no gap to whoever comes back', async () => {
+    const words = [gate<string>(), gate<string>()];
+    const app = defineApp({
+      async *run() {
+        for (const word of words) yield await word.passed;
+      },
+    });
+    let isSlow = false;
+    const written = gate();
+    const answered = gate();
+    const store = new Proxy(memoryStore(), {
+      get(target, name) {
+        if (name === 'append')
+          return (...args: Parameters<Store['append']>) => {
+            const answer = target.append(...args);
+            if (!isSlow) return answer;
+            written.open();
+            return answered.passed.then(() => answer);
+          };
+        const member = target[name as keyof Store];
+        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+      },
+    });
+    const { url } = await startGateway({ app, store });
+    const read = () => openStream(`${url}/events?sessionId=main&from=earliest&token=${TOKEN}`);
+    await post(`${url}/send`, { sessionId: 'main', message: 'x' }, { prefer: 'respond-async' });
+    const early = await read();
+    words[0]!.open('one');
+    await early.until(({ event }) => event === 'content_delta');
+    isSlow = true;
+    words[1]!.open('two');
+    await written.passed;
+    const late = await read();
+    const { id } = await late.until(({ event }) => event === 'content_delta');
+    expect(late.logged.map(({ data }) => data.delta)).not.to.include('two');
+    const { body } = await get(`${url}/status?sessionId=main`);
+    expect(body.cursor).to.equal(id);
+    isSlow = false;
+    answered.open();
+    for (const stream of [early, late]) await stream.until(({ event }) => event === 'message_end');
+    expect(late.logged.map(({ id }) => id)).to.deep.equal(early.logged.map(({ id }) => id));
+  });
+});
