@@ -179,16 +179,10 @@ class MemoryStore implements Store {
   append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): AppendResult {
     const session = this.#writer(ref);
     const log = session?.log;
-    if (
-      !session ||
-      !log ||
-      log.epoch !== ref.epoch ||
-      log.closedAt !== null ||
-      options.term !== session.term
-    ) {
-      throw new StoreError('FENCED', 'Another writer holds this session');
-    }
+    const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
+    if (!session || !log || log.epoch !== ref.epoch || options.term !== session.term) throw fenced();
     if (log.batch && options.batch <= log.batch.number) return log.batch.result;
+    if (log.closedAt !== null) throw fenced();
     if (options.batch !== (log.batch?.number ?? 0) + 1) {
       throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
     }

@@ -69,6 +69,19 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
       expect(again).to.not.have.property('duplicate');
     });
 
+    it('answers a closing batch that comes again, until its session begins anew', async () => {
+      await writer.append(records(1, 1));
+      const closing = [record(2, 'session_closed')];
+      const closed = await writer.append(closing, { close: true });
+      const { term, batch } = writer;
+      const again = () => store.append(writer.log, closing, { term, batch, close: true });
+      expect(await again()).to.deep.equal(closed);
+      const next = { term, batch: batch + 1 };
+      expect(await refusal(() => store.append(writer.log, records(3, 3), next))).to.equal('FENCED');
+      await TestWriter.acquire(store, refOf());
+      expect(await refusal(again)).to.equal('FENCED');
+    });
+
     it('refuses a batch whose predecessor it does not have', async () => {
       await writer.append(records(1, 1));
       const { term } = writer;

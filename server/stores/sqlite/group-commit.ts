@@ -135,11 +135,13 @@ class Group {
 
   /** Writes one append; one that is refused has written nothing. */
   write({ log: ref, events, options }: Append): AppendResult | StoreError {
-    const log = this.#options.live.find(ref);
-    if (!log || log.closed || options.term !== log.term)
-      return new StoreError('FENCED', 'Another writer holds this session');
+    const { live } = this.#options;
+    const log = live.find(ref) ?? live.closed(ref);
+    const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
+    if (!log || options.term !== log.term) return fenced();
     const last = log.batch?.number ?? 0;
     if (log.batch && options.batch <= last) return log.batch.result;
+    if (log.closed) return fenced();
     if (options.batch !== last + 1)
       return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
     const first = log.head + 1;

@@ -1,8 +1,13 @@
 import type { LogRef, SessionRef } from '../store.js';
 import type { LogState } from './log-state.js';
 
+/** Closed logs whose last batch is answered when it comes again. */
+const CLOSED = 256;
+
 /** The logs that are held for writing in this process. */
 export class LiveLogs {
+  /** Those that were closed last, the oldest first. */
+  readonly #closed = new Map<string, LogState>();
   readonly #logs = new Map<string, LogState>();
   // A writer appends under one and the same ref; finding its log by text would cost more than the append.
   readonly #writers = new WeakMap<SessionRef, LogState>();
@@ -22,13 +27,23 @@ export class LiveLogs {
     return log?.epoch === ref.epoch ? log : undefined;
   }
 
+  /** The log that a ref names and that was closed here lately. */
+  closed(ref: LogRef): LogState | undefined {
+    const log = this.#closed.get(keyOf(ref));
+    return log?.epoch === ref.epoch ? log : undefined;
+  }
+
   add(log: LogState): void {
     this.#logs.set(keyOf(log.ref), log);
+    this.#closed.delete(keyOf(log.ref));
   }
 
   drop(log: LogState): void {
     log.live = false;
     if (this.#logs.get(keyOf(log.ref)) === log) this.#logs.delete(keyOf(log.ref));
+    if (!log.closed) return;
+    this.#closed.set(keyOf(log.ref), log);
+    if (this.#closed.size > CLOSED) this.#closed.delete(this.#closed.keys().next().value!);
   }
 
   /** Those with events that are not in chunks yet. */
