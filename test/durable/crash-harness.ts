@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { within } from '../../server/async/deadline.js';
 import { newDatabase } from '../support/durable.js';
 import { post, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
@@ -88,9 +89,11 @@ export class CrashRun {
       await Promise.all(sending);
     }
     const gateway = await this.#start(port);
-    await Promise.all(
-      this.#targets.flatMap((target) => [...target.open].map(([key, body]) => this.#once(target, key, body))),
+    const asking = this.#targets.flatMap((target) =>
+      [...target.open].map(([key, body]) => this.#once(target, key, body)),
     );
+    // Whoever waits for a run that nobody ends is let go with the gateway.
+    await within(Promise.all(asking), restMs);
     await this.#rest(restMs);
     this.#end();
     await Promise.all(reading);
