@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import type { GatewayEvent } from '../../shared/events.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
-import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { get, post, startGateway } from '../support/gateway.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
@@ -115,6 +116,11 @@ for (const [name, make] of [
       expect([stopReason, message.content]).to.deep.equal(['end', [{ type: 'text', text: 'from here' }]]);
       await read;
       expect(texts).to.deep.equal(['from here']);
+      const all: GatewayEvent[] = [];
+      for await (const event of run.events()) all.push(event);
+      const later: GatewayEvent[] = [];
+      for await (const event of run.events(all[1]!.cursor)) later.push(event);
+      expect(later, 'after a cursor').to.deep.equal(all.slice(2));
     });
 
     it('has the result of whoever ended it, also for those who waited where it was begun', async () => {
@@ -122,15 +128,7 @@ for (const [name, make] of [
       const here = await setUp(store);
       const there = await setUp(store);
       const { runId } = await here.send('wait');
-      const json = fetch(`${here.url}/send`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${TOKEN}`,
-          'content-type': 'application/json',
-          accept: 'application/json',
-        },
-        body: JSON.stringify({ sessionId: 'main', message: 'wait' }),
-      });
+      const waiting = post(`${here.url}/send`, { sessionId: 'main', message: 'wait' });
       for await (const event of here.gateway.session('main').events({ from: 'earliest' }))
         if (event.type === 'message_accepted' && event.runId !== runId) break;
       // Takes the session: what ran there is lost, what was queued goes on here.
@@ -139,7 +137,7 @@ for (const [name, make] of [
       there.word.open('in time');
       expect((await there.gateway.session('main').run(runId).result).stopReason).to.equal('lost');
       expect((await here.gateway.session('main').run(runId).result).stopReason).to.equal('lost');
-      const answered = await (await json).json();
+      const { body: answered } = await waiting;
       expect(answered).to.include({ stopReason: 'end' });
       expect(answered.message.content).to.deep.equal([{ type: 'text', text: 'in time' }]);
     });

@@ -4,56 +4,69 @@ import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
 
-describe('a log that its store has lost the end of', () => {
+type Append = Store['append'];
+
+/** A gateway on a store whose appends the test decides about, and a message that waits for its answer there. */
+async function setUp(append: (made: () => ReturnType<Append>) => ReturnType<Append>) {
+  const inner = memoryStore();
+  const store = new Proxy(inner, {
+    get(target, name) {
+      if (name === 'append') return (...args: Parameters<Append>) => append(() => target.append(...args));
+      const member = target[name as keyof Store];
+      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+    },
+  });
+  const word = gate<string>();
+  const app = defineApp({
+    async *run({ text }) {
+      yield 'before ';
+      if (text === 'wait') yield await word.passed;
+    },
+  });
+  const { url, gateway } = await startGateway({ app, store });
+  const stream = await openStream(`${url}/events?sessionId=main&from=earliest&token=${TOKEN}`);
+  const waiting = post(`${url}/send`, { sessionId: 'main', message: 'wait' });
+  await stream.until(({ event }) => event === 'content_delta');
+  return { url, gateway, word, stream, waiting };
+}
+
+describe('a log that is lost to its gateway with its store', () => {
   it('is taken up again, and who waits for its run is told what is stored', async () => {
-    const inner = memoryStore();
     let isLost = false;
-    const store = new Proxy(inner, {
-      get(target, name) {
-        if (name === 'append')
-          return (...args: Parameters<Store['append']>) => {
-            if (isLost) throw new StoreError('ROLLED_BACK', 'A batch is missing');
-            return target.append(...args);
-          };
-        const member = target[name as keyof Store];
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-      },
+    const { url, gateway, word, stream, waiting } = await setUp((made) => {
+      if (isLost) throw new StoreError('ROLLED_BACK', 'A batch is missing');
+      return made();
     });
-    const word = gate<string>();
-    const app = defineApp({
-      async *run({ text }) {
-        yield 'before ';
-        if (text === 'wait') yield await word.passed;
-      },
-    });
-    const { url, gateway } = await startGateway({ app, store });
-    const events = (from: string) => openStream(`${url}/events?sessionId=main&from=${from}&token=${TOKEN}`);
-    const stream = await events('earliest');
     let told: unknown;
-    const waiting = fetch(`${url}/send`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${TOKEN}`,
-        'content-type': 'application/json',
-        accept: 'application/json',
-      },
-      body: JSON.stringify({ sessionId: 'main', message: 'wait' }),
-    }).then(async (response) => {
-      told = await response.json();
+    const answered = waiting.then(({ body }) => {
+      told = body;
     });
-    await stream.until(({ event }) => event === 'content_delta');
     isLost = true;
     word.open('after');
     // Its readers are sent away, to come back and resume.
     await stream.ended;
     expect(told, 'nobody knows yet').to.equal(undefined);
     isLost = false;
-    await waiting;
+    await answered;
     expect(told).to.include({ stopReason: 'lost' });
     const { body } = await get(`${url}/history?sessionId=main`);
     expect(body.messages.at(-1)).to.include({ stopReason: 'lost' });
     expect(body.messages.at(-1).content).to.deep.equal([{ type: 'text', text: 'before ' }]);
     expect((await gateway.session('main').status()).status).to.equal('idle');
     expect((await post(`${url}/send`, { sessionId: 'main', message: 'x' })).body.stopReason).to.equal('end');
+  });
+
+  it('tells of an end that was stored though the store said otherwise', async () => {
+    let isBroken = false;
+    const { word, waiting } = await setUp((made) => {
+      const answer = made();
+      if (isBroken) throw new Error('The connection was reset');
+      return answer;
+    });
+    isBroken = true;
+    word.open('');
+    const { body } = await waiting;
+    expect(body).to.include({ stopReason: 'end' });
+    expect(body.message.content).to.deep.equal([{ type: 'text', text: 'before ' }]);
   });
 });
