@@ -38,10 +38,10 @@ export class Session implements Subscribable, LogListener {
   readonly ref: SessionRef;
   readonly id: string;
   readonly runs: SessionRuns;
-  readonly calls: SessionCalls;
   readonly publisher: Publisher;
   readonly viewers: Viewers;
   readonly results = new RunResults();
+  #calls: SessionCalls | null = null;
   /** The present log, as far as it was looked at. */
   log: LogView | null = null;
   /** Its writer, while the session is held here. */
@@ -64,9 +64,14 @@ export class Session implements Subscribable, LogListener {
     this.#env = env;
     this.id = env.format(ref.app, ref.name);
     this.runs = new SessionRuns(this, env);
-    this.calls = new SessionCalls(this, env);
     this.publisher = new Publisher(this, env);
     this.viewers = new Viewers({ deserted: () => this.#deserted(), changed: () => this.#viewersChanged() });
+  }
+
+  /** Its tool calls outside of runs. */
+  get calls(): SessionCalls {
+    this.#calls ??= new SessionCalls(this, this.#env);
+    return this.#calls;
   }
 
   /** Whether a close is in progress. */
@@ -75,7 +80,7 @@ export class Session implements Subscribable, LogListener {
   }
 
   get idle(): boolean {
-    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || this.calls.size > 0;
+    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || (this.#calls?.size ?? 0) > 0;
     return !used && !this.#holding && !this.#closing;
   }
 
@@ -341,7 +346,7 @@ export class Session implements Subscribable, LogListener {
     const cursor = this.log?.cursor ?? '';
     this.writer = null;
     if (!fenced) this.log = null;
-    this.calls.endAll('The session was lost');
+    this.#calls?.endAll('The session was lost');
     this.runs.lose(cursor);
     if (fenced) {
       // Another gateway holds it, whose log those who follow it go on with.
@@ -381,7 +386,7 @@ export class Session implements Subscribable, LogListener {
       this.log = null;
     });
     this.#watch();
-    this.calls.endAll('The session was closed');
+    this.#calls?.endAll('The session was closed');
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
