@@ -1,4 +1,4 @@
-import { CALLS, type CallName } from '../shared/calls.js';
+import { type CallName, routeOf } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
@@ -64,7 +64,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 /** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */
 function retriesOf(operation: CallName): number {
   if (operation === 'send') return SEND_RETRIES;
-  return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
+  return routeOf(operation).http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
 /** Whether the same may succeed later. */

@@ -1,4 +1,4 @@
-import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
+import { type CallName, isExtraRoute, routeOf } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
@@ -69,7 +69,7 @@ export async function requestOperation(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const route = CALLS[operation];
+  const route = routeOf(operation);
   const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
   const response = await request(
     client,

@@ -1,4 +1,4 @@
-import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
+import { EVENTS_PATH, routeOf } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
 import { EventReader } from '../../shared/event-reader.js';
 import type { StreamItem } from '../../shared/frames.js';
@@ -101,7 +101,8 @@ async function* streamMethod(
 ): AsyncGenerator<StreamItem> {
   const scope = openScope(given);
   const { signal, abort } = scope;
-  const address = below(client.options.baseUrl, CALLS.invoke.path);
+  const { path } = routeOf('invoke');
+  const address = below(client.options.baseUrl, path);
   const watchdog = createWatchdog(() => abort(silence(address)));
   const lift =
     answerMs === undefined ? undefined : scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
@@ -110,7 +111,7 @@ async function* streamMethod(
     watchdog.heard();
   };
   let heartbeatMs = 0;
-  const ask = { path: CALLS.invoke.path, body: toJson(params), signal };
+  const ask = { path, body: toJson(params), signal };
   try {
     for await (const events of readEvents(client, ask, new SseDecoder(), progress)) {
       // What the consumer does with an item may take its time, in which nothing is read.
