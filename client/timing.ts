@@ -171,6 +171,18 @@ export async function within<T>(scope: Scope, work: () => T | PromiseLike<T>): P
   }
 }
 
+/** Does the work, which fails with an error of its own when its time is over. */
+export function inTime<T>(
+  ms: number,
+  late: () => GatewayError,
+  work: (signal: AbortSignal) => T | PromiseLike<T>,
+  parent?: AbortSignal,
+): Promise<T> {
+  const scope = openScope(parent);
+  scope.limit(ms, late);
+  return within(scope, () => work(scope.signal));
+}
+
 /** Waits until the time is over, or `hurry` calls what it is given. @throws GatewayError `ABORTED` */
 export function delay(ms: number, signal: AbortSignal, hurry?: (now: () => void) => void): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;

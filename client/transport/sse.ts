@@ -97,17 +97,16 @@ async function* readEvents(
 async function* streamMethod(
   client: HttpClient,
   params: unknown,
-  { signal: given, answerMs }: TransportOptions,
+  { signal: given, answerMs = Number.POSITIVE_INFINITY }: TransportOptions,
 ): AsyncGenerator<StreamItem> {
   const scope = openScope(given);
   const { signal, abort } = scope;
   const { path } = routeOf('invoke');
   const address = below(client.options.baseUrl, path);
   const watchdog = createWatchdog(() => abort(silence(address)));
-  const lift =
-    answerMs === undefined ? undefined : scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
+  const lift = scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
   const progress = () => {
-    lift?.();
+    lift();
     watchdog.heard();
   };
   let heartbeatMs = 0;
