@@ -111,12 +111,9 @@ export function createConnection(
     const line = createLine(
       transport,
       {
-        changed: () => {},
         ended: (ended, cause) => {
           if (apart.get(reader) === line) endReaders(ended, cause);
         },
-        // The only reader there is always where the wire is.
-        behind: () => {},
         moved: () => {
           if (apart.get(reader) !== line) return;
           const track = main.track(reader.sessionId);

@@ -10,11 +10,11 @@ export type LineState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 
 /** What a line tells its owner. */
 export interface LineHost {
-  changed(state: LineState, error?: GatewayError): void;
+  changed?(state: LineState, error?: GatewayError): void;
   /** Nothing more will come for these readers. */
   ended(readers: readonly Reader[], error?: GatewayError): void;
   /** A reader wants what its track does not keep. It stays among the readers of that. */
-  behind(reader: Reader): unknown;
+  behind?(reader: Reader): unknown;
   /** A session's cursor has moved. */
   moved?(): void;
   /** Whether nobody would miss the line if it broke now. */
@@ -67,7 +67,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
 
   const become = (now: LineState, error?: GatewayError) => {
     state = now;
-    host.changed(state, error);
+    host.changed?.(state, error);
   };
   const unlink = () => {
     clearTimeout(timer);

@@ -163,12 +163,8 @@ export function raceSignal<T>(signal: AbortSignal, work: () => T | PromiseLike<T
 }
 
 /** Does the work within its scope, and releases that. */
-export async function within<T>(scope: Scope, work: () => T | PromiseLike<T>): Promise<T> {
-  try {
-    return await raceSignal(scope.signal, work);
-  } finally {
-    scope.release();
-  }
+export function within<T>({ signal, release }: Scope, work: () => T | PromiseLike<T>): Promise<T> {
+  return raceSignal(signal, work).finally(release);
 }
 
 /** Does the work, which fails with an error of its own when its time is over. */
