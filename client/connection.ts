@@ -1,5 +1,5 @@
 import type { GatewayError } from '../shared/gateway-error.js';
-import { createLine, type Line, type LineState } from './line.js';
+import { createLine, type Line } from './line.js';
 import { createListeners } from './listeners.js';
 import { isHidden, watchPage } from './page.js';
 import { placeOf, type Reader, type Sink, type Start } from './reader.js';
@@ -10,7 +10,7 @@ import type { ClientTransport } from './transport/transport.js';
  * `closed` also before the first use and a few seconds after the last. `paused`: the page is hidden, and everything goes on from its
  * place when it is shown.
  */
-export type ConnectionState = LineState | 'paused';
+export type ConnectionState = 'connecting' | 'open' | 'reconnecting' | 'paused' | 'closed';
 
 /** What a program may know of its client's connection. */
 export interface ConnectionStatus {

@@ -38,7 +38,7 @@ export type ExtraRoutes = string | false;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
- * and `/ticket`. A rule and no column of the table, which is in every client's bundle.
+ * and `/ticket`. A rule and no column of the table, since clients have a use for it as well.
  */
 export function isExtraRoute({ http, path }: OperationRoute): boolean {
   return http === 'GET' || path === '/ticket';

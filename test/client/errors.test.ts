@@ -136,7 +136,9 @@ describe('what a client says of its network', () => {
     const client = connectClient('http://gateway.test/agent', { fetch: async () => Promise.reject(circle) });
     const { code, message } = await failure(client.invoke('x'));
     expect(code).to.equal('NETWORK');
-    expect(message).to.match(REMEDY).and.match(/^http:\/\/gateway\.test\/agent\/invoke .*: Load failed\. /);
+    expect(message)
+      .to.match(REMEDY)
+      .and.match(/^http:\/\/gateway\.test\/agent\/invoke .*: Load failed\. /);
   });
 
   it('does so of somebody else who answers', async () => {
