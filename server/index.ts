@@ -74,6 +74,7 @@ export type {
   ContentTypes,
   OnDisconnect,
   Question,
+  StepContext,
   ToolSession,
   Turn,
   TurnSession,

@@ -158,7 +158,8 @@ export class LogWriter {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0) group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
+      if (entries.length === 0 && !group.options?.steps)
+        group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
     if (this.#groups.length === 0 && !this.#writing) this.#over.clear();
@@ -166,7 +167,7 @@ export class LogWriter {
   };
 
   /** What of a group is still to be written, now that all before it is; null when that was refused. */
-  #entriesOf({ entries, inDoubt, waiter }: Group): readonly Entry[] | null {
+  #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
     if (inDoubt) return entries as readonly Entry[];
     if (this.#closed) {
       waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
@@ -180,7 +181,8 @@ export class LogWriter {
     }
     if (this.#over.size === 0) return entries;
     const kept = entries.filter(({ record }) => record.runId === undefined || !this.#over.has(record.runId));
-    if (!waiter || kept.length === entries.length) return kept;
+    const late = kept.length < entries.length || options?.steps?.some(({ runId }) => this.#over.has(runId));
+    if (!waiter || !late) return kept;
     waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
     return null;
   }
@@ -219,11 +221,12 @@ export class LogWriter {
     const place = { term: this.term, batch: ++this.#batch };
     // As nearly all of them are.
     if (!group.options) return activity ? { ...place, activity } : place;
-    const { opens, close } = group.options;
+    const { opens, steps, close } = group.options;
     const ends = endsOf(group, entries);
     return {
       ...place,
       ...(opens && { opens }),
+      ...(steps && { steps }),
       ...(ends && { ends }),
       ...(activity && { activity }),
       ...(close && { close }),

@@ -2,14 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
+import type { StepRecord } from '../stores/store.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
-/** What a run had asked when its process ended. The app that runs again asks the same, and is given the question that is open. */
+/** What a run had asked and done when its process ended. The app that runs again asks the same, and is given the question that is open. */
 export class Resumption {
+  readonly steps: readonly StepRecord[];
   readonly #answer: Message;
   #pending: readonly PendingQuestion[];
 
-  constructor(answer: Message, pending: readonly PendingQuestion[]) {
+  constructor(answer: Message, pending: readonly PendingQuestion[], steps: readonly StepRecord[]) {
+    this.steps = steps;
     this.#answer = answer;
     this.#pending = pending;
   }

@@ -1,4 +1,4 @@
-import type { NewRun, RunName, RunRecord } from './store.js';
+import type { LeftRun, NewRun, RunName, RunRecord, StepRecord } from './store.js';
 
 interface KeptRun {
   readonly record: RunRecord;
@@ -13,6 +13,8 @@ export class MemoryRuns {
   /** In the order of their acceptance. */
   readonly #runs = new Map<string, KeptRun>();
   readonly #byKey = new Map<string, string>();
+  /** Of open runs, by run and number. */
+  readonly #steps = new Map<string, Map<number, StepRecord>>();
   #open = 0;
 
   /** How many are kept. */
@@ -25,8 +27,12 @@ export class MemoryRuns {
     return this.#open;
   }
 
-  get open(): readonly RunRecord[] {
-    return [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+  get open(): readonly LeftRun[] {
+    const open = [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+    return open.map((record) => {
+      const steps = this.#steps.get(record.runId);
+      return steps ? { ...record, steps: [...steps.values()].sort((a, b) => a.number - b.number) } : record;
+    });
   }
 
   get ids(): Iterable<string> {
@@ -40,11 +46,22 @@ export class MemoryRuns {
     if (key !== undefined) this.#byKey.set(key, runId);
   }
 
+  /** Keeps steps of runs that are open. */
+  keep(steps: readonly StepRecord[]): void {
+    for (const step of steps) {
+      const run = this.#runs.get(step.runId);
+      if (!run || !isOpen(run.record)) continue;
+      const kept = this.#steps.get(step.runId) ?? new Map<number, StepRecord>();
+      this.#steps.set(step.runId, kept.set(step.number, step));
+    }
+  }
+
   end(runId: string, result?: RunRecord['result']): void {
     const run = this.#runs.get(runId);
     if (!run || !isOpen(run.record)) return;
     const { request: _, ...record } = run.record;
     this.#runs.set(runId, { record: { ...record, ...(result && { result }) }, endedAt: Date.now() });
+    this.#steps.delete(runId);
     this.#open -= 1;
   }
 

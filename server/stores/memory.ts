@@ -203,6 +203,7 @@ class MemoryStore implements Store {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
       this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
+    if (options.steps) session.runs.keep(options.steps);
     for (const { runId, result } of ends) {
       const cursor = formatCursor(log.epoch, options.term, placeOfEnd(events, runId, seq));
       session.runs.end(runId, { ...result, cursor });
