@@ -125,9 +125,6 @@ describe('steps of a gateway that is killed at any moment', function () {
     const interrupted = life.notes.filter((note) => note[0] === 'effect' && note[2]);
     expect(interrupted, 'steps were hit').to.not.be.empty;
     expect(life.answers.size, 'runs came to their ends').to.be.at.least(life.accepted.length);
-    console.log(
-      `      ${life.accepted.length} runs, ${life.notes.filter(([kind]) => kind === 'effect').length} effects, ${interrupted.length} of interrupted steps`,
-    );
   });
 
   for (const [mutant, expected] of [
