@@ -160,6 +160,6 @@ function stepScope(scope: RunScope): StepScope {
     },
     durable: app.resumable === true,
     maxSize: port.setting.stepsSize,
-    keep: (step) => port.log.commit([], { steps: [step] }),
+    keep: (steps) => port.log.commit([], { steps }),
   };
 }

@@ -20,8 +20,8 @@ export interface StepScope {
   readonly durable: boolean;
   /** Names and outcomes of all steps together, in characters. */
   readonly maxSize: number;
-  /** Keeps a step with the run. Resolves once the store has it. */
-  keep(step: StepRecord): Promise<unknown>;
+  /** Keeps steps with the run. Resolves once the store has them. */
+  keep(steps: readonly StepRecord[]): Promise<unknown>;
 }
 
 /** Steps of a run that its function is in, for calls out of one. */
@@ -47,6 +47,8 @@ export class RunSteps {
   #size = 0;
   /** The app is not the one that began the run: none of its further steps is what it seems. */
   #mismatch: GatewayError | null = null;
+  /** What is kept with the next append. */
+  #keeping: { readonly steps: StepRecord[]; readonly kept: Promise<unknown> } | null = null;
 
   /** @param left What a former process has kept. */
   constructor(scope: StepScope, left: readonly StepRecord[] = []) {
@@ -64,7 +66,7 @@ export class RunSteps {
     const { runId, signal, durable } = this.#scope;
     const step = { runId, number, name };
     if (!left) this.#grow(name, '');
-    if (durable) await this.#scope.keep(step);
+    if (durable) await this.#keep(step);
     this.#assertGoingOn();
     let thrown: { readonly error: unknown } | null = null;
     let outcome: string;
@@ -78,10 +80,25 @@ export class RunSteps {
     this.#assertGoingOn();
     if (durable) {
       this.#size += outcome.length;
-      await this.#scope.keep({ ...step, outcome });
+      await this.#keep({ ...step, outcome });
     }
     if (thrown) throw thrown.error;
     return resultOf(JSON.parse(outcome) as Outcome) as T;
+  }
+
+  /** Steps that begin or end together are one append, and so one sync of the disk. */
+  #keep(step: StepRecord): Promise<unknown> {
+    if (!this.#keeping) {
+      const steps: StepRecord[] = [];
+      const collected = new Promise<void>((resolve) => process.nextTick(resolve));
+      const kept = collected.then(() => {
+        this.#keeping = null;
+        return this.#scope.keep(steps);
+      });
+      this.#keeping = { steps, kept };
+    }
+    this.#keeping.steps.push(step);
+    return this.#keeping.kept;
   }
 
   #check(name: string): void {

@@ -255,6 +255,24 @@ describe('turn.step', () => {
     expect(made).to.deep.equal(['c', 'b', 'a']);
   });
 
+  it('is two appends, which steps that begin or end together share', async () => {
+    const store = memoryStore();
+    const kept: number[] = [];
+    const { append } = store;
+    store.append = (log, events, options) => {
+      if (options.steps) kept.push(options.steps.length);
+      return append.call(store, log, events, options);
+    };
+    const program: Program = async (turn) => {
+      await turn.step('alone', () => 1);
+      await Promise.all(['a', 'b', 'c'].map((name) => turn.step(name, () => name)));
+    };
+    const { url } = await startGateway({ app: appOf(program), store });
+    await sendTo(url);
+    await endOf(url);
+    expect(kept).to.deep.equal([1, 1, 3, 3]);
+  });
+
   it('takes and gives JSON alone, the first time too', async () => {
     const cycle: any = {};
     cycle.self = cycle;
