@@ -24,8 +24,8 @@ export interface StepScope {
   keep(steps: readonly StepRecord[]): Promise<unknown>;
 }
 
-/** Steps of a run that its function is in, for calls out of one. */
-const inside = new AsyncLocalStorage<RunSteps>();
+/** The step that is under way, for calls out of its function. */
+const inside = new AsyncLocalStorage<{ readonly of: RunSteps; over: boolean }>();
 
 /** Id of a step that no other has, of any run: for idempotency keys of services that it calls. */
 function keyOf(runId: string, number: number): string {
@@ -70,13 +70,15 @@ export class RunSteps {
     this.#assertGoingOn();
     let thrown: { readonly error: unknown } | null = null;
     let outcome: string;
+    const here = { of: this, over: false };
     try {
       const context = { key: keyOf(runId, number), signal, interrupted: left !== undefined };
-      outcome = this.#encode(name, await inside.run(this, () => work(context)));
+      outcome = this.#encode(name, await inside.run(here, () => work(context)));
     } catch (error) {
       thrown = { error };
       outcome = JSON.stringify({ error: failureOf(error) } satisfies Outcome);
     }
+    here.over = true;
     this.#assertGoingOn();
     if (durable) {
       this.#size += outcome.length;
@@ -106,7 +108,9 @@ export class RunSteps {
     if (this.#mismatch) throw this.#mismatch;
     if (typeof name !== 'string' || name === '' || name.length > MAX_NAME)
       throw invalid(`A step has a name of 1 to ${MAX_NAME} characters`);
-    if (inside.getStore() === this)
+    const outer = inside.getStore();
+    // What a function has left behind may call on.
+    if (outer?.of === this && !outer.over)
       throw invalid(`Step ${JSON.stringify(name)} is called within another one; steps do not nest`);
   }
 

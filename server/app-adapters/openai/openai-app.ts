@@ -5,6 +5,7 @@ import type { ToolSet } from '../../apps/tool.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { offeredTools } from '../offered-tools.js';
+import { once } from '../once.js';
 import { Asking } from './asking.js';
 import { mergeParameters, withoutForcedCall } from './parameters.js';
 import { loadOpenAI, type OpenAIClient } from './sdk.js';
@@ -99,8 +100,8 @@ async function* converse(
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
   const asking = new Asking(turn, client, resumable);
   // A run that goes on comes the same way again, and is given all that had ended.
-  const once = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
-    resumable ? turn.step(name.slice(0, MAX_STEP_NAME), work) : work();
+  const perform = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
+    resumable ? once(turn, name, work) : work();
   let settings: Readonly<Record<string, unknown>> = mergeParameters(parameters, turn.parameters);
   for (let step = 1; step <= maxSteps; step += 1) {
     const request = {
@@ -113,17 +114,15 @@ async function* converse(
     const { said, calls, stopReason } = yield* asking.ask(request, taken);
     if (calls.length === 0) return { stopReason };
     const results = await Promise.all(
-      calls.map((call) => once(`tool ${call.name}`, () => makeCall(turn, call))),
+      calls.map((call) => perform(`tool ${call.name}`, () => makeCall(turn, call))),
     );
-    const steered = await once('steered', () => turn.steered());
+    const steered = await perform('steered', () => turn.steered());
     conversation.push({ role: 'assistant', content: [...said, ...calls, ...results] }, ...steered);
     for (const { callId } of calls) taken.add(callId);
     settings = withoutForcedCall(settings);
   }
   return { stopReason: 'tool_use' };
 }
-
-const MAX_STEP_NAME = 128;
 
 const callIdOf = (block: ContentBlock): string[] => (block.type === 'tool_use' ? [block.callId] : []);
 
