@@ -141,7 +141,10 @@ export class ModelSteps {
 
   #failure({ failed, retryable }: { readonly failed: string; readonly retryable: boolean }): Error {
     const { APICallError } = this.#sdk;
-    return new APICallError({ message: failed, url: '', requestBodyValues: {}, isRetryable: retryable });
+    // It has waited before it asked again; there is nothing to wait for now.
+    const responseHeaders = { 'retry-after-ms': '0' };
+    const error = { message: failed, url: '', requestBodyValues: {}, isRetryable: retryable };
+    return new APICallError({ ...error, responseHeaders });
   }
 }
 

@@ -1,4 +1,4 @@
-import { tool as aiTool, dynamicTool, jsonSchema, streamText, ToolLoopAgent } from 'ai';
+import { APICallError, tool as aiTool, dynamicTool, jsonSchema, streamText, ToolLoopAgent } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { expect } from 'chai';
 import { z } from 'zod';
@@ -172,6 +172,35 @@ describe('a resumable app of the AI SDK', () => {
     expect(removed).to.deep.equal(['/a']);
     expect(seen.filter(({ type }) => type === 'tool_confirmation_required')).to.have.length(1);
     expect(typesOf(message)).to.deep.equal(['tool_use', 'tool_result', 'text']);
+  });
+
+  it('comes to the same answer where the SDK had to ask more than once', async () => {
+    const refused = new APICallError({
+      ...{ message: 'overloaded', url: '', requestBodyValues: {}, isRetryable: true },
+      responseHeaders: { 'retry-after-ms': '1' },
+    });
+    const inner = hangingModel([[calls('note', {}), ends('tool-calls')]], says('Hm').slice(0, -1));
+    let count = 0;
+    const held = new MockLanguageModelV3({
+      doStream: async (options) => {
+        if (count++ === 0) throw refused;
+        return inner.doStream(options);
+      },
+    });
+    let ran = 0;
+    const tools = { note: tool({ handler: () => ++ran }) };
+    const path = newDatabase();
+    const first = await startDurable(path, { app: aiSdkApp({ model: held }, { tools, resumable: true }) });
+    await connectClient(first.url).send('main', 'Go').text[Symbol.asyncIterator]().next();
+    expect(count).to.equal(3);
+    const model = scriptedModel([...says('Hm, done.'), ends()]);
+    const second = await startDurable(crashed(path), {
+      app: aiSdkApp({ model }, { tools, resumable: true }),
+    });
+    const { message } = await endOf(connectClient(second.url).events('main', { from: 'earliest' }));
+    expect(textOf(message)).to.equal('Hm, done.');
+    expect(ran).to.equal(1);
+    expect(model.doStreamCalls).to.have.length(1);
   });
 
   it('can be a function that makes its model durable, and no agent', async () => {
