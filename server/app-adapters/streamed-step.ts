@@ -34,7 +34,7 @@ export async function* streamedStep<T>(
   } finally {
     relay.cut();
   }
-  return await outcome;
+  return (await outcome) as T;
 }
 
 /** Hands one item at a time to who yields it. It was yielded, and so appended, when the next one is asked for. */

@@ -11,6 +11,7 @@ import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool } from '../../shared/operation-types.js';
+import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -159,7 +160,7 @@ export interface Turn<
    * @throws GatewayError `STEP_MISMATCH` when another step was called in this place before the restart; `INVALID_PARAMS` for a
    *   result that is no JSON, a name that is none, and a step within a step; `PAYLOAD_TOO_LARGE` beyond `limits.stepsSize`
    */
-  step<T>(name: string, work: (step: StepContext) => T | Promise<T>): Promise<T>;
+  step<T>(name: string, work: (step: StepContext) => T | Promise<T>): Promise<Wire<T>>;
   /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
   steered(): readonly Message[];
   /** Asks the person; resolves with the answer, as `schema`, or the app's own for questions of this name, makes it. Time spent waiting does not count towards the run's time-out. */

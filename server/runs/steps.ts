@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
+import type { Wire } from '../../shared/wire.js';
 import type { BegunStep, StepContext } from '../apps/application.js';
 import type { StepRecord } from '../stores/store.js';
 import { type Failure, failureOf, toError } from './step-failure.js';
@@ -58,11 +59,11 @@ export class RunSteps {
   }
 
   /** @throws GatewayError as `Turn.step`; what the function throws; an `AbortError` once the run has ended */
-  async run<T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<T> {
+  async run<T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<Wire<T>> {
     this.#check(name);
     const number = ++this.#last;
     const left = this.#match(number, name);
-    if (left?.outcome !== undefined) return resultOf(JSON.parse(left.outcome) as Outcome) as T;
+    if (left?.outcome !== undefined) return resultOf(JSON.parse(left.outcome) as Outcome) as Wire<T>;
     const { runId, signal, durable } = this.#scope;
     const step = { runId, number, name };
     if (!left) this.#grow(name, '');
@@ -85,7 +86,7 @@ export class RunSteps {
       await this.#keep({ ...step, outcome });
     }
     if (thrown) throw thrown.error;
-    return resultOf(JSON.parse(outcome) as Outcome) as T;
+    return resultOf(JSON.parse(outcome) as Outcome) as Wire<T>;
   }
 
   /** Steps that begin or end together are one append, and so one sync of the disk. */

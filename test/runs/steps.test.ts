@@ -278,7 +278,7 @@ describe('turn.step', () => {
     cycle.self = cycle;
     const { url } = await startGateway({
       app: appOf(async (turn) => {
-        const date = await turn.step('date', () => new Date(0));
+        const date: string = await turn.step('date', () => new Date(0));
         const codes: string[] = [];
         for (const value of [1n, cycle, () => 1, Symbol('x')] as unknown[])
           codes.push((await failureOf(turn.step('odd', () => value))).code);
