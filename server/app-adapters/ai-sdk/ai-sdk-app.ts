@@ -123,11 +123,11 @@ function notResumable(): GatewayError {
 
 async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
   const { resumable } = given;
-  const tools = new TurnTools(turn, given.tools, given.written, resumable);
   const models = resumable ? new ModelSteps(turn, await loadSdk()) : null;
+  const tools = new TurnTools(turn, given.tools, given.written, models);
   const durable: Durable = {
     model: (model) => models?.wrap(model) ?? model,
-    tools: (all) => (resumable ? (durableTools(turn, all) as typeof all) : all),
+    tools: (all) => (models ? (durableTools(turn, all, models) as typeof all) : all),
   };
   const reader = new StreamReader({
     ...(models && { resumed: turn.resumed, nextAnswer: () => models.next() }),

@@ -75,6 +75,7 @@ export class ModelSteps {
   readonly #sdk: Sdk;
   /** Answers that have begun, in their order, until they are read. */
   readonly #begun: BegunAnswer[] = [];
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(turn: Turn, sdk: Sdk) {
     this.#turn = turn;
@@ -84,6 +85,11 @@ export class ModelSteps {
   /** The answer whose first part is read next. */
   next(): BegunAnswer | undefined {
     return this.#begun.shift();
+  }
+
+  /** The model's last answer has ended: only then its calls are made, since one that was cut off may call for something else. */
+  get answered(): Promise<unknown> {
+    return this.#last;
   }
 
   /** The same model, whose answers are steps. */
@@ -130,6 +136,7 @@ export class ModelSteps {
         answer.passed(record.length);
         return { parts: record.parts, told: await answer.whole };
       });
+      this.#last = step.catch(() => {});
       step.then((outcome) => {
         if (live) return;
         if ('failed' in outcome) return reject(this.#failure(outcome));

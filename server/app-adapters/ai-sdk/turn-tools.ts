@@ -4,6 +4,7 @@ import { type Tool, type ToolSet, tool } from '../../apps/tool.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { offeredTools } from '../offered-tools.js';
 import { once } from '../once.js';
+import type { ModelSteps } from './durable-model.js';
 
 type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
 
@@ -14,17 +15,17 @@ export class TurnTools {
   readonly #turn: Turn;
   readonly #written: AiToolSet;
   readonly #offered: readonly ClientTool[];
-  readonly #durable: boolean;
+  readonly #models: ModelSteps | null;
   readonly #begun = new Set<string>();
 
   /**
    * @param own The app's tools, as the gateway knows them.
    * @param written Those that the app's author wrote for the SDK.
-   * @param durable Whether calls are steps.
+   * @param models Where calls are steps: those of the model.
    */
-  constructor(turn: Turn, own: ToolSet, written: AiToolSet, durable: boolean) {
+  constructor(turn: Turn, own: ToolSet, written: AiToolSet, models: ModelSteps | null) {
     this.#turn = turn;
-    this.#durable = durable;
+    this.#models = models;
     this.#written = written;
     this.#offered = offeredTools(turn, own, (name) => Object.hasOwn(written, name));
   }
@@ -64,7 +65,9 @@ export class TurnTools {
       this.#begun.add(toolCallId);
       try {
         const call = (): Promise<unknown> => this.#turn.callTool(name, input as never);
-        return await (this.#durable ? once(this.#turn, `tool ${name}`, call) : call());
+        if (!this.#models) return await call();
+        await this.#models.answered;
+        return await once(this.#turn, `tool ${name}`, call);
       } catch (error) {
         // The SDK shows the model what the error is as a text, from version 7 on with the name of its class.
         throw error instanceof ToolCallError
