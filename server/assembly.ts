@@ -212,7 +212,8 @@ function sessionEnvironment(
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, id, onDisconnect } = config;
-  const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } = limits;
+  const { queueLength, runMs, waitMs, answerSize, stepsSize } = limits;
+  const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
     store: withTracedAppends(config.store, { gatewayId: id, format }),
@@ -225,6 +226,7 @@ function sessionEnvironment(
     runMs,
     waitMs,
     answerSize,
+    stepsSize,
     disconnectGraceMs,
     onDisconnect,
     now: parts.now,

@@ -38,6 +38,7 @@ export const ERROR_TABLE = {
   RATE_LIMITED: { status: 429, message: 'Too many requests', retryable: true },
   QUEUE_FULL: { status: 429, message: 'The session queue is full', retryable: true },
   TOO_MANY_CONNECTIONS: { status: 429, message: 'Too many open connections', retryable: true },
+  STEP_MISMATCH: { status: 500, message: 'A step is not the one that the run began with' },
   INTERNAL: { status: 500, message: 'Internal error' },
   ADDRESS_IN_USE: { status: 500, message: 'The address is in use' },
   STORE_FAILED: { status: 500, message: 'The store cannot be opened' },

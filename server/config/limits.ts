@@ -72,6 +72,8 @@ export interface Limits {
   readonly waitMs: number;
   /** Length of an answer, in characters; a longer one ends its run with an error. @default 32 Mi */
   readonly answerSize: number;
+  /** Names and results of all `turn.step` of one run together, in characters of JSON, and 100 for each. @default 16 Mi */
+  readonly stepsSize: number;
   /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs and method calls to finish. @default 25 s */
@@ -119,6 +121,7 @@ export const DEFAULT_LIMITS: Limits = {
   runMs: 10 * 60_000,
   waitMs: Number.POSITIVE_INFINITY,
   answerSize: 32 * 1024 * 1024,
+  stepsSize: 16 * 1024 * 1024,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
   storeMs: 10_000,

@@ -169,7 +169,8 @@ export class LogWriter {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0) group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
+      if (entries.length === 0 && !group.options?.steps)
+        group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
     if (this.#groups.length === 0 && !this.#writing) this.#over = null;
@@ -177,7 +178,7 @@ export class LogWriter {
   };
 
   /** What of a group is still to be written, now that all before it is; null when that was refused. */
-  #entriesOf({ entries, inDoubt, waiter }: Group): readonly Entry[] | null {
+  #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
     if (inDoubt) return entries as readonly Entry[];
     if (this.#closed) {
       waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
@@ -192,7 +193,8 @@ export class LogWriter {
     const over = this.#over;
     if (!over) return entries;
     const kept = entries.filter(({ record }) => record.runId === undefined || !over.has(record.runId));
-    if (!waiter || kept.length === entries.length) return kept;
+    const late = kept.length < entries.length || options?.steps?.some(({ runId }) => over.has(runId));
+    if (!waiter || !late) return kept;
     waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
     return null;
   }
@@ -232,12 +234,13 @@ export class LogWriter {
     const { term } = this;
     // As nearly all of them are.
     if (!group.options) return activity ? { term, batch, activity } : { term, batch };
-    const { opens, close } = group.options;
+    const { opens, steps, close } = group.options;
     const ends = endsOf(group, entries);
     return {
       term,
       batch,
       ...(opens && { opens }),
+      ...(steps && { steps }),
       ...(ends && { ends }),
       ...(activity && { activity }),
       ...(close && { close }),

@@ -15,6 +15,8 @@ export interface RunSetting {
   readonly waitMs: number;
   /** Longest answer, in characters. */
   readonly answerSize: number;
+  /** Names and results of a run's steps together, in characters. */
+  readonly stepsSize: number;
 }
 
 /** All that a run reaches of its session. */

@@ -16,6 +16,7 @@ export interface SessionEnvironment {
   readonly runMs: number;
   readonly waitMs: number;
   readonly answerSize: number;
+  readonly stepsSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */

@@ -210,10 +210,10 @@ export class SessionRuns {
 
   #port(run: LiveRun, log: LogWriter): RunPort {
     const { id, ref } = this.#session;
-    const { gatewayId, runMs, waitMs, answerSize } = this.#env;
+    const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.#env;
     const session = { id, app: ref.app, epoch: log.ref.epoch };
     return {
-      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize },
+      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
       log,
       questions: this.questions,
       steered: () => this.#takeSteered(run),
@@ -345,7 +345,7 @@ export class SessionRuns {
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
     for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resume(new Resumption(answer, asked));
+    execution.resume(new Resumption(answer, asked, open.steps(runId)));
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
       this.#run(run, log);

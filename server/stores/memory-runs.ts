@@ -1,4 +1,4 @@
-import type { NewRun, RunName, RunRecord } from './store.js';
+import type { LeftRun, NewRun, RunName, RunRecord, StepRecord } from './store.js';
 
 interface KeptRun {
   readonly record: RunRecord;
@@ -14,6 +14,8 @@ export class MemoryRuns {
   readonly #runs = new Map<string, KeptRun>();
   /** Ids by keys. */
   #byKey: Map<string, string> | null = null;
+  /** Of open runs, by run and number. */
+  #steps: Map<string, Map<number, StepRecord>> | null = null;
   #open = 0;
 
   /** How many are kept. */
@@ -26,8 +28,12 @@ export class MemoryRuns {
     return this.#open;
   }
 
-  get open(): readonly RunRecord[] {
-    return [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+  get open(): readonly LeftRun[] {
+    const open = [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+    return open.map((record) => {
+      const steps = this.#steps?.get(record.runId);
+      return steps ? { ...record, steps: [...steps.values()].sort((a, b) => a.number - b.number) } : record;
+    });
   }
 
   get ids(): Iterable<string> {
@@ -43,11 +49,23 @@ export class MemoryRuns {
     this.#byKey.set(key, runId);
   }
 
+  /** Keeps steps of runs that are open. */
+  keep(steps: readonly StepRecord[]): void {
+    for (const step of steps) {
+      const run = this.#runs.get(step.runId);
+      if (!run || !isOpen(run.record)) continue;
+      this.#steps ??= new Map();
+      const kept = this.#steps.get(step.runId) ?? new Map<number, StepRecord>();
+      this.#steps.set(step.runId, kept.set(step.number, step));
+    }
+  }
+
   end(runId: string, result?: RunRecord['result']): void {
     const run = this.#runs.get(runId);
     if (!run || !isOpen(run.record)) return;
     const { request: _, ...record } = run.record;
     this.#runs.set(runId, { record: { ...record, ...(result && { result }) }, endedAt: Date.now() });
+    this.#steps?.delete(runId);
     this.#open -= 1;
   }
 

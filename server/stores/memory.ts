@@ -229,6 +229,7 @@ class MemoryStore implements Store {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
       this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
+    if (options.steps) session.runs.keep(options.steps);
     if (ends) {
       for (const { runId, result } of ends) {
         const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));

@@ -61,6 +61,22 @@ export interface RunRecord {
   readonly result?: RunResult;
 }
 
+/** A durable step of a run. Kept beside the log: it has no place in it, and no reader of a session sees it. */
+export interface StepRecord {
+  readonly runId: string;
+  /** Its number in its run, from 1. */
+  readonly number: number;
+  readonly name: string;
+  /** JSON: how it ended. Absent while it has only begun. */
+  readonly outcome?: string;
+}
+
+/** A run that a former writer left open. */
+export interface LeftRun extends RunRecord {
+  /** In the order of their numbers. Absent where there are none. */
+  readonly steps?: readonly StepRecord[];
+}
+
 /** What a session is doing, as its writer last stored it. */
 export interface Activity {
   readonly status: SessionStatus;
@@ -132,7 +148,7 @@ export type Acquired =
       readonly record: SessionRecord;
       readonly head: LogHead;
       /** The runs that a former writer left open, in the order of their acceptance. */
-      readonly openRuns: readonly RunRecord[];
+      readonly openRuns: readonly LeftRun[];
       readonly created: boolean;
     }
   | { readonly kind: 'absent' }
@@ -166,6 +182,11 @@ export interface AppendOptions {
   readonly opens?: NewRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
+  /**
+   * Steps that begin or end with this batch, which may have no events: one of the same number is replaced. Kept until their run ends,
+   * like it, under `durability: 'process'` through the loss of power; of a run that is not open nothing is kept.
+   */
+  readonly steps?: readonly StepRecord[];
   /** What the session is doing from this batch on; absent where that has not changed. */
   readonly activity?: Activity;
   /** Marks the session closed with this batch. */

@@ -37,8 +37,8 @@ export interface SqliteStoreOptions {
   /** The database file; it and its directory are made where there is none. */
   readonly path: string;
   /**
-   * What the loss of power may cost. `normal`: the last deltas of runs that were under way; accepted messages, answers of people
-   * and ends of runs are kept. `full`: nothing that was acknowledged. The end of the process costs nothing with either.
+   * What the loss of power may cost. `normal`: the last deltas of runs that were under way; accepted messages, answers of people,
+   * steps and ends of runs are kept. `full`: nothing that was acknowledged. The end of the process costs nothing with either.
    *
    * @default 'normal'
    */
