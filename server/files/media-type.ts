@@ -32,8 +32,11 @@ function baseOf(type: string | undefined): string | undefined {
   return type?.replace(/;.*$/s, '').trim();
 }
 
+/** Control characters that texts have: tab, line ends, form feed, escape. */
+const IN_TEXTS = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
+
 function isText(head: Uint8Array): boolean {
-  if (head.includes(0)) return false;
+  if (head.some((byte) => byte < 0x20 && !IN_TEXTS.has(byte))) return false;
   if (isUtf8(head)) return true;
   // The head may end within a character.
   return [1, 2, 3].some((cut) => head.length >= HEAD_BYTES && isUtf8(head.subarray(0, -cut)));
