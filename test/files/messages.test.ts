@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { createInProcessTransport, defineApp, type GatewayConfig, memoryFiles } from '../../server/index.js';
+import {
+  createInProcessTransport,
+  defineApp,
+  type GatewayConfig,
+  memoryFiles,
+  type PluginContext,
+} from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { connectClient, failure } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
@@ -107,7 +113,7 @@ describe('a message that names a file', () => {
     const { fileId } = await uploaded(url, new Uint8Array(101).fill(65));
     const { body } = await send(url, [{ type: 'file', mediaType: 'a/b', fileId }]);
     expect(body.stopReason).to.equal('error');
-    expect(body.message.error.code).to.equal('PAYLOAD_TOO_LARGE');
+    expect(body.error.code).to.equal('PAYLOAD_TOO_LARGE');
   });
 });
 
@@ -154,7 +160,7 @@ describe('a file of another scope', () => {
     // By the app.
     const asked = await send(url, fileId, 'bob');
     expect(asked.body.stopReason).to.equal('error');
-    expect(asked.body.message.error.code).to.equal('FILE_NOT_FOUND');
+    expect(asked.body.error.code).to.equal('FILE_NOT_FOUND');
     expect((await send(url, fileId)).body.stopReason).to.equal('end');
   });
 
@@ -204,7 +210,16 @@ describe('a file that a session names', () => {
       await send(url, image(kept.fileId), 'alice', { sessionId: 'two' });
       await gone(url, unnamed.fileId);
       expect(await statusOf(url, kept.fileId)).to.equal(200);
-      const discard = (id: string) => gateway.session(id, { user: { id: 'alice' } }).discard!();
+      let context!: PluginContext;
+      gateway.use({
+        name: 'test',
+        setup: (given) => {
+          context = given;
+        },
+      });
+      const scope = JSON.stringify([null, 'alice']);
+      const alice = { user: { id: 'alice' }, scope, userKey: scope };
+      const discard = (id: string) => context.session(id, alice).discard();
       await discard('one');
       const marker = await uploaded(url, 'a sweep later');
       await gone(url, marker.fileId);

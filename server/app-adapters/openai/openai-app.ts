@@ -4,6 +4,7 @@ import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
+import { withFiles } from '../inline-files.js';
 import { offeredTools } from '../offered-tools.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { Completion, type CompletionChunk } from './completion.js';
@@ -94,14 +95,14 @@ async function* converse(
     : [];
   const conversation: Parameters<typeof toChatMessages>[0][number][] = [
     ...opening,
-    ...turn.history,
-    turn.message,
+    ...(await withFiles(turn, [...turn.history, turn.message])),
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
   const makeCalls = async (said: readonly ContentBlock[], calls: readonly ToolUseBlock[]): Promise<void> => {
     const results = await Promise.all(calls.map((call) => makeCall(turn, call)));
-    conversation.push({ role: 'assistant', content: [...said, ...results] }, ...turn.steered());
+    const steering = await withFiles(turn, turn.steered());
+    conversation.push({ role: 'assistant', content: [...said, ...results] }, ...steering);
     for (const callId of said.flatMap(callIdOf)) taken.add(callId);
   };
   if (turn.resumed) {
