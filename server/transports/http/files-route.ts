@@ -66,7 +66,9 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   const body = parsed ?? (request.readableEnded ? (request as { body?: unknown }).body : undefined);
   if (Buffer.isBuffer(body)) return yield body;
-  if (request.readableEnded && bringsBody(request)) throw alreadyRead();
+  if (typeof body === 'string') return yield Buffer.from(body);
+  const announced = Number(request.headers['content-length'] ?? 0) > 0 || bringsBody(request);
+  if (request.readableEnded && announced) throw alreadyRead();
   if (request.destroyed && !request.readableEnded) throw cutOff();
   let received = 0;
   const stall = new Stall(() => received);
