@@ -71,22 +71,22 @@ async function* bytesOf(
   if (request.readableEnded && announced) throw alreadyRead();
   if (request.destroyed && !request.readableEnded) throw cutOff();
   let received = 0;
-  const stall = new Stall(() => received);
+  const sender = { sent: () => received };
+  let stall: Stall | null = new Stall(sender);
   const item: Ticking = {
     tick: (now) => {
-      if (stall.isOver(now, env.limits.slowClientMs)) request.destroy();
+      if (stall?.isOver(now, env.limits.slowClientMs)) request.destroy();
     },
   };
   env.ticker.add(item);
   try {
-    stall.begin();
     // A refusal is answered: the connection must outlive the loop.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       received += (chunk as Buffer).byteLength;
       // While the disk is slow nothing is asked of the client.
-      stall.end();
+      stall = null;
       yield chunk as Buffer;
-      stall.begin();
+      stall = new Stall(sender);
     }
   } catch (error) {
     throw isGatewayError(error) ? error : cutOff();
@@ -144,10 +144,11 @@ async function write(
   response: ServerResponse,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const stall = new Stall(() => sentBytes(response.socket));
+  const reader = { sent: () => sentBytes(response.socket) };
+  let stall: Stall | null = null;
   const item: Ticking = {
     tick: (now) => {
-      if (stall.isOver(now, env.limits.slowClientMs)) response.destroy();
+      if (stall?.isOver(now, env.limits.slowClientMs)) response.destroy();
     },
   };
   env.ticker.add(item);
@@ -158,9 +159,9 @@ async function write(
     for await (const chunk of bytes) {
       if (response.closed) return;
       if (response.write(chunk)) continue;
-      stall.begin();
+      stall = new Stall(reader);
       await once(response, 'drain', { signal: gone.signal }).catch(() => {});
-      stall.end();
+      stall = null;
     }
   } catch (error) {
     // The head has promised more than there will be: only the end of the connection says so.
