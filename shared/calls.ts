@@ -47,5 +47,8 @@ export function isExtraRoute({ http, path }: OperationRoute): boolean {
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';
 
+/** The route that files are uploaded to; each is read below it, by its id. */
+export const FILES_PATH = '/files';
+
 /** The path of WebSockets, below the mount. */
 export const WEBSOCKET_PATH = '/ws';

@@ -9,8 +9,8 @@ import type { HttpOptions } from './http-options.js';
 export interface HttpRequest {
   /** With its query. */
   readonly path: string;
-  /** JSON to POST; without it the request is a GET. */
-  readonly body?: string | undefined;
+  /** What to POST, JSON unless the headers say otherwise; without it the request is a GET. */
+  readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }

@@ -13,6 +13,7 @@ import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool } from '../../shared/operation-types.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
 /** What an app may yield besides strings. */
@@ -188,6 +189,13 @@ export interface Turn<
     value: PayloadAt<PayloadTypes<Data>, Name>,
     options?: { readonly id?: string },
   ): string;
+  /**
+   * A file that was uploaded by the session's user, such as an image block of `message` names with its `fileId`; of a session that is
+   * shared, by anybody who shares it.
+   *
+   * @throws GatewayError `FILE_NOT_FOUND`
+   */
+  file(fileId: string): Promise<StoredFile>;
   /** Merges metadata into the answer's. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /** Logs a custom event: delivered and replayed, but not part of the answer. */

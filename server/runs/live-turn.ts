@@ -81,6 +81,8 @@ export class LiveTurn implements Turn {
     return id;
   };
 
+  readonly file: Turn['file'] = (fileId) => this.#handed('file', this.#scope.port.file(fileId));
+
   readonly annotate: Turn['annotate'] = (metadata) => {
     if (!this.#scope.ended) this.#scope.answer.annotate(metadata);
   };

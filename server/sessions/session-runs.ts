@@ -216,6 +216,7 @@ export class SessionRuns {
       setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
       log,
       questions: this.questions,
+      file: (fileId) => this.#env.files.open(ref.scope, fileId),
       steered: () => this.#takeSteered(run),
       publish: (channel, type, payload) => this.#session.publisher.publish(channel, type, payload, run.id),
       emit: (name, payload) => this.#session.publisher.emit(name, payload, run.id),

@@ -3,6 +3,7 @@ import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { FileStore } from './files/file-store.js';
 
 /** A session's stored identity. */
 export interface SessionRef {
@@ -263,6 +264,8 @@ export function firstCheckpoint(tip: string | null): Checkpoint {
 export interface Store {
   /** What survives: nothing, the end of the process, or the loss of power. */
   readonly durability: 'memory' | 'process' | 'disk';
+  /** Where files are kept by a gateway that was given this store and no other place for them. @default memory */
+  readonly files?: FileStore;
   open(): MaybePromise<void>;
   close(): MaybePromise<void>;
 

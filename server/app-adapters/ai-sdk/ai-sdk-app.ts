@@ -11,6 +11,7 @@ import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../..
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
+import { withFiles } from '../inline-files.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { answerApprovals } from './approvals.js';
 import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
@@ -136,7 +137,8 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
     usage: turn.usage,
   });
   const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
-  let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
+  const conversation = await withFiles(turn, [...turn.history, turn.message]);
+  let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
     const answered = yield* say(reader, () => given.start(turn, messages, aiTools, durable));
     const approvals = reader.takeApprovals();

@@ -4,6 +4,7 @@ import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
+import { withFiles } from '../inline-files.js';
 import { offeredTools } from '../offered-tools.js';
 import { once } from '../once.js';
 import { Asking } from './asking.js';
@@ -93,8 +94,7 @@ async function* converse(
     : [];
   const conversation: Parameters<typeof toChatMessages>[0][number][] = [
     ...opening,
-    ...turn.history,
-    turn.message,
+    ...(await withFiles(turn, [...turn.history, turn.message])),
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
@@ -116,7 +116,8 @@ async function* converse(
     const results = await Promise.all(
       calls.map((call) => perform(`tool ${call.name}`, () => makeCall(turn, call))),
     );
-    const steered = await perform('steered', () => turn.steered());
+    // The step keeps what was said, not the bytes of files that it names.
+    const steered = await withFiles(turn, await perform('steered', () => turn.steered()));
     conversation.push({ role: 'assistant', content: [...said, ...calls, ...results] }, ...steered);
     for (const { callId } of calls) taken.add(callId);
     settings = withoutForcedCall(settings);

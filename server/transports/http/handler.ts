@@ -20,12 +20,13 @@ import { sendError, sendFallback, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
+import { FILE_ANSWER_HEADERS, FILE_REQUEST_HEADERS, fileRoute, uploadRoute } from './files-route.js';
 import { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { endConnection, levelHttp2 } from './http2.js';
 import { invokeRoute } from './invoke-route.js';
 import type { PluginRoute } from './plugin-route.js';
-import { type Destination, type Route, routeOf, routeTable } from './routes.js';
+import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 import { readerKey } from './unread.js';
 
@@ -46,7 +47,7 @@ export class HttpHandler {
   handle(request: IncomingMessage, response: ServerResponse, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
     if (!target) return false;
-    const route = this.#routes.get(target.path);
+    const route = findRoute(this.#routes, target.path);
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
       this.#finish(response, this.#plugin(request, response, { target, plugin, options }), plugin);
@@ -134,14 +135,16 @@ export class HttpHandler {
       target,
       route,
       options,
-    }: { readonly target: Target; readonly route: Route; readonly options: OperationOptions },
+    }: { readonly target: Target; readonly route: FoundRoute; readonly options: OperationOptions },
   ): Promise<string | undefined> {
     const env = this.#env;
     levelHttp2(request, response);
     env.gate.enter(request, response);
     const origin = checkOrigin(request, env.origin, originAllowedByHost(request, response));
-    allowOrigin(response, origin);
-    if (isPreflight(request)) return void answerPreflight(response, [route.http]);
+    const isFile = route.to === 'file';
+    allowOrigin(response, origin, isFile ? FILE_ANSWER_HEADERS : undefined);
+    if (isPreflight(request))
+      return void answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     const head = route.http === 'GET' && route.to !== 'events';
     if (!options.params) checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
@@ -161,7 +164,11 @@ export class HttpHandler {
     const reader = readerKey(identity, env.addressOf(request));
     env.unread.admit(reader);
     const caller = new HttpCall(request, response, identity);
-    if (route.http === 'GET') {
+    if (route.to === 'upload')
+      await uploadRoute(env, request, response, { caller, query: target.query, parsed: options.body });
+    else if (route.to === 'file')
+      await fileRoute(env, request, response, { caller, fileId: route.fileId ?? '' });
+    else if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
       this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
     } else {
