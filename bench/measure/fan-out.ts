@@ -24,8 +24,14 @@ export async function measureFanOut(peer: string, fanOut: FanOut, settings: Sett
     const scripts = Array.from({ length: subscribers }, (_, n) => server.script(door, `s${n % sessions}`, n));
     load = await Load.connect(server, door, scripts);
     const { heap } = await server.tell({ do: 'memory' });
-    // The first events begin runs and compile code.
-    await server.tell({ do: 'flood', ms: Math.min(300, settings.ms), sessions, perTurn });
+    // The first events begin the runs of all sessions, and have code compiled.
+    await server.tell({
+      do: 'flood',
+      ms: Math.min(300, settings.ms),
+      sessions,
+      perTurn,
+      atLeast: sessions * 8,
+    });
     await settled(load);
     await load.zero();
     const { emitted, startedAt } = await server.tell({ do: 'flood', ms: settings.ms, sessions, perTurn });

@@ -1,6 +1,14 @@
+export interface Flood {
+  readonly do: 'flood';
+  readonly ms: number;
+  readonly sessions: number;
+  readonly perTurn: number;
+  readonly atLeast?: number;
+}
+
 /** What a peer's process is told, one at a time. */
 export type ServerCommand =
-  | { readonly do: 'flood'; readonly ms: number; readonly sessions: number; readonly perTurn: number }
+  | Flood
   /** Counts CPU from now on; `flood` does too. */
   | { readonly do: 'zeroCpu' }
   | { readonly do: 'cpu' }

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { createDelta, nowMicros } from './application.js';
-import type { ServerAnswers, ServerCommand } from './commands.js';
+import type { Flood, ServerAnswers, ServerCommand } from './commands.js';
 import { loadPeer, parsePeer } from './index.js';
 
 // The process of one peer: it serves, and produces events when it is told to.
@@ -19,8 +19,8 @@ const peer = await loadPeer(name);
 const served = await peer.start({ port: Number(port), socketPath, variant: parsePeer(name).variant });
 let cpu = process.cpuUsage();
 
-/** Produces events as fast as the sockets take them, some in each turn of the event loop. */
-function flood(ms: number, sessions: number, perTurn: number): Promise<ServerAnswers['flood']> {
+/** Produces events as fast as the sockets take them, some in each turn of the event loop, for some time and so many at least. */
+function flood({ ms, sessions, perTurn, atLeast = 0 }: Flood): Promise<ServerAnswers['flood']> {
   const open = [...sockets];
   const startedAt = nowMicros();
   const end = performance.now() + ms;
@@ -34,7 +34,7 @@ function flood(ms: number, sessions: number, perTurn: number): Promise<ServerAns
   };
   return new Promise((resolve) => {
     const turn = (): void => {
-      if (performance.now() >= end) return resolve({ emitted, startedAt });
+      if (performance.now() >= end && emitted >= atLeast) return resolve({ emitted, startedAt });
       if (isBlocked()) return void setTimeout(turn, 1);
       for (let n = 0; n < perTurn; n++) served.emit!(`s${emitted++ % sessions}`, createDelta());
       setImmediate(turn);
@@ -56,7 +56,7 @@ async function memory(): Promise<ServerAnswers['memory']> {
 async function answer(command: ServerCommand): Promise<unknown> {
   switch (command.do) {
     case 'flood':
-      return flood(command.ms, command.sessions, command.perTurn);
+      return flood(command);
     case 'zeroCpu':
       cpu = process.cpuUsage();
       return {};

@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { BUILT, BUILT_PACKAGE } from './paths.js';
 
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
+const SOCKET = 'gateway.sock';
 
 export interface RigOptions {
   /** Folder of the compiled package that the peer `other` runs. */
@@ -25,27 +27,28 @@ export class Server {
   readonly #peer: Peer;
   readonly #child: Child;
   readonly #port: number;
-  readonly #socketPath: string;
+  readonly #folder: string;
 
   static async start(name: string, { against, profiles }: RigOptions): Promise<Server> {
     const peer = await loadPeer(name);
     const port = await freePort();
-    const socketPath = join(tmpdir(), `gateway-bench-${port}.sock`);
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+    const socketPath = join(folder, SOCKET);
     const child = await Child.start(name, join(BUILT, 'peers/main.mjs'), {
       core: SERVER_CORE,
       flags: ['--expose-gc', ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [])],
       args: [name, String(port), socketPath],
       env: { PACKAGE: parsePeer(name).peer === 'other' ? against! : BUILT_PACKAGE },
     });
-    return new Server(name, peer, child, port, socketPath);
+    return new Server(name, peer, child, port, folder);
   }
 
-  private constructor(name: string, peer: Peer, child: Child, port: number, socketPath: string) {
+  private constructor(name: string, peer: Peer, child: Child, port: number, folder: string) {
     this.name = name;
     this.#peer = peer;
     this.#child = child;
     this.#port = port;
-    this.#socketPath = socketPath;
+    this.#folder = folder;
   }
 
   tell<D extends ServerCommand['do']>(
@@ -62,11 +65,12 @@ export class Server {
   }
 
   target(door: Door): Target {
-    return door === 'unix' ? { path: this.#socketPath } : { port: this.#port };
+    return door === 'unix' ? { path: join(this.#folder, SOCKET) } : { port: this.#port };
   }
 
-  stop(): Promise<void> {
-    return this.#child.stop({ do: 'exit' });
+  async stop(): Promise<void> {
+    await this.#child.stop({ do: 'exit' });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
