@@ -30,7 +30,7 @@ const program = new Command('npm run bench --')
     'main',
   ])
   .option('--rounds <count>', 'rounds, of which every second one goes through the peers backwards', Number, 3)
-  .option('--ms <time>', 'how long events are produced in one round', Number, 400)
+  .option('--ms <time>', "time of the server's processor that is used in one round", Number, 400)
   .option('--peers <names>', 'only these rows', list)
   .option(
     '--against <folder>',

@@ -15,9 +15,7 @@ const CONNECTING = 64;
  * produced. What a client does with an event is left out on purpose, so that one process can ask for more than a server can give.
  */
 export class Generator implements ConnectionListener {
-  #connections: Connection[] = [];
-  #scripts: readonly Script[] = [];
-  #target: Target = { port: 0 };
+  readonly #connections: Connection[] = [];
   #onReady: () => void = () => {};
   #onProgress: () => void = () => {};
   readonly #event = new Latencies();
@@ -41,8 +39,6 @@ export class Generator implements ConnectionListener {
   #turn = 0;
 
   async connect(scripts: readonly Script[], target: Target): Promise<{ ready: number }> {
-    this.#scripts = scripts;
-    this.#target = target;
     let settled = 0;
     await new Promise<void>((resolve) => {
       const open = (): void => {
@@ -103,10 +99,9 @@ export class Generator implements ConnectionListener {
     }, 5);
   }
 
-  /** Replaces a client by one that connects anew. */
-  reconnect(n: number): void {
-    this.#connections[n]!.destroy();
-    this.#connections[n] = new Connection(this.#scripts[n]!, this.#target, this);
+  destroy(): void {
+    clearInterval(this.#rate);
+    for (const connection of this.#connections) connection.destroy();
   }
 
   get counts(): Counts {

@@ -18,7 +18,7 @@ export interface Sample {
 }
 
 export interface Settings extends RigOptions {
-  /** How long events are produced in one round. */
+  /** Time of the server's processor for which events are produced in one round; about half as much is used before that. */
   readonly ms: number;
 }
 

@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type * as Package from '../../server/index.js';
 import type * as Sqlite from '../../server/stores/sqlite/index.js';
 import { httpGet, httpPost, wsFrame, wsUpgrade } from '../load/wire.js';
-import { CALL, createDelta, createTask, type Delta, reply, TOKEN, taskSchema } from './application.js';
+import { CALL, createDelta, createTask, reply, TOKEN, taskSchema } from './application.js';
 import type { Peer, Served } from './peer.js';
+import { Pipe } from './pipe.js';
 
 const hello = JSON.stringify({ type: 'connect', protocol: { min: 1, max: 1 }, token: TOKEN });
 const subscribe = (session: string): string =>
@@ -15,31 +16,22 @@ const subscribe = (session: string): string =>
 /** An application's run of this message yields what is emitted to its session. */
 const EMITTED = 'emitted';
 
-/** What is emitted to one session, for its run to yield. */
-class Pipe {
-  #events: object[] = [];
-  #wake: (() => void) | undefined;
-
-  push(event: object): void {
-    this.#events.push(event);
-    this.#wake?.();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Delta, void, undefined> {
-    for (;;) {
-      const events = this.#events;
-      this.#events = [];
-      yield* events as Delta[];
-      if (this.#events.length === 0)
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-    }
-  }
+/** Modules of this package. */
+export interface Modules {
+  server(): Promise<typeof Package>;
+  sqlite(): Promise<typeof Sqlite>;
 }
 
-/** This package as it is built, in the folder that PACKAGE names; `sqlite` with that store, `unbounded` without retention. */
-export const gateway: Peer = {
+const load = (path: string) => import(pathToFileURL(join(process.env.PACKAGE!, path)).href);
+
+/** This package as it is built, in the folder that PACKAGE names. */
+const built: Modules = {
+  server: () => load('server/index.js'),
+  sqlite: () => load('server/stores/sqlite/index.js'),
+};
+
+/** A gateway; its variants are `sqlite` with that store, and `unbounded` without retention. */
+export const createPeer = (modules: Modules): Peer => ({
   doors: {
     sse: (session) => ({ stages: [[httpGet(`/events?sessionId=${session}`), 'connected']] }),
     ws: (session) => ({
@@ -68,8 +60,7 @@ export const gateway: Peer = {
   },
 
   async start({ port, socketPath, variant }) {
-    const load = (path: string) => import(pathToFileURL(join(process.env.PACKAGE!, path)).href);
-    const { createGateway, defineApp, method } = (await load('server/index.js')) as typeof Package;
+    const { createGateway, defineApp, method } = await modules.server();
     const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
     const pipes = new Map<string, Pipe>();
     const app = defineApp({
@@ -77,7 +68,7 @@ export const gateway: Peer = {
     });
     let store: Package.Store | undefined;
     if (variant === 'sqlite') {
-      const { sqliteStore } = (await load('server/stores/sqlite/index.js')) as typeof Sqlite;
+      const { sqliteStore } = await modules.sqlite();
       store = sqliteStore({ path: join(folder, 'gateway.db') });
     }
     const created = createGateway({
@@ -95,7 +86,9 @@ export const gateway: Peer = {
     await created.start();
     return serve(created, pipes, () => rmSync(folder, { recursive: true, force: true }));
   },
-};
+});
+
+export const gateway = createPeer(built);
 
 /** One user asks for more than many do, so what bounds a user is off; what bounds a session is as it is by default. */
 function unlimited(variant: string): Partial<Package.Limits> {

@@ -1,3 +1,5 @@
+import type { Delta } from './application.js';
+
 /** How one client connects and asks, as bytes, each character being one. */
 export interface Script {
   /** What is sent when it connects, and the text that is waited for then. */
@@ -36,7 +38,7 @@ export interface StartOptions {
 /** What a server that runs can be told in its own process. */
 export interface Served {
   /** Has the application produce an event of a session. */
-  emit?(session: string, event: object): void;
+  emit?(session: string, event: Delta): void;
   /** Stores so many events in session `s0`. */
   store?(events: number): Promise<void> | void;
   /** Makes so many sessions that nobody looks at. */
