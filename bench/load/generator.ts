@@ -7,6 +7,8 @@ import { Latencies } from './latencies.js';
 const MARKER_BYTE = MARKER.charCodeAt(0);
 const END_BYTE = END.charCodeAt(0);
 const DIGITS = 16;
+/** What stands before the digits of an event: those of a repeated answer are as old as it is, and are not timed. */
+const BEFORE_DIGITS = Buffer.from('delta":"');
 /** Handshakes at the same time: fewer than a server keeps waiting to be accepted. */
 const CONNECTING = 64;
 
@@ -155,16 +157,18 @@ export class Generator implements ConnectionListener {
     bytes[to] = MARKER_BYTE;
     for (let at = bytes.indexOf(MARKER_BYTE, from); at < to; at = bytes.indexOf(MARKER_BYTE, at + 1)) {
       this.#events += 1;
-      // Digits that came with an earlier read are not kept for: that event is counted and not timed.
-      if (this.#timed && at - DIGITS >= from) this.#addLatency(bytes, at, now);
+      if (this.#timed) this.#addLatency(bytes, from, at, now);
     }
   }
 
-  #addLatency(bytes: Buffer, marker: number, now: number): void {
+  /** Times an event that was read as a whole; one that came in two pieces is only counted. */
+  #addLatency(bytes: Buffer, from: number, marker: number, now: number): void {
+    let before = marker - DIGITS - BEFORE_DIGITS.length;
+    if (before < from) return;
+    for (const byte of BEFORE_DIGITS) if (bytes[before++] !== byte) return;
     let producedAt = 0;
     for (let at = marker - DIGITS; at < marker; at++) producedAt = producedAt * 10 + bytes[at]! - 48;
-    const latency = now - producedAt;
-    if (latency >= 0 && latency < 60_000_000) this.#event.add(latency);
+    this.#event.add(now - producedAt);
   }
 
   #readAnswer(connection: Connection, bytes: Buffer, from: number, to: number): void {

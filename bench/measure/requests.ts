@@ -22,9 +22,10 @@ export async function measureInvoke(
     const load = await Load.connect(server, door, scripts);
     const answers = door === 'invokeWs' ? 'marked' : 'http';
     return finishing(load, async () => {
-      // As many as fit into the time, by what the first ones took.
-      const first = await load.requests(clients * 60, answers);
-      const total = Math.round((settings.ms * 1000 * clients * 60) / Math.max(1, first.micros));
+      await load.requests(clients * 60, answers);
+      // As many as fit into the time, by what the ones before take.
+      const { cpu = 1 } = await closedLoop(server, load, clients * 60, answers);
+      const total = Math.round((settings.ms * 1000) / cpu);
       return closedLoop(server, load, Math.max(clients, total), answers);
     });
   });
@@ -75,7 +76,7 @@ async function closedLoop(
   const counts = await load.requests(total, answers);
   const { micros: cpu } = await server.tell({ do: 'cpu' });
   const { requests, refused, events, micros } = counts;
-  const lostEvents = eventsEach > 0 ? Math.abs(total * eventsEach - events) : 0;
+  const lostEvents = eventsEach > 0 ? Math.abs(total * eventsEach * server.saysDeltas - events) : 0;
   return {
     value: (requests / micros) * 1e6,
     cpu: cpu / requests,
@@ -84,7 +85,7 @@ async function closedLoop(
     more:
       eventsEach > 0
         ? {
-            'µs/event': cpu / events,
+            'µs/event': cpu / (total * eventsEach),
             ...millis('first event', counts.firstLatency),
             ...millis('event', counts.eventLatency),
           }

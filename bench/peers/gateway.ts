@@ -32,6 +32,8 @@ const built: Modules = {
 
 /** A gateway; its variants are `sqlite` with that store, and `unbounded` without retention. */
 export const createPeer = (modules: Modules): Peer => ({
+  // `message_end` has the whole message.
+  saysDeltas: 2,
   doors: {
     sse: (session) => ({ stages: [[httpGet(`/events?sessionId=${session}`), 'connected']] }),
     ws: (session) => ({

@@ -50,5 +50,7 @@ export interface Served {
 
 export interface Peer {
   readonly doors: Doors;
+  /** How often the answer of a send says each delta: once, unless its end repeats the whole answer. */
+  readonly saysDeltas?: number;
   start(options: StartOptions): Promise<Served>;
 }

@@ -64,6 +64,10 @@ export class Server {
     return make(...args);
   }
 
+  get saysDeltas(): number {
+    return this.#peer.saysDeltas ?? 1;
+  }
+
   target(door: Door): Target {
     return door === 'unix' ? { path: join(this.#folder, SOCKET) } : { port: this.#port };
   }

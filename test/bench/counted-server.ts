@@ -16,7 +16,8 @@ export type CountCommand =
   | { readonly do: 'emitBase'; readonly turns: number; readonly perTurn: number; readonly sessions: number }
   | { readonly do: 'replyBase'; readonly message: string };
 
-const [port = '', socketPath = '', variant = ''] = process.argv.slice(2);
+const [port = '', socketPath = '', variant = '', what = ''] = process.argv.slice(2);
+const countsAllocations = what === 'allocations';
 const counter = new Counter();
 const peer = createPeer({
   server: () => import('../../server/index.js'),
@@ -78,12 +79,12 @@ async function answer(command: CountCommand): Promise<object> {
       globalThis.gc!();
       lateness = 0;
       heapBefore = getHeapStatistics().used_heap_size;
-      counter.start();
+      counter.start(!countsAllocations);
       return {};
     case 'stop': {
       const made = counter.stop();
       const { used_heap_size: heap } = getHeapStatistics();
-      return { ...made, lateness, bytes: heap - heapBefore };
+      return { ...made, lateness, allocated: heap - heapBefore };
     }
   }
 }
