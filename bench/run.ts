@@ -68,7 +68,9 @@ function wantedKeys(): string[] {
   for (const pattern of wanted)
     if (!Object.keys(KEYS).some((name) => matches(name, pattern)))
       program.error(`No key is called ${pattern}`);
-  return Object.keys(KEYS).filter((name) => wanted.some((pattern) => matches(name, pattern)));
+  return Object.keys(KEYS).filter(
+    (name) => wanted.some((pattern) => matches(name, pattern)) && contendersOf(KEYS[name]!).length > 0,
+  );
 }
 
 function contendersOf({ contenders }: Key): Contender[] {
@@ -111,8 +113,7 @@ async function measure(name: string, key: Key): Promise<Row[]> {
 
 const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.version}`;
 
-async function compare(): Promise<void> {
-  const names = wantedKeys();
+async function compare(names: readonly string[]): Promise<void> {
   const rowsOf: Record<string, Row[]> = {};
   const summariesOf: Record<string, Summary[]> = {};
   installPeers(names.flatMap((name) => contendersOf(KEYS[name]!).map(({ peer }) => peer)));
@@ -160,7 +161,8 @@ async function soakFor(seconds: number): Promise<void> {
   if (lost > 0) process.exitCode = 1;
 }
 
+const names = wantedKeys();
 await buildAll();
 if (options.soak) await soakFor(options.soak);
-else await compare();
+else await compare(names);
 process.exit();

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BENCH, ROOT } from '../rig/paths.js';
-import type { Sample } from './sample.js';
+import type { Sample, Settings } from './sample.js';
 
 /** What lies on the disk when a package is installed with all that it depends on, in KiB. */
-export async function measureInstalled(name: string): Promise<Sample> {
+export async function measureInstalled(name: string, { against }: Settings): Promise<Sample> {
+  const ours = name === 'gateway' ? ROOT : name === 'other' ? dirname(against!) : undefined;
   const seen = new Set<string>();
   let bytes = 0;
   const add = (folder: string): void => {
@@ -18,11 +19,11 @@ export async function measureInstalled(name: string): Promise<Sample> {
     const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     for (const dependency of Object.keys(dependencies)) add(find(dependency, folder));
   };
-  if (name === 'gateway') {
-    bytes += packedSize();
-    addDependencies(ROOT);
+  if (ours) {
+    bytes += packedSize(ours);
+    addDependencies(ours);
   } else add(find(name, BENCH));
-  return { value: bytes / 1024, more: { packages: seen.size + (name === 'gateway' ? 1 : 0) } };
+  return { value: bytes / 1024, more: { packages: seen.size + (ours ? 1 : 0) } };
 }
 
 /** Where Node finds a package for the files of a folder. */
@@ -43,9 +44,10 @@ function sizeOf(folder: string): number {
   }, 0);
 }
 
-function packedSize(): number {
+/** Builds the package, as it is built when it is packed. */
+function packedSize(folder: string): number {
   const said = execFileSync('npm', ['pack', '--dry-run', '--json', '--loglevel=error'], {
-    cwd: ROOT,
+    cwd: folder,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });

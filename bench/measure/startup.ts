@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { BENCH, BUILT_PACKAGE } from '../rig/paths.js';
-import type { Sample } from './sample.js';
+import type { Sample, Settings } from './sample.js';
 
 /** Programs that serve on `port()` and then say under which path they answer. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -41,14 +41,16 @@ const ANSWERED = `
   });`;
 
 /** From the start of a process to its first answer, Node's own start included. */
-export async function measureStartup(peer: string): Promise<Sample> {
+export async function measureStartup(peer: string, { against }: Settings): Promise<Sample> {
+  const isOther = peer === 'other';
+  const folder = isOther ? against! : BUILT_PACKAGE;
   const said = execFileSync(
     process.execPath,
-    ['--input-type=module', '--eval', `${ANSWERED}${PROGRAMS[peer]}`],
+    ['--input-type=module', '--eval', `${ANSWERED}${PROGRAMS[isOther ? 'gateway' : peer]}`],
     {
       cwd: BENCH,
       encoding: 'utf8',
-      env: { ...process.env, PACKAGE: pathToFileURL(`${BUILT_PACKAGE}/server/index.js`).href },
+      env: { ...process.env, PACKAGE: pathToFileURL(`${folder}/server/index.js`).href },
     },
   );
   const { ms, cpu, rss, status } = JSON.parse(said);
