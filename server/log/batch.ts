@@ -24,6 +24,8 @@ export class LogBatch {
   readonly events: readonly StoredEvent[];
   readonly first: number;
   readonly last: number;
+  /** Size of the events, in characters. */
+  readonly chars: number;
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
   /** What readers have to know of the answer that is being written to be given the shared payload; undefined for nothing. */
@@ -43,11 +45,13 @@ export class LogBatch {
     this.first = events[0]!.seq;
     this.last = events.at(-1)!.seq;
     this.#before = before;
+    let chars = 0;
     let { runId } = events[0]!;
     let needs: Answering | undefined;
     let tells: Answering | null | undefined;
     // One pass: most batches are one delta.
     for (const event of events) {
+      chars += event.body.length;
       if (event.runId !== runId) runId = undefined;
       if (!namesAnswer(event)) continue;
       if (tells === undefined && before?.has(event)) {
@@ -55,6 +59,7 @@ export class LogBatch {
         tells = before;
       } else tells = answeringAfter(event, tells === undefined ? before : tells);
     }
+    this.chars = chars;
     this.runId = runId;
     this.needs = needs;
     this.tells = tells;

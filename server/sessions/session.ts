@@ -5,6 +5,8 @@ import { within } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
+import type { LogBatch } from '../log/batch.js';
+import type { LogListener } from '../log/log-options.js';
 import { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
 import { openLastLog, openNextLog, openPastLog } from '../log/past-log.js';
@@ -26,7 +28,7 @@ const RETAKE_MS = { first: 1000, longest: 30_000 };
  * One live session: what is seen of its log here, its writer and its runs while it is held here, and who follows it. Outlives a close:
  * the next send begins a new log.
  */
-export class Session implements Subscribable {
+export class Session implements Subscribable, LogListener {
   readonly ref: SessionRef;
   readonly id: string;
   readonly runs: SessionRuns;
@@ -276,11 +278,7 @@ export class Session implements Subscribable {
     const opened = LogWriter.open(this.#env.store, view, term, {
       retention: this.#env.retention,
       now: this.#env.now,
-      listener: {
-        committed: (batch) => this.viewers.wake(batch),
-        broken: (error) => this.#lose(term, error),
-        unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
-      },
+      listener: this,
     });
     return andThen(opened, (writer) => {
       this.writer = writer;
@@ -297,6 +295,18 @@ export class Session implements Subscribable {
       this.viewers.wake();
       return writer;
     });
+  }
+
+  committed(batch: LogBatch): void {
+    this.viewers.wake(batch);
+  }
+
+  broken(term: number, error: unknown): void {
+    this.#lose(term, error);
+  }
+
+  unavailable(error: unknown): void {
+    this.#env.report(error, `the store cannot write session ${this.id} now`);
   }
 
   /** Another gateway holds the session now, if the store says the truth. */

@@ -39,7 +39,7 @@ export class UnreadAnswers {
   watch(response: ServerResponse, reader: string | undefined): void {
     if (!response.writableEnded || response.writableFinished || response.closed) return;
     const bytes = response.writableLength;
-    const stall = new Stall(() => sentBytes(response.socket));
+    const stall = new Stall({ sent: () => sentBytes(response.socket) });
     const item: Ticking = {
       tick: (now) => {
         if (response.writableFinished) done();
@@ -52,7 +52,6 @@ export class UnreadAnswers {
       this.bytes -= bytes;
       if (reader !== undefined) this.#count(reader, -bytes);
     };
-    stall.begin();
     this.bytes += bytes;
     if (reader !== undefined) this.#count(reader, bytes);
     response.once('close', done).once('finish', done);
