@@ -54,14 +54,19 @@ function emit(
   });
 }
 
-async function emitToNobody(command: Extract<CountCommand, { do: 'emitBase' }>): Promise<void> {
-  const pipes = new Map(Array.from({ length: command.sessions }, (_, n) => [`s${n}`, new Pipe()]));
-  for (const pipe of pipes.values()) {
+const heardByNobody = new Map<string, Pipe>();
+
+function pushToNobody(session: string): void {
+  let pipe = heardByNobody.get(session);
+  if (!pipe) {
+    pipe = new Pipe();
+    heardByNobody.set(session, pipe);
+    const events = pipe;
     void (async () => {
-      for await (const _ of pipe);
+      for await (const _ of events);
     })();
   }
-  await emit(command, (session) => pipes.get(session)!.push(createDelta()));
+  pipe.push(createDelta());
 }
 
 async function answer(command: CountCommand): Promise<object> {
@@ -70,7 +75,7 @@ async function answer(command: CountCommand): Promise<object> {
       await emit(command, (session) => served.emit!(session, createDelta()));
       return {};
     case 'emitBase':
-      await emitToNobody(command);
+      await emit(command, pushToNobody);
       return {};
     case 'replyBase':
       for await (const _ of reply(command.message));
