@@ -208,7 +208,7 @@ export const KEYS: Readonly<Record<string, Key>> = {
   'growth-sessions': growth(
     'more and more sessions with one viewer each, SSE',
     [1, 10, 100, 1000, 10_000],
-    (size) => ({ door: 'sse', subscribers: size, sessions: size, perTurn: 8 }),
+    (size) => ({ door: 'sse', subscribers: size, sessions: size, perTurn: Math.min(8, size) }),
   ),
   'growth-stored': growth(
     'a session with one viewer, more and more events stored',

@@ -82,6 +82,7 @@ function notesOf(samples: readonly Sample[], failure: string | undefined): strin
 
 /** Three digits that matter. */
 export function format(value: number): string {
+  if (Number.isInteger(value) && value > 1) return value.toLocaleString('en');
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }

@@ -2,6 +2,9 @@ import type { EventDoor } from '../peers/peer.js';
 import { Load, Server } from '../rig/rig.js';
 import { type Sample, type Settings, sleep } from './sample.js';
 
+/** Deliveries at least before the ones that count. */
+const WARMING_DELIVERIES = 5000;
+
 export interface FanOut {
   readonly door: EventDoor;
   readonly subscribers: number;
@@ -25,17 +28,12 @@ export async function measureFanOut(peer: string, fanOut: FanOut, settings: Sett
     load = await Load.connect(server, door, scripts);
     const { heap } = await server.tell({ do: 'memory' });
     // The first events begin the runs of all sessions, and have code compiled.
-    await server.tell({
-      do: 'flood',
-      ms: Math.min(300, settings.ms),
-      sessions,
-      perTurn,
-      atLeast: sessions * 8,
-    });
+    const atLeast = Math.max(sessions * 8, (WARMING_DELIVERIES * sessions) / subscribers);
+    await server.tell({ do: 'flood', ms: settings.ms / 2, sessions, perTurn, atLeast });
     await settled(load);
     await load.zero();
     const { emitted, startedAt } = await server.tell({ do: 'flood', ms: settings.ms, sessions, perTurn });
-    const expected = deliveries(emitted, subscribers, sessions);
+    const expected = (emitted * subscribers) / sessions;
     const { events, bytes, endedAt, cpu: generated } = await load.count(expected);
     const { micros: cpu } = await server.tell({ do: 'cpu' });
     const micros = endedAt - startedAt;
@@ -51,12 +49,6 @@ export async function measureFanOut(peer: string, fanOut: FanOut, settings: Sett
     await load?.stop();
     await server.stop();
   }
-}
-
-/** Events go to sessions in turns, so the first ones may have had one more. */
-function deliveries(emitted: number, subscribers: number, sessions: number): number {
-  const each = subscribers / sessions;
-  return emitted * each;
 }
 
 /** Waits until nothing comes any more. */
