@@ -2,7 +2,7 @@ import type { Script } from '../peers/peer.js';
 import type { Target } from './connection.js';
 import type { Percentiles } from './latencies.js';
 
-/** What the load generator is told, one at a time; each is answered by what its name maps to in `Answers`. */
+/** What the load generator is told, one at a time. */
 export type Command =
   | { readonly do: 'connect'; readonly scripts: readonly Script[]; readonly target: Target }
   /** Forgets what has been counted. */

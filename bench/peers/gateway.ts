@@ -114,6 +114,8 @@ function unlimited(variant: string): Partial<Package.Limits> {
     answerSize: off,
     runMs: off,
     streamMs: off,
+    // Runs of what is emitted never end.
+    drainMs: 0,
     ...(variant === 'unbounded' && { retention: { events: off, bytes: off, ageMs: off } }),
   } as Partial<Package.Limits>;
 }
