@@ -32,7 +32,8 @@ export class LogBatch {
   readonly needs: Answering | undefined;
   /** What readers know of it afterwards; undefined where it says nothing of it. */
   readonly tells: Answering | null | undefined;
-  readonly #before: Answering | null;
+  /** The answer that was being written when it began, as far as it is known. */
+  readonly before: Answering | null;
   // Most sessions have readers of one form only, and most batches are looked at once.
   #form: EventForm<unknown> | null = null;
   #payload: unknown;
@@ -44,7 +45,7 @@ export class LogBatch {
     this.events = events;
     this.first = events[0]!.seq;
     this.last = events.at(-1)!.seq;
-    this.#before = before;
+    this.before = before;
     let chars = 0;
     let { runId } = events[0]!;
     let needs: Answering | undefined;
@@ -69,7 +70,7 @@ export class LogBatch {
     if (this.#form === form) return this.#payload as P;
     let payload = this.#others?.get(form) as P | undefined;
     if (payload !== undefined) return payload;
-    payload = form.events(this.events, { sessionId, epoch: this.epoch }, this.#before);
+    payload = form.events(this.events, { sessionId, epoch: this.epoch }, this.before);
     if (!this.#form) {
       this.#form = form;
       this.#payload = payload;

@@ -61,7 +61,7 @@ export class LogWriter {
   #inDoubtSince: number | null = null;
   #closed = false;
   /** Runs that ended while events of theirs were on their way here. */
-  readonly #over = new Set<string>();
+  #over: Set<string> | null = null;
   /** Once the store could not be written: when it is tried again. */
   #retry: StoreRetry | null = null;
 
@@ -172,7 +172,7 @@ export class LogWriter {
       if (entries.length === 0) group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
-    if (this.#over.size > 0 && this.#groups.length === 0 && !this.#writing) this.#over.clear();
+    if (this.#groups.length === 0 && !this.#writing) this.#over = null;
     this.#deliver();
   };
 
@@ -189,8 +189,9 @@ export class LogWriter {
       waiter?.reject(error);
       return null;
     }
-    if (this.#over.size === 0) return entries;
-    const kept = entries.filter(({ record }) => record.runId === undefined || !this.#over.has(record.runId));
+    const over = this.#over;
+    if (!over) return entries;
+    const kept = entries.filter(({ record }) => record.runId === undefined || !over.has(record.runId));
     if (!waiter || kept.length === entries.length) return kept;
     waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
     return null;
@@ -275,7 +276,7 @@ export class LogWriter {
   }
 
   #settle({ close = false, acknowledged }: GroupOptions, ends: AppendOptions['ends']): void {
-    for (const { runId } of ends ?? []) this.#over.add(runId);
+    if (ends) this.#over = new Set([...(this.#over ?? []), ...ends.map(({ runId }) => runId)]);
     this.#closed = close;
     acknowledged?.();
   }

@@ -12,7 +12,8 @@ const isOpen = ({ request }: RunRecord): boolean => request !== undefined;
 export class MemoryRuns {
   /** In the order of their acceptance. */
   readonly #runs = new Map<string, KeptRun>();
-  readonly #byKey = new Map<string, string>();
+  /** Ids by keys. */
+  #byKey: Map<string, string> | null = null;
   #open = 0;
 
   /** How many are kept. */
@@ -37,7 +38,9 @@ export class MemoryRuns {
     const keyed = key === undefined ? {} : { key, hash: hash ?? '' };
     this.#runs.set(runId, { record: { runId, ...keyed, ...place, request }, endedAt: null });
     this.#open += 1;
-    if (key !== undefined) this.#byKey.set(key, runId);
+    if (key === undefined) return;
+    this.#byKey ??= new Map();
+    this.#byKey.set(key, runId);
   }
 
   end(runId: string, result?: RunRecord['result']): void {
@@ -53,7 +56,7 @@ export class MemoryRuns {
   }
 
   find(name: RunName): RunRecord | null {
-    const runId = 'runId' in name ? name.runId : this.#byKey.get(name.key);
+    const runId = 'runId' in name ? name.runId : this.#byKey?.get(name.key);
     return (runId !== undefined && this.#runs.get(runId)?.record) || null;
   }
 
@@ -62,7 +65,7 @@ export class MemoryRuns {
     const old = [...this.#runs.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
     for (const { record } of old) {
       this.#runs.delete(record.runId);
-      if (record.key !== undefined) this.#byKey.delete(record.key);
+      if (record.key !== undefined) this.#byKey?.delete(record.key);
     }
     return old.map(({ record }) => record.runId);
   }

@@ -70,10 +70,11 @@ interface MemorySession {
   taken: (() => void) | null;
   log: MemoryLog;
   /** Logs of closed incarnations, by epoch. */
-  readonly past: Map<string, MemoryLog>;
+  past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
 }
 
+const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const nothing = {
   batch: 0,
@@ -155,7 +156,7 @@ class MemoryStore implements Store {
     const log = emptyLog(scope, epoch);
     if (from) this.#copy(log, from);
     if (old) {
-      if (!old.log.expired) old.past.set(old.log.epoch, old.log);
+      if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);
       Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
       scope.open.add(old);
       return old;
@@ -169,7 +170,7 @@ class MemoryStore implements Store {
       term: 0,
       taken: null,
       log,
-      past: new Map(),
+      past: NO_LOGS,
       runs: new MemoryRuns(),
     };
     this.#sessions.set(keyOf(ref), session);
@@ -349,12 +350,11 @@ class MemoryStore implements Store {
     for (const [key, session] of this.#sessions) {
       const { scope } = session.ref;
       for (const runId of session.runs.expire(before.runs)) this.#runs.delete(runKey(scope, runId));
-      for (const [epoch, log] of session.past) {
-        if (log.closedAt! >= before.closedLogs) continue;
-        session.past.delete(epoch);
-        this.#drop(log);
-      }
-      const { log, runs, past } = session;
+      const { log, runs } = session;
+      const isOld = ({ closedAt }: MemoryLog): boolean => closedAt! < before.closedLogs;
+      for (const old of session.past.values()) if (isOld(old)) this.#drop(old);
+      const past = new Map([...session.past].filter(([, old]) => !isOld(old)));
+      session.past = past.size > 0 ? past : NO_LOGS;
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
       this.#drop(log);
       Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
