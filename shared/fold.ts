@@ -195,13 +195,13 @@ function take(state: SessionState, isIt: (queued: QueuedMessage) => boolean): Se
 
 /** Puts messages behind the last one. Nobody else says what a message follows. */
 function follow(state: SessionState, ...added: readonly Message[]): SessionState {
-  const messages = [...state.messages];
   let { tip } = state;
-  for (const message of added) {
-    messages.push({ ...message, parentId: tip });
+  const following = added.map((message) => {
+    const parentId = tip;
     tip = message.id;
-  }
-  return { ...state, messages, tip };
+    return { ...message, parentId };
+  });
+  return { ...state, messages: [...state.messages, ...following], tip };
 }
 
 function ask(state: SessionState, question: PendingQuestion): SessionState {

@@ -205,6 +205,15 @@ export class LogView implements ReadableLog {
     this.#add(this.#folded!, record, event);
   }
 
+  /** The same, where the writer has folded it already. */
+  ingestFolded(records: readonly StoredEvent[], state: SessionState): void {
+    const { fold, range } = this.#folded!;
+    for (const record of records) range.added(record);
+    fold.state = state;
+    this.head = records.at(-1)!.seq;
+    this.#folded!.at = this.head;
+  }
+
   /** The writer here has stored what the session is doing. */
   become(activity: Activity): void {
     this.#activity = activity;

@@ -60,6 +60,8 @@ export class LogWriter {
   #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
+  /** The state before what is being written, and with it. */
+  #foreseen: { readonly before: SessionState; readonly state: SessionState } | null = null;
   /** Runs that ended while events of theirs were on their way here. */
   #over: Set<string> | null = null;
   /** Once the store could not be written: when it is tried again. */
@@ -229,6 +231,7 @@ export class LogWriter {
   }
 
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
+    this.#foreseen = null;
     const activity = this.#activityAfter(entries);
     const batch = ++this.#batch;
     const { term } = this;
@@ -251,7 +254,9 @@ export class LogWriter {
   #activityAfter(entries: readonly Entry[]): Activity | null {
     if (!entries.some(mayChangeActivity)) return null;
     const { activity, head } = this.view;
-    const state = entries.reduce((folded, { event }) => reduce(folded, event), this.state);
+    const before = this.state;
+    const state = entries.reduce((folded, { event }) => reduce(folded, event), before);
+    this.#foreseen = { before, state };
     let { start } = activity;
     if (state.run && state.run.runId !== activity.runId)
       start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
@@ -264,13 +269,17 @@ export class LogWriter {
     this.#inDoubtSince = null;
     if (result.duplicate) this.#batch -= 1;
     else {
+      const records = entries.map(recordOf);
       let seq = result.first;
-      for (const { record, event } of entries) {
+      for (const record of records) {
         record.seq = seq++;
         record.term = this.term;
-        this.view.ingest(record, event);
       }
-      const records = entries.map(recordOf);
+      const foreseen = this.#foreseen;
+      this.#foreseen = null;
+      // Nothing but a cut changes the state meanwhile.
+      if (foreseen && foreseen.before === this.state) this.view.ingestFolded(records, foreseen.state);
+      else for (const { record, event } of entries) this.view.ingest(record, event);
       this.#fresh = this.#fresh.length === 0 ? records : this.#fresh.concat(records);
       if (options.activity) this.view.become(options.activity);
       if (group.options) this.#settle(group.options, options.ends);

@@ -199,7 +199,9 @@ export class SessionRuns {
     const { messages } = log.state;
     const at = messages.findLastIndex((other) => other.id === run.request.message.id);
     // An answer that failed before it said anything says nothing to a model either.
-    const said = (at < 0 ? messages : messages.slice(0, at)).filter(({ content }) => content.length > 0);
+    const before = at < 0 ? messages : messages.slice(0, at);
+    const says = ({ content }: Message): boolean => content.length > 0;
+    const said = before.every(says) ? before : before.filter(says);
     run.context(() => {
       const { user } = run.request;
       this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user });
