@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParentSpan } from '../../../shared/method.js';
 import type { Identity } from '../../auth/types.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
-import { newConnectionId, newTraceId } from '../../ids.js';
+import { newClientId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 
 /** The caller of one HTTP request. What few operations look at is made when they do. */
@@ -23,7 +23,7 @@ export class HttpCall implements Caller {
   }
 
   get clientId(): string {
-    this.#clientId ??= newConnectionId();
+    this.#clientId ??= newClientId();
     return this.#clientId;
   }
 
