@@ -13,7 +13,8 @@ const BACKSLASH = 92;
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   // Before parsing: JSON.parse accepts any depth, and what walks its result later may not.
-  if (depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
+  // What is shorter than its brackets would have to be is not that deep.
+  if (text.length > 2 * maxDepth && depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
   let value: unknown;
   try {
     value = JSON.parse(text);
