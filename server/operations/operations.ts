@@ -26,7 +26,7 @@ import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
-import { readParams } from './params.js';
+import { readInvoke, readParams } from './params.js';
 import { type Authorize, Reading } from './reading.js';
 import { traceOf } from './trace-of.js';
 
@@ -153,7 +153,7 @@ export class Operations {
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
-    const params = readParams('invoke', raw);
+    const params = readInvoke(raw);
     this.#assertOpen();
     this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined)

@@ -83,7 +83,7 @@ export class WebSocketWire implements FrameWire {
   }
 
   send(text: string): boolean {
-    return this.write(encodeTextFrames([text]));
+    return this.write(encodeTextFrame(text));
   }
 
   write(payload: Buffer): boolean {
@@ -126,6 +126,14 @@ export class WebSocketWire implements FrameWire {
 
 /** A final text frame, unmasked as servers send it (RFC 6455, section 5.2). */
 const TEXT = 0x81;
+
+/** Writes a text as a WebSocket message in one frame. */
+export function encodeTextFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(headerSize(length) + length);
+  bytes.write(text, writeHeader(bytes, 0, length), length);
+  return bytes;
+}
 
 /** Writes texts as WebSocket messages, each in one frame, all in one piece of bytes. */
 export function encodeTextFrames(texts: readonly string[]): Buffer {
