@@ -27,7 +27,7 @@ export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6
 /** At least 128 bits: whoever knows it may change what the connection receives, within its own scope. */
 export const newConnectionId = (): string => `conn_${random(18)}`;
 
-const DIGITS = Buffer.allocUnsafeSlow(1024);
+const DIGITS = Buffer.allocUnsafeSlow(4096);
 let digits = '';
 let digit = 0;
 

@@ -23,11 +23,17 @@ export interface InvokeEnvironment extends OperationEnvironment {
 }
 
 /** A call of a method. */
-export interface InvokeCall {
+export class InvokeCall {
   readonly params: ParamsOf<'invoke'>;
   readonly caller: Caller;
   /** The session that the call names. */
   readonly session: Session | null;
+
+  constructor(params: ParamsOf<'invoke'>, caller: Caller, session: Session | null) {
+    this.params = params;
+    this.caller = caller;
+    this.session = session;
+  }
 }
 
 /** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */

@@ -25,7 +25,13 @@ import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
-import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
+import {
+  type Invocation,
+  InvokeCall,
+  type InvokeEnvironment,
+  type InvokeOptions,
+  invokeMethod,
+} from './invoke.js';
 import { readInvoke, readParams } from './params.js';
 import { type Authorize, Reading } from './reading.js';
 import { traceOf } from './trace-of.js';
@@ -157,9 +163,9 @@ export class Operations {
     this.#assertOpen();
     this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined)
-      return invokeMethod(this.#invokeEnv, { params, caller, session: null }, options);
+      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#invokeEnv, { params, caller, session: this.#env.sessions.get(ref) }, options),
+      invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, this.#env.sessions.get(ref)), options),
     );
   }
 

@@ -13,42 +13,37 @@ export interface BodyLimits {
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Who waits for a body. */
-export interface BodyTaker {
-  /** Gets it, in the context in which it was asked for. What this throws is a failure. */
-  take(body: unknown): void;
-  fail(error: unknown): void;
-}
-
 /**
  * Reads a JSON body, or takes the one that a body parser before us has read: then it is taken at once. A request without a body is an
  * empty object.
  *
  * @param parsed What the host has parsed and handed over.
+ * @param take Gets the body, in the context in which it was asked for. What it throws later is told to `fail`.
  * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`; what is found out later is told to `fail`
  */
 export function readBody(
   request: IncomingMessage,
   limits: BodyLimits,
   parsed: unknown,
-  taker: BodyTaker,
+  take: (body: unknown) => void,
+  fail: (error: unknown) => void,
 ): void {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
-  if (length === 0 || (Number.isNaN(length) && !bringsBody(request))) return taker.take({});
+  if (length === 0 || (Number.isNaN(length) && !bringsBody(request))) return take({});
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
-  if (parsed !== undefined) return taker.take(takeParsed(parsed, limits));
+  if (parsed !== undefined) return take(takeParsed(parsed, limits));
   // Before the end nobody can have parsed it: Express 4 sets `{}` on requests it left unread.
-  if (request.readableEnded) return taker.take(takeParsed((request as { body?: unknown }).body, limits));
+  if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Compressed bodies are not accepted' });
   }
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   // Who has left already is not going to say so again.
   if (request.destroyed) throw cutOff();
-  readText(request, limits, taker);
+  readText(request, limits, take, fail);
 }
 
 function takeParsed(body: unknown, limits: BodyLimits): unknown {
@@ -65,7 +60,12 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
 }
 
 // By callbacks: this is done for every call, and a promise would cost more than the reading.
-function readText(request: IncomingMessage, limits: BodyLimits, taker: BodyTaker): void {
+function readText(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  take: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
   const { bodyBytes, jsonDepth } = limits;
   // The events come in the context of the connection. The host's own storages hold in that of the request.
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
@@ -74,7 +74,7 @@ function readText(request: IncomingMessage, limits: BodyLimits, taker: BodyTaker
   let more: ByteBuffer | null = null;
   const onData = (chunk: Buffer): void => {
     const length = (more ?? piece)?.length ?? 0;
-    if (length + chunk.length > bodyBytes) return fail(tooLarge(bodyBytes));
+    if (length + chunk.length > bodyBytes) return stopped(tooLarge(bodyBytes));
     if (length === 0) {
       piece = chunk;
       return;
@@ -89,17 +89,17 @@ function readText(request: IncomingMessage, limits: BodyLimits, taker: BodyTaker
     stop();
     context.runInAsyncScope(() => {
       try {
-        taker.take(parseJson(more ? textOf(more.take()) : (piece?.toString() ?? ''), jsonDepth));
+        take(parseJson(more ? textOf(more.take()) : (piece?.toString() ?? ''), jsonDepth));
       } catch (error) {
-        taker.fail(error);
+        fail(error);
       }
     });
   };
-  const fail = (error: GatewayError): void => {
+  const stopped = (error: GatewayError): void => {
     stop();
-    context.runInAsyncScope(() => taker.fail(error));
+    context.runInAsyncScope(fail, undefined, error);
   };
-  const onClose = (): void => fail(cutOff());
+  const onClose = (): void => stopped(cutOff());
   const stop = (): void => {
     request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
   };

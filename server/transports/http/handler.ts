@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
-import { bearerToken } from '../../auth/credentials.js';
+import { bearerToken, Shown } from '../../auth/credentials.js';
 import { unnamed } from '../../auth/refusal.js';
 import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
@@ -33,11 +33,20 @@ import { readerKey } from './unread.js';
 /** How long a plugin's answer may go on once its caller was withdrawn. */
 const CUT_AFTER_MS = 1000;
 
-/** What is asked for. */
-interface Asked {
+/**
+ * What is asked for. A class, like all that holds a request for as long as it lasts: V8 puts the objects of a literal among the old ones
+ * where it finds that many of them last, and then each keeps its whole request until the next full collection.
+ */
+class Asked {
   readonly target: Target;
   readonly route: Route;
   readonly options: OperationOptions;
+
+  constructor(target: Target, route: Route, options: OperationOptions) {
+    this.target = target;
+    this.route = route;
+    this.options = options;
+  }
 }
 
 interface EventsAsked extends Pick<Asked, 'options'> {
@@ -70,7 +79,7 @@ export class HttpHandler {
     if (!route) return false;
     // Not the whole of it: `params` in what a host hands over here are its framework's own.
     const { user, body } = options;
-    this.#serve(request, response, { target, route, options: { user, body } });
+    this.#serve(request, response, new Asked(target, route, { user, body }));
     return true;
   }
 
@@ -81,7 +90,7 @@ export class HttpHandler {
     { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
   ): void {
     const target = targetOf(request, '')!;
-    this.#serve(request, response, { target, route: routeOf(name), options });
+    this.#serve(request, response, new Asked(target, routeOf(name), options));
   }
 
   /**
@@ -132,7 +141,7 @@ export class HttpHandler {
       },
       body: () =>
         new Promise((take, fail) => {
-          readBody(request, this.#env.limits, call.options.body, { take, fail });
+          readBody(request, this.#env.limits, call.options.body, take, fail);
         }),
     });
   }
@@ -204,16 +213,18 @@ export class HttpHandler {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
       return this.#answers.json(response, caller, operations.execute(route.to as 'history', params, caller));
     }
-    const post = (body: unknown): void => this.#post(request, response, { to: route.to, body, caller });
+    const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
     if (options.params) return post(options.params);
     const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
-    readBody(request, limits, options.body, { take: post, fail });
+    readBody(request, limits, options.body, post, fail);
   }
 
   #post(
     request: IncomingMessage,
     response: ServerResponse,
-    { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
+    caller: HttpCall,
+    to: Destination,
+    body: unknown,
   ): void {
     const { operations } = this.#env;
     if (to === 'send') {
@@ -299,7 +310,7 @@ export class HttpHandler {
     if (options.user) return authenticator.identify(options.user);
     if (options.user === null && anonymous) throw unnamed();
     if (cookies && token === undefined) checkCookieRequest(request.headers);
-    return authenticator.authenticate({ token, request: authRequest(request, address) });
+    return authenticator.authenticate(new Shown(token, authRequest(request, address)));
   }
 }
 
