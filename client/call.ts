@@ -1,10 +1,10 @@
-import { CALLS, type CallName } from '../shared/calls.js';
+import { type CallName, routeOf } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
 import type { Retries } from './retries.js';
-import { type Aborts, openScope, within } from './timing.js';
-import { addressOf, asGatewayError, isUnsent, lateness } from './transport/failure.js';
+import { type Aborts, inTime, openScope, within } from './timing.js';
+import { addressOf, failed, isUnsent, lateness } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
@@ -18,7 +18,7 @@ export type OnRetry = (error: GatewayError, hurry: () => void) => void;
 /** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
 export type Call = <Name extends CallName>(
   operation: Name,
-  options: ParamsOf<Name> & SignalOptions,
+  options: (ParamsOf<Name> & SignalOptions) | undefined,
   onRetry?: OnRetry,
 ) => Promise<ResultOf<Name>>;
 
@@ -33,23 +33,24 @@ export interface CallOptions {
 }
 
 export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: CallOptions): Call {
-  return (operation, { signal: given, ...params }, onRetry) => {
+  return (operation, { signal: given, ...params }: SignalOptions = {}, onRetry) => {
     const scope = openScope(given, aborts);
     const { signal } = scope;
     let mayHaveArrived = false;
     return within(scope, async () => {
       for (let tried = 0; ; tried++) {
-        const attempt = openScope(signal);
-        attempt.limit(timeoutMs, () => lateness(addressOf(transport), operation, timeoutMs));
         try {
-          const answer = await within(attempt, () =>
-            transport.request(operation, params, { signal: attempt.signal }),
+          const answer = await inTime(
+            timeoutMs,
+            () => lateness(addressOf(transport), operation, timeoutMs),
+            (signal) => transport.request(operation, params, { signal }),
+            signal,
           );
           onAnswer();
           return answer as never;
         } catch (cause) {
           if (signal.aborted) throw signal.reason;
-          const error = asGatewayError(cause, `${addressOf(transport)}: ${operation} failed`);
+          const error = failed(transport, operation, cause);
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
           const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
@@ -64,7 +65,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 /** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */
 function retriesOf(operation: CallName): number {
   if (operation === 'send') return SEND_RETRIES;
-  return CALLS[operation].http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
+  return routeOf(operation).http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
 }
 
 /** Whether the same may succeed later. */

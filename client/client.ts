@@ -8,7 +8,7 @@ import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import { createRetries } from './retries.js';
-import { type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
+import { type Core, type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
 import {
   type AbortOptions,
   type Answer,
@@ -34,7 +34,6 @@ import type {
   ClientEvent,
   ClientHistory,
 } from './typed-events.js';
-import type { View } from './view.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
@@ -111,23 +110,22 @@ export function createClient(options: ClientOptions): Client {
   const aborts: Aborts = new Set();
   const connection = createConnection(transport, {
     connectMs: Math.min(timeoutMs, CONNECT_MS),
-    hiddenMs: hiddenMs === false ? undefined : hiddenMs,
+    hiddenMs,
   });
   const retries = createRetries();
   const onAnswer = () => {
     connection.hurry();
     retries.hurry();
   };
-  const call = createCall({ transport, timeoutMs, aborts, retries, onAnswer });
-  const calls = (bound?: { readonly sessionId: string }) =>
-    bindCalls({ call, transport, timeoutMs, aborts, retries }, bound);
-  const core = { call, calls, connection, outbox: createOutbox(), aborts, retries, views: new Set<View>() };
+  const needs = { transport, timeoutMs, aborts, retries, onAnswer };
+  const call = createCall(needs);
+  const core: Core = { ...needs, call, connection, outbox: createOutbox(), views: new Set() };
   const session = (id: string) => bindSession(core, id);
 
   return {
     connection,
     on: (_event, listener) => connection.subscribe(listener),
-    ...calls(),
+    ...bindCalls(core),
     session,
     send: (id, ...args) => session(id).send(...args),
     events: (id, ...args) => session(id).events(...args),
@@ -141,10 +139,10 @@ export function createClient(options: ClientOptions): Client {
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
     status: (sessionId?: string, options?: SignalOptions) =>
       call('status', { ...options, sessionId }) as Promise<never>,
-    sessions: (options) => call('sessions', { ...options }),
-    apps: (options) => call('apps', { ...options }),
-    methods: (options) => call('methods', { ...options }),
-    ticket: (options) => call('ticket', { ...options }),
+    sessions: (options) => call('sessions', options),
+    apps: (options) => call('apps', options),
+    methods: (options) => call('methods', options),
+    ticket: (options) => call('ticket', options),
     disconnect: () => {
       for (const abort of aborts) abort();
       connection.stop();

@@ -24,8 +24,8 @@ export interface ConnectionStatus {
 export interface ConnectionOptions {
   /** Milliseconds for a link to be connected, and for a subscription to be answered. */
   readonly connectMs: number;
-  /** Milliseconds a page is hidden before it lets its stream go; undefined for never. */
-  readonly hiddenMs: number | undefined;
+  /** Milliseconds a page is hidden before it lets its stream go, if it does. */
+  readonly hiddenMs: number | false;
 }
 
 /** How long the link outlives its last listener, so that one send after another needs no new one. */
@@ -93,15 +93,14 @@ export function createConnection(
       reader.sink.end(cause);
     }
   };
-  const readers = () => [...main.tracks.values()].flatMap((track) => [...track.readers]);
   const main = createLine(
     transport,
     {
-      changed: (now, cause) => become(now === 'idle' ? 'closed' : now, cause),
+      changed: become,
       ended: endReaders,
       // A page that is hidden fetches it when it is shown.
       behind: (reader) => state !== 'paused' && fetchApart(reader),
-      isSpare: () => readers().length === 0,
+      isSpare: () => main.readers().length === 0,
     },
     connectMs,
   );
@@ -112,12 +111,9 @@ export function createConnection(
     const line = createLine(
       transport,
       {
-        changed: () => {},
         ended: (ended, cause) => {
           if (apart.get(reader) === line) endReaders(ended, cause);
         },
-        // The only reader there is always where the wire is.
-        behind: () => {},
         moved: () => {
           if (apart.get(reader) !== line) return;
           const track = main.track(reader.sessionId);
@@ -141,10 +137,10 @@ export function createConnection(
   };
   const mayPause = () => {
     clearTimeout(hide);
-    if (hiddenMs === undefined || !transport.isScarce || !isHidden() || state === 'closed') return;
+    if (hiddenMs === false || !transport.isScarce || !isHidden() || state === 'closed') return;
     hide = quietTimer(hiddenMs, () => {
       // The end of a run is waited for, hidden or not.
-      if (!isHidden() || readers().some(({ sink }) => sink.isUrgent)) return;
+      if (!isHidden() || main.readers().some(({ sink }) => sink.isUrgent)) return;
       for (const reader of apart.keys()) rejoin(reader);
       main.pause();
       become('paused');
@@ -182,7 +178,7 @@ export function createConnection(
         stop: () => {
           rejoin(reader);
           if (!main.find(sessionId)?.readers.delete(reader)) return;
-          if (readers().length > 0) {
+          if (main.readers().length > 0) {
             if (state !== 'paused') main.pull();
             mayPause();
           } else if (state === 'open') linger = quietTimer(LINGER_MS, () => main.stop());

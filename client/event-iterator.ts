@@ -7,7 +7,7 @@ const CAPACITY = 4096;
 /** Where an iterator's items come from. */
 export interface IteratorSource {
   /** The consumer left before the end. */
-  left(): void;
+  left?(): void;
   /** Everything pushed so far was consumed. */
   drained?(): void;
 }
@@ -63,7 +63,7 @@ export function createIterator<T>(source: IteratorSource, signal?: AbortSignal):
       end();
       items = [];
       error = undefined;
-      if (!wasOver) source.left();
+      if (!wasOver) source.left?.();
       return finish();
     },
     [Symbol.asyncIterator]: () => iterator,

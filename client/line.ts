@@ -1,20 +1,20 @@
 import type { EventOf, GatewayEvent, SubscriptionInfo } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Reader } from './reader.js';
-import { backoff, createWatchdog, openScope, quietTimer, within } from './timing.js';
+import { backoff, createWatchdog, inTime, quietTimer } from './timing.js';
 import { createTrack, type Track } from './track.js';
-import { addressOf, asGatewayError, broken, silence, unreachable } from './transport/failure.js';
+import { addressOf, broken, failed, silence, unreachable } from './transport/failure.js';
 import type { ClientTransport, Link, LinkEnd, SubscriptionChange } from './transport/transport.js';
 
-export type LineState = 'idle' | 'connecting' | 'open' | 'reconnecting';
+export type LineState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 
 /** What a line tells its owner. */
 export interface LineHost {
-  changed(state: LineState, error?: GatewayError): void;
+  changed?(state: LineState, error?: GatewayError): void;
   /** Nothing more will come for these readers. */
   ended(readers: readonly Reader[], error?: GatewayError): void;
   /** A reader wants what its track does not keep. It stays among the readers of that. */
-  behind(reader: Reader): unknown;
+  behind?(reader: Reader): unknown;
   /** A session's cursor has moved. */
   moved?(): void;
   /** Whether nobody would miss the line if it broke now. */
@@ -23,7 +23,8 @@ export interface LineHost {
 
 /** Sessions over one link at a time, which is opened again wherever it breaks. */
 export interface Line {
-  readonly tracks: ReadonlyMap<string, Track>;
+  /** Those of all its sessions. */
+  readers(): Reader[];
   /** The session of an id, made where it is new: `pull` asks for it. */
   track(id: string): Track;
   /** The same, if it is there. */
@@ -47,7 +48,7 @@ export interface Line {
 /** @param connectMs Milliseconds for a link to be connected, and for a subscription to be answered. */
 export function createLine(transport: ClientTransport, host: LineHost, connectMs: number): Line {
   const tracks = new Map<string, Track>();
-  let state: LineState = 'idle';
+  let state: LineState = 'closed';
   /** The link that counts, and one that is to take its place once it is connected. */
   let link: Link | undefined;
   let next: Link | undefined;
@@ -66,7 +67,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
 
   const become = (now: LineState, error?: GatewayError) => {
     state = now;
-    host.changed(state, error);
+    host.changed?.(state, error);
   };
   const unlink = () => {
     clearTimeout(timer);
@@ -78,14 +79,15 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     for (const each of links) each?.close();
     for (const track of tracks.values()) track.unlink();
   };
+  const readers = () => [...tracks.values()].flatMap((track) => [...track.readers]);
   const stop = (error?: GatewayError) => {
-    const readers = [...tracks.values()].flatMap((track) => [...track.readers]);
+    const ended = readers();
     unlink();
     tracks.clear();
     tried = 0;
     isApart = false;
-    become('idle', error);
-    host.ended(readers, error);
+    become('closed', error);
+    host.ended(ended, error);
   };
 
   const canonical = (id: string) => {
@@ -188,12 +190,11 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     }
     const change = async (part: SubscriptionChange, added: readonly Track[]) => {
       try {
-        const scope = openScope();
         // An answer that does not come would leave its readers waiting for ever, on a stream that looks well.
-        scope.limit(connectMs, () => broken(addressOf(transport), 'a subscription was not answered'));
-        await within(scope, () => on.subscribe(part));
+        const late = () => broken(addressOf(transport), 'a subscription was not answered');
+        await inTime(connectMs, late, () => on.subscribe(part));
       } catch (cause) {
-        const error = asGatewayError(cause, `${addressOf(transport)}: subscribe failed`);
+        const error = failed(transport, 'subscribe', cause);
         if (on !== link || added.length === 0) return;
         if (!isFinal(error)) return closed({ error });
         if (added.length > 1) {
@@ -270,12 +271,12 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   };
 
   return {
-    tracks,
+    readers,
     track: trackOf,
     find: (id) => tracks.get(canonical(id)),
     canonical,
     pull: () => {
-      if (state === 'idle') {
+      if (state === 'closed') {
         become('connecting');
         // What is followed in the same turn travels in the first request.
         queueMicrotask(() => state === 'connecting' && !link && open());
@@ -286,7 +287,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     check: () => (watchdog.isCalm() ? hurry() : renew()),
     pause: () => {
       unlink();
-      state = 'idle';
+      state = 'closed';
     },
     stop,
   };

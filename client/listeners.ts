@@ -7,18 +7,18 @@ export interface Listeners<Args extends unknown[]> {
 }
 
 export function createListeners<Args extends unknown[] = []>(): Listeners<Args> {
-  const all = new Map<object, (...args: Args) => void>();
+  const all = new Set<(...args: Args) => void>();
   return {
     subscribe: (listener) => {
-      const key = {};
-      all.set(key, listener);
+      const own = (...args: Args) => listener(...args);
+      all.add(own);
       return () => {
-        all.delete(key);
+        all.delete(own);
       };
     },
     emit: (...args) => {
       // Whoever was removed by a listener before it is not called any more.
-      for (const [key, listener] of [...all]) if (all.has(key)) attempt(() => listener(...args));
+      for (const listener of [...all]) if (all.has(listener)) attempt(() => listener(...args));
     },
     isEmpty: () => all.size === 0,
   };

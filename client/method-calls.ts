@@ -12,7 +12,7 @@ import { type Call, mayPass } from './call.js';
 import type { SignalOptions } from './options.js';
 import type { Retries } from './retries.js';
 import { type Aborts, openScope } from './timing.js';
-import { addressOf, asGatewayError } from './transport/failure.js';
+import { failed } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /** Calls of a gateway's own methods. */
@@ -43,7 +43,8 @@ export type MethodCalls<Source, Options = CallOptions> = unknown extends Source
   ? UntypedCalls<Options>
   : TypedCalls<MethodTreeOf<Source>, Options>;
 
-interface CallNeeds {
+/** What calls are made with. */
+export interface CallNeeds {
   readonly call: Call;
   readonly transport: ClientTransport;
   /** Milliseconds until the first answer. */
@@ -98,7 +99,7 @@ async function* resumed(
         return;
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
-        const error = asGatewayError(cause, `${addressOf(transport)}: ${place.method} failed`);
+        const error = failed(transport, place.method, cause);
         // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
         const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
         if (!place.lastEventId || !mayGoOn) throw error;

@@ -12,7 +12,7 @@ export interface PageHandlers {
   /** The network is there again, or the page was thawed: connections from before may be dead without a word. */
   changed(): void;
   shown(): void;
-  hidden(): void;
+  hidden?(): void;
 }
 
 /** Whether this is a page that nobody sees. */
@@ -35,7 +35,7 @@ export function watchPage({ changed, shown, hidden }: PageHandlers): () => void 
   on(page, 'online', changed);
   on(page, 'pageshow', ({ persisted }) => persisted && changed());
   on(page.document, 'resume', changed);
-  on(page.document, 'visibilitychange', () => (isHidden() ? hidden() : shown()));
+  on(page.document, 'visibilitychange', () => (isHidden() ? hidden?.() : shown()));
   return () => {
     for (const stop of stops) stop();
   };

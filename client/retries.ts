@@ -35,7 +35,7 @@ export function createRetries(): Retries {
       return delay(backoff(tried, retryAfterMs), signal, (now) => {
         onWait?.(now);
         if (code !== 'NETWORK' && code !== 'TIMEOUT') return;
-        if (waiting.size === 0) unwatchPage = watchPage({ changed: hurry, shown: hurry, hidden: () => {} });
+        if (waiting.size === 0) unwatchPage = watchPage({ changed: hurry, shown: hurry });
         waiting.add(now);
         end = () => {
           waiting.delete(now);

@@ -3,28 +3,21 @@ import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type { Accepted, ClientTool, ResultOf, RunInfo, RunResult } from '../shared/operation-types.js';
-import type { Call } from './call.js';
 import type { Connection, Following } from './connection.js';
 import { createIterator, type EventIterator } from './event-iterator.js';
 import { isFinal } from './line.js';
-import type { UntypedCalls } from './method-calls.js';
+import type { CallNeeds } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
-import type { Retries } from './retries.js';
-import { type Aborts, abortError, onAbort, openScope, within } from './timing.js';
+import { abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
 import { findView, type View } from './view.js';
 
 /** What sessions and runs are made of. */
-export interface Core {
+export interface Core extends CallNeeds {
   readonly connection: Connection;
-  readonly call: Call;
-  /** Calls of the gateway's methods, in a session. */
-  calls(bound: { readonly sessionId: string }): UntypedCalls;
   readonly outbox: Outbox;
-  readonly aborts: Aborts;
-  readonly retries: Retries;
   /** Those that somebody looks at. */
   readonly views: Set<View>;
 }

@@ -5,7 +5,7 @@ import type { SendInput } from '../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import type { Following } from './connection.js';
 import { createIterator } from './event-iterator.js';
-import type { MethodCalls } from './method-calls.js';
+import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import type { Start } from './reader.js';
 import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
@@ -149,7 +149,7 @@ export function bindSession(core: Core, id: string): ClientSession {
 
   return {
     id,
-    ...core.calls({ sessionId: id }),
+    ...bindCalls(core, { sessionId: id }),
     send: (input, options) => startRun(core, id, input, options),
     run: (runId, { signal } = {}) => findRun(core, { sessionId: id, runId }, signal),
     events: ({ from = 'run', types, signal } = {}) => {

@@ -163,12 +163,20 @@ export function raceSignal<T>(signal: AbortSignal, work: () => T | PromiseLike<T
 }
 
 /** Does the work within its scope, and releases that. */
-export async function within<T>(scope: Scope, work: () => T | PromiseLike<T>): Promise<T> {
-  try {
-    return await raceSignal(scope.signal, work);
-  } finally {
-    scope.release();
-  }
+export function within<T>({ signal, release }: Scope, work: () => T | PromiseLike<T>): Promise<T> {
+  return raceSignal(signal, work).finally(release);
+}
+
+/** Does the work, which fails with an error of its own when its time is over. */
+export function inTime<T>(
+  ms: number,
+  late: () => GatewayError,
+  work: (signal: AbortSignal) => T | PromiseLike<T>,
+  parent?: AbortSignal,
+): Promise<T> {
+  const scope = openScope(parent);
+  scope.limit(ms, late);
+  return within(scope, () => work(scope.signal));
 }
 
 /** Waits until the time is over, or `hurry` calls what it is given. @throws GatewayError `ABORTED` */

@@ -46,7 +46,7 @@ export interface Track {
 }
 
 /** @param onBehind Gets the readers that want what is not kept here. They stay in `readers`. */
-export function createTrack(id: string, onBehind: (reader: Reader) => unknown): Track {
+export function createTrack(id: string, onBehind?: (reader: Reader) => unknown): Track {
   const readers = new Set<Reader>();
   /** Everything up to here has come; undefined until the gateway said where it starts. */
   let wire: Place | undefined;
@@ -104,7 +104,7 @@ export function createTrack(id: string, onBehind: (reader: Reader) => unknown): 
     // Until the gateway answers, nobody knows what it will bring. And somebody may have left because of what another one was told.
     if (!readers.has(reader) || !wire || awaitsSnapshot || reader.sink.isFull?.() || (!reader.at && !isLive))
       return;
-    if (!covers(reader)) return void onBehind(reader);
+    if (!covers(reader)) return void onBehind?.(reader);
     const from = placeFor(reader)!;
     if (!reader.at) moveTo(reader, from);
     reader.feeder = track;

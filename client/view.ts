@@ -1,5 +1,5 @@
 import { formatHistoryCursor } from '../shared/cursor.js';
-import type { GatewayEvent } from '../shared/events.js';
+import { type GatewayEvent, isDelta } from '../shared/events.js';
 import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message } from '../shared/messages.js';
@@ -137,7 +137,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   const take = (events: readonly GatewayEvent[]) => {
     let change: WatchChange = 'delta';
     for (const event of events) {
-      if (event.type !== 'content_delta' && event.type !== 'reasoning_delta') change = 'state';
+      if (!isDelta(event)) change = 'state';
       if (event.type === 'snapshot') keepEarlier(event.state.messages);
       state = reduce(state, event);
       isKnown = true;

@@ -11,6 +11,7 @@ import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
 import { withTracedAppends } from './diagnostics/append.js';
 import { Documents } from './documents/documents.js';
+import { Files } from './files/files.js';
 import { newHolder } from './ids.js';
 import { Lifecycle } from './lifecycle/lifecycle.js';
 import { Refusals } from './lifecycle/refusals.js';
@@ -54,6 +55,7 @@ export interface Assembly {
   readonly authenticator: Authenticator;
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
+  readonly files: Files;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -128,7 +130,17 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
-  const sessions = new SessionDirectory(sessionEnvironment(config, { apps, quotas, notify, report, now }));
+  const files = new Files({
+    store: config.files,
+    sessions: store,
+    limits,
+    bytesIn: (scope) => quotas.fileBytes(scope),
+    now,
+    report,
+  });
+  const sessions = new SessionDirectory(
+    sessionEnvironment(config, { apps, quotas, files, notify, report, now }),
+  );
   const tickets = new Tickets();
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
@@ -150,6 +162,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     tickets,
     presence,
     quotas,
+    files,
     clientMessages: config.clientMessages,
     clientToolsPerSend: config.limits.clientToolsPerSend,
     appAccess: config.appAccess,
@@ -193,7 +206,19 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
   const frameEnvironment = { ...door, clients, chatter };
   const webSocket = new WebSocketDoor(frameEnvironment);
   return {
-    ...{ config, state, apps, authenticator, connections, sessions, operations, calls, plugins, lifecycle },
+    ...{
+      config,
+      state,
+      apps,
+      authenticator,
+      connections,
+      sessions,
+      files,
+      operations,
+      calls,
+      plugins,
+      lifecycle,
+    },
     ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
@@ -208,14 +233,16 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'notify' | 'report' | 'now'
+    'files' | 'notify' | 'report' | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused'> {
   const { limits, id, onDisconnect } = config;
-  const { queueLength, runMs, waitMs, answerSize, disconnectGraceMs, pageBytes, retention } = limits;
+  const { queueLength, runMs, waitMs, answerSize, stepsSize } = limits;
+  const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
     store: withTracedAppends(config.store, { gatewayId: id, format }),
+    files: parts.files,
     gatewayId: id,
     holder: newHolder(id),
     retention,
@@ -225,6 +252,7 @@ function sessionEnvironment(
     runMs,
     waitMs,
     answerSize,
+    stepsSize,
     disconnectGraceMs,
     onDisconnect,
     now: parts.now,

@@ -31,6 +31,7 @@ import type { HandleOptions, OperationOptions, ServedOperation } from './transpo
 installErrorTable();
 
 const SWEEP_MS = 30_000;
+const FILE_SWEEP_MS = 10 * 60_000;
 const RUN_AGE_MS = 24 * 3_600_000;
 /** What finishing responses may take once all runs have ended. */
 const CLOSE_GRACE_MS = 1000;
@@ -57,6 +58,7 @@ export class Gateway<
   #recovered: Promise<void> = Promise.resolve();
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
+  #fileSweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
   static {
@@ -125,7 +127,7 @@ export class Gateway<
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, apps, report, now: clock } = this.#parts;
+    const { config, sessions, files, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -146,6 +148,10 @@ export class Gateway<
         .then(() => config.store.expire(before))
         .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
+    this.#fileSweeper = setInterval(
+      () => files.sweep().catch((error: unknown) => report(error, 'sweeping files')),
+      Math.min(FILE_SWEEP_MS, Math.max(50, config.limits.unnamedFileMs / 4)),
+    ).unref();
   }
 
   /** Serves one request; a path that is not the gateway's is answered with 404. */
@@ -306,6 +312,7 @@ export class Gateway<
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
+    clearInterval(this.#fileSweeper);
     if (state.open) await this.#closeStore();
     lifecycle.emit('stopped', {});
   }

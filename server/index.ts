@@ -67,6 +67,7 @@ export type {
   Application,
   AppOutput,
   AppResult,
+  BegunStep,
   ClientTool,
   Confirmation,
   ConfirmationRequest,
@@ -74,6 +75,8 @@ export type {
   ContentTypes,
   OnDisconnect,
   Question,
+  ResumedAnswer,
+  StepContext,
   ToolSession,
   Turn,
   TurnSession,
@@ -113,6 +116,7 @@ export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';
 export { createGateway } from './create-gateway.js';
 export type { StartedGateway } from './doors.js';
+export type { StoredFile } from './files/stored-file.js';
 export { createInProcessTransport, Gateway } from './gateway.js';
 export type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
@@ -133,6 +137,16 @@ export type {
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
 export type { GatewayStats, RunCounts } from './stats.js';
+export { type DirectoryFilesOptions, directoryFiles } from './stores/files/directory-file-store.js';
+export type {
+  ByteRange,
+  FileRecord,
+  FileStore,
+  FileSweep,
+  FileUsage,
+  FileUse,
+} from './stores/files/file-store.js';
+export { type MemoryFilesOptions, memoryFiles } from './stores/files/memory-file-store.js';
 export { memoryStore } from './stores/memory.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';

@@ -16,25 +16,29 @@ const POSTED = [
 ] as const;
 const READ = ['history', 'sessions', 'apps', 'status', 'methods', 'run'] as const;
 
-const routes = (http: OperationRoute['http'], names: readonly string[]) =>
-  names.map((name) => [name, { http, path: `/${name}` }] as const);
+/** An operation that the SDK calls. */
+export type CallName = (typeof POSTED | typeof READ)[number];
 
-/** The operations that the SDK calls: its part of the operations table, without what its bundle has no use for. */
-export const CALLS = Object.fromEntries([...routes('POST', POSTED), ...routes('GET', READ)]) as {
+/** How the SDK reaches an operation over HTTP. */
+export function routeOf(name: CallName): OperationRoute {
+  return { http: (READ as readonly string[]).includes(name) ? 'GET' : 'POST', path: `/${name}` };
+}
+
+const routes = () => Object.fromEntries([...POSTED, ...READ].map((name) => [name, routeOf(name)]));
+
+/** The operations that the SDK calls: its part of the operations table. The SDK itself asks `routeOf`, and its bundle has no table. */
+export const CALLS = /* @__PURE__ */ routes() as {
   readonly [Name in (typeof POSTED)[number]]: { readonly http: 'POST'; readonly path: `/${Name}` };
 } & {
   readonly [Name in (typeof READ)[number]]: { readonly http: 'GET'; readonly path: `/${Name}` };
 };
-
-/** An operation that the SDK calls. */
-export type CallName = keyof typeof CALLS;
 
 /** Where the routes live that the specification does not list: below a prefix, or nowhere. */
 export type ExtraRoutes = string | false;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
- * and `/ticket`. A rule and no column of the table, which is in every client's bundle.
+ * and `/ticket`. A rule and no column of the table, since clients have a use for it as well.
  */
 export function isExtraRoute({ http, path }: OperationRoute): boolean {
   return http === 'GET' || path === '/ticket';
@@ -42,6 +46,9 @@ export function isExtraRoute({ http, path }: OperationRoute): boolean {
 
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';
+
+/** The route that files are uploaded to; each is read below it, by its id. */
+export const FILES_PATH = '/files';
 
 /** The path of WebSockets, below the mount. */
 export const WEBSOCKET_PATH = '/ws';

@@ -98,10 +98,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_start': {
       const { messageId, app, ts, runId } = event;
-      const next = take(
-        state,
-        state.queue.find((entry) => entry.runId === runId),
-      );
+      const next = take(state, (queued) => queued.runId === runId);
       const message: Message = {
         id: messageId,
         parentId: next.tip,
@@ -112,12 +109,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return { ...next, run: { runId: runId!, app, message } };
     }
     case 'steer':
-      return event.consumed
-        ? take(
-            state,
-            state.queue.find((entry) => entry.message.id === event.messageId),
-          )
-        : state;
+      return event.consumed ? take(state, ({ message }) => message.id === event.messageId) : state;
     case 'tool_use':
       return write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted')),
@@ -188,15 +180,16 @@ function outcomeOf({ runId, app, error }: ActiveRun, event: EventOf<'message_end
 }
 
 /** A queued message becomes part of the conversation. */
-function take(state: SessionState, queued: QueuedMessage | undefined): SessionState {
+function take(state: SessionState, isIt: (queued: QueuedMessage) => boolean): SessionState {
+  const { run, queue } = state;
+  const queued = queue.find(isIt);
   if (!queued) return state;
-  const { run } = state;
   const next = follow(state, ...(queued.preceding ?? []), queued.message);
   return {
     ...next,
     // An answer follows what its run was steered with.
     run: run && { ...run, message: { ...run.message, parentId: next.tip } },
-    queue: state.queue.filter((entry) => entry !== queued),
+    queue: queue.filter((entry) => entry !== queued),
   };
 }
 

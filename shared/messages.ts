@@ -1,7 +1,10 @@
-/** Bytes of an image, file or audio block: by reference or inline, base64. */
+/** Bytes of an image, file or audio block: those of an uploaded file, by reference, or inline, base64. */
 interface Media {
+  /** Of a file that was uploaded (`fileId`) the gateway fills in what it is. */
   readonly mediaType: string;
   readonly name?: string;
+  /** As `POST /files` answered it. */
+  readonly fileId?: string;
   readonly url?: string;
   readonly data?: string;
 }

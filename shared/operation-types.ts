@@ -13,6 +13,21 @@ export interface SubscribeTarget {
   readonly from?: From | undefined;
 }
 
+/** A file that was uploaded. */
+export interface UploadedFile {
+  /** For the blocks of messages. The same bytes of the same user, under the same name and type, have the same. */
+  readonly fileId: string;
+  /** Where it is read, relative to the address that it was uploaded to. */
+  readonly url: string;
+  readonly name?: string;
+  /** What its bytes say that it is. */
+  readonly mediaType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Of the bytes, hex. */
+  readonly sha256: string;
+}
+
 /** What `send` takes: either `message` or `messages`. */
 export interface SendParams {
   readonly sessionId: string;

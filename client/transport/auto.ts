@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../shared/gateway-error.js';
-import { abortError, openScope, within } from '../timing.js';
+import { abortError, inTime } from '../timing.js';
 import { addressOf, isUnsent, unreachable } from './failure.js';
 import type { FrameTransport } from './frames.js';
 import type { ClientTransport, Link } from './transport.js';
@@ -16,10 +16,8 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
   let probing: Promise<ClientTransport> | undefined;
 
   const probe = async () => {
-    const scope = openScope();
-    scope.limit(PROBE_MS, abortError);
     try {
-      await within(scope, webSocket.connect);
+      await inTime(PROBE_MS, abortError, webSocket.connect);
       chosen = webSocket;
     } catch {
       webSocket.close();

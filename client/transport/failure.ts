@@ -36,6 +36,11 @@ export function asGatewayError(cause: unknown, what: string, advice = ''): Gatew
   return new GatewayError({ code: 'NETWORK', message: advice ? `${message}. ${advice}` : message, cause });
 }
 
+/** The error of an operation that failed without one of its own. */
+export function failed(transport: ClientTransport, operation: string, cause: unknown): GatewayError {
+  return asGatewayError(cause, `${addressOf(transport)}: ${operation} failed`);
+}
+
 /** The error of an address with which no connection can be made. */
 export function unreachable(address: string, cause: unknown): GatewayError {
   return asGatewayError(
@@ -67,17 +72,20 @@ export function lateness(address: string, what: string, ms: number): GatewayErro
 }
 
 /** What an error and its causes say. Those of `fetch` say what happened in a cause of theirs only, and several of them in a code. */
-function reasonsOf(cause: unknown): string[] {
-  const reasons: string[] = [];
-  for (
-    let at = cause as { message?: unknown; code?: unknown; cause?: unknown } | undefined;
-    at;
-    at = at.cause!
-  ) {
-    const reason = typeof at === 'string' ? at : at.message || at.code;
-    // A cause may be its own.
-    if (reasons.length > 3 || reasons.includes(String(reason))) break;
-    if (reason) reasons.push(String(reason));
-  }
-  return reasons;
+function reasonsOf(cause: unknown): Set<unknown> {
+  const reasons = causesOf(cause).map((at) => (typeof at === 'string' ? at : at.message || at.code));
+  return new Set(reasons.filter(Boolean));
+}
+
+interface Cause {
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly cause?: Cause;
+}
+
+/** An error and the causes next to it, of which one may be its own. */
+export function causesOf(cause: unknown): Cause[] {
+  const causes: Cause[] = [];
+  for (let at = cause as Cause | undefined; at && causes.length < 4; at = at.cause) causes.push(at);
+  return causes;
 }

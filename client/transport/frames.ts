@@ -116,7 +116,7 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
     },
     stream: async function* (params, { signal }) {
       const own = await connected(signal);
-      const items = createIterator<StreamItem>({ left: () => {} });
+      const items = createIterator<StreamItem>({});
       const { answer, cancel, more } = own.request('invoke', params, items.push, WINDOW);
       answer.then(
         (payload) => items.end(payload === undefined ? undefined : misused('The method is not a stream')),

@@ -1,16 +1,16 @@
-import { CALLS, type CallName, isExtraRoute } from '../../shared/calls.js';
+import { type CallName, isExtraRoute, routeOf } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
-import { foreign, misused, unreachable, unsent } from './failure.js';
+import { causesOf, foreign, misused, unreachable, unsent } from './failure.js';
 import type { HttpOptions } from './http-options.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
   /** With its query. */
   readonly path: string;
-  /** JSON to POST; without it the request is a GET. */
-  readonly body?: string | undefined;
+  /** What to POST, JSON unless the headers say otherwise; without it the request is a GET. */
+  readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
@@ -38,7 +38,7 @@ export async function request({ options, credentials }: HttpClient, ask: HttpReq
       const headers = new Headers(given.headers);
       if (given.token) headers.set('authorization', `Bearer ${given.token}`);
       if (body) headers.set('content-type', 'application/json');
-      for (const [name, value] of Object.entries(ask.headers ?? {})) headers.set(name, value);
+      for (const name in ask.headers) headers.set(name, ask.headers[name]!);
       mayHaveArrived = true;
       // Raced as well: an implementation may ignore the signal.
       const response = await raceSignal(signal, () =>
@@ -46,9 +46,9 @@ export async function request({ options, credentials }: HttpClient, ask: HttpReq
           method: body ? 'POST' : 'GET',
           headers,
           signal,
-          ...(options.credentials && { credentials: options.credentials }),
-          ...(body && { body }),
-        }),
+          body,
+          credentials: options.credentials,
+        } as RequestInit),
       );
       if (response.ok) return response;
       const refusal = await readError(response, url, signal);
@@ -69,7 +69,7 @@ export async function requestOperation(
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const route = CALLS[operation];
+  const route = routeOf(operation);
   const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
   const response = await request(
     client,
@@ -156,8 +156,7 @@ async function readError(response: Response, url: string, signal: AbortSignal): 
     | { error?: ErrorBody }
     | null
     | undefined;
-  const after = retryAfterMs(response.headers.get('retry-after'));
-  const hint = after === undefined ? {} : { retryAfterMs: after };
+  const hint = hintOf(response.headers.get('retry-after') ?? '');
   if (answer?.error?.code) return GatewayError.fromJSON({ ...hint, ...answer.error }, status);
   return new GatewayError({
     code: CODES[status] ?? 'NETWORK',
@@ -168,18 +167,13 @@ async function readError(response: Response, url: string, signal: AbortSignal): 
   });
 }
 
-function retryAfterMs(header: string | null): number | undefined {
-  if (!header) return undefined;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+function hintOf(retryAfter: string): Pick<ErrorBody, 'retryAfterMs'> {
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
 }
 
 /** Whether not even a connection was made, where the runtime says so: then nothing was sent. */
 function wasNeverConnected(cause: unknown): boolean {
-  const { cause: inner, code } = (cause ?? {}) as { readonly cause?: unknown; readonly code?: unknown };
-  if (isGatewayError(cause)) return false;
-  return (
-    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/.test(String(code)) ||
-    (typeof inner === 'object' && inner !== null && wasNeverConnected(inner))
-  );
+  const never = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/;
+  return !isGatewayError(cause) && causesOf(cause).some(({ code }) => never.test(String(code)));
 }

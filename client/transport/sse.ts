@@ -1,4 +1,4 @@
-import { CALLS, EVENTS_PATH } from '../../shared/calls.js';
+import { EVENTS_PATH, routeOf } from '../../shared/calls.js';
 import { formatVector } from '../../shared/cursor.js';
 import { EventReader } from '../../shared/event-reader.js';
 import type { StreamItem } from '../../shared/frames.js';
@@ -97,20 +97,20 @@ async function* readEvents(
 async function* streamMethod(
   client: HttpClient,
   params: unknown,
-  { signal: given, answerMs }: TransportOptions,
+  { signal: given, answerMs = Number.POSITIVE_INFINITY }: TransportOptions,
 ): AsyncGenerator<StreamItem> {
   const scope = openScope(given);
   const { signal, abort } = scope;
-  const address = below(client.options.baseUrl, CALLS.invoke.path);
+  const { path } = routeOf('invoke');
+  const address = below(client.options.baseUrl, path);
   const watchdog = createWatchdog(() => abort(silence(address)));
-  const lift =
-    answerMs === undefined ? undefined : scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
+  const lift = scope.limit(answerMs, () => lateness(address, 'the call', answerMs));
   const progress = () => {
-    lift?.();
+    lift();
     watchdog.heard();
   };
   let heartbeatMs = 0;
-  const ask = { path: CALLS.invoke.path, body: toJson(params), signal };
+  const ask = { path, body: toJson(params), signal };
   try {
     for await (const events of readEvents(client, ask, new SseDecoder(), progress)) {
       // What the consumer does with an item may take its time, in which nothing is read.

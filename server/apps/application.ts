@@ -11,7 +11,9 @@ import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool } from '../../shared/operation-types.js';
+import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
 /** What an app may yield besides strings. */
@@ -84,6 +86,29 @@ export interface TurnSession extends ToolSession {
   readonly epoch: string;
 }
 
+/** What the function of a step is given. */
+export interface StepContext {
+  /** Names this step of this run alone, and is the same when it is run again: an idempotency key for what it calls. */
+  readonly key: string;
+  /** Aborted when the run ends for any reason but its own. */
+  readonly signal: AbortSignal;
+  /** Whether a former process had begun it: it may have had its effect, of which only its result is missing. */
+  readonly interrupted: boolean;
+}
+
+/** A step that had begun when its process ended: whether it had its effect is not known. */
+export interface BegunStep {
+  readonly name: string;
+  /** As its function was given it. */
+  readonly key: string;
+}
+
+/** What a run that goes on after a restart finds. */
+export interface ResumedAnswer extends Message {
+  /** The steps that had begun and not ended, in the order of their calls. */
+  readonly inFlight: readonly BegunStep[];
+}
+
 /** One turn of an app: the message to answer and everything it may do meanwhile. */
 export interface Turn<
   Tools extends ToolSet = ToolSet,
@@ -93,9 +118,9 @@ export interface Turn<
   readonly runId: string;
   /**
    * The answer so far, when the gateway was restarted during this run and the app is `resumable`; else null. What is yielded now is
-   * added to it. Tools that have a result in it need not be called again.
+   * added to it. Tools that have a result in it need not be called again; the steps that were under way are in `inFlight`.
    */
-  readonly resumed: Message | null;
+  readonly resumed: ResumedAnswer | null;
   /** The text of the message. */
   readonly text: string;
   readonly message: Message;
@@ -126,6 +151,17 @@ export interface Turn<
     name: Name,
     input: InputOf<Tools[Name]>,
   ): Promise<OutputOf<Tools[Name]>>;
+  /**
+   * Does something at most once to its end in this run. In a `resumable` app its outcome is kept with the run, beside the log: when
+   * the run goes on after a restart the same call is given it and the function is not called. Steps are matched by the order of
+   * their calls, and their names. The result is what JSON makes of it, also the first time.
+   *
+   * @param name 1 to 128 characters. Clients may read it in an error.
+   * @param work Does it. What it throws is the step's outcome too.
+   * @throws GatewayError `STEP_MISMATCH` when another step was called in this place before the restart; `INVALID_PARAMS` for a
+   *   result that is no JSON, a name that is none, and a step within a step; `PAYLOAD_TOO_LARGE` beyond `limits.stepsSize`
+   */
+  step<T>(name: string, work: (step: StepContext) => T | Promise<T>): Promise<Wire<T>>;
   /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
   steered(): readonly Message[];
   /** Asks the person; resolves with the answer, as `schema`, or the app's own for questions of this name, makes it. Time spent waiting does not count towards the run's time-out. */
@@ -153,6 +189,13 @@ export interface Turn<
     value: PayloadAt<PayloadTypes<Data>, Name>,
     options?: { readonly id?: string },
   ): string;
+  /**
+   * A file that was uploaded by the session's user, such as an image block of `message` names with its `fileId`; of a session that is
+   * shared, by anybody who shares it.
+   *
+   * @throws GatewayError `FILE_NOT_FOUND`
+   */
+  file(fileId: string): Promise<StoredFile>;
   /** Merges metadata into the answer's. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /** Logs a custom event: delivered and replayed, but not part of the answer. */
@@ -191,7 +234,7 @@ export interface Application<
   /**
    * Whether runs that a restart of the gateway interrupted go on instead of ending as `lost`: `run` is called again for the same
    * run, with the answer so far in `turn.resumed`. A confirmation or question that was open is answered where `run` comes to ask
-   * it again, with the same name and input. Needs a store that survives the process.
+   * it again, with the same name and input. What `turn.step` has done is not done again. Needs a store that survives the process.
    *
    * @default false
    */

@@ -102,14 +102,18 @@ function blockOf(part: ChatPart, path: string): ContentBlock {
       return { type: 'audio', mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, data };
     }
     case 'file': {
-      const { file_data, filename } = part.file;
-      if (file_data === undefined) throw refusal(`${path}.file.file_data`, 'files are taken inline only');
+      const { file_data, file_id, filename } = part.file;
       const unknown = 'application/octet-stream';
+      const named = filename !== undefined && { name: filename };
+      // The gateway knows what it is.
+      if (file_id !== undefined) return { type: 'file', mediaType: unknown, fileId: file_id, ...named };
+      if (file_data === undefined)
+        throw refusal(`${path}.file`, 'needs file_data, or the file_id of an uploaded file');
       // Some clients leave out what stands before the bytes of a data URL.
       const media = /^\w+:/.test(file_data)
         ? mediaOf(file_data, unknown)
         : { mediaType: unknown, data: file_data };
-      return { type: 'file', ...media, ...(filename !== undefined && { name: filename }) };
+      return { type: 'file', ...media, ...named };
     }
     default:
       throw refusal(`${path}.type`, 'one of text, image_url, input_audio, file, refusal');

@@ -74,6 +74,9 @@ function partsOf(content: readonly ContentBlock[]): ChatPart[] {
   const parts: ChatPart[] = [];
   for (const block of content) {
     if (block.type === 'text') parts.push({ type: 'text', text: block.text });
+    // Adapters put in the bytes of uploaded files before.
+    else if ('fileId' in block && block.fileId !== undefined)
+      parts.push({ type: 'text', text: `[${block.name ?? block.mediaType}: not available]` });
     else if (block.type === 'image')
       parts.push({ type: 'image_url', image_url: { url: block.url ?? dataUrl(block) } });
     else if (block.type === 'audio' && block.data !== undefined) {

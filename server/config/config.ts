@@ -5,6 +5,7 @@ import type { Application, OnDisconnect } from '../apps/application.js';
 import type { TrustProxy } from '../auth/client-address.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
+import type { FileStore } from '../stores/files/file-store.js';
 import type { Store } from '../stores/store.js';
 import type { AppAccess, ClientMessages, SessionAccess } from './access.js';
 import type { Limits } from './limits.js';
@@ -78,6 +79,8 @@ export interface GatewayConfig<
   readonly trustProxy?: TrustProxy | undefined;
   /** @default memoryStore() */
   readonly store?: Store | undefined;
+  /** Where uploaded files are kept. @default beside the store: of `sqliteStore` in `<path>.files`; else in memory, 256 MiB of them */
+  readonly files?: FileStore | undefined;
   readonly limits?: LimitsInput | undefined;
   /** What happens to a run when its session's last viewer leaves, unless its app says. @default 'continue' */
   readonly onDisconnect?: OnDisconnect | undefined;

@@ -28,11 +28,23 @@ export interface Limits {
   readonly sessionBytes: number;
   /** The same of all sessions of a scope: of one user, unless `sessionScope` says otherwise. @default 1 Gi */
   readonly userBytes: number;
+  /** Size of an uploaded file, in bytes. @default 100 MiB */
+  readonly fileBytes: number;
+  /** Bytes of all files of a scope that are kept, each counted as 4 KiB at least. @default 1 GiB */
+  readonly userFileBytes: number;
+  /** Files that one message may name. @default 32 */
+  readonly filesPerSend: number;
+  /** Files a user may upload, sustained; bursts may be twice as many. @default 10 */
+  readonly uploadsPerSecond: number;
+  /** Bytes of a file that are read into memory, by `turn.file(id).bytes()` and for models. @default 20 MiB */
+  readonly inlineFileBytes: number;
+  /** How long a file is kept that no message names, from its last upload on. @default 24 h */
+  readonly unnamedFileMs: number;
   /**
    * Bounds of an identity that many callers share instead of a user's: of `anonymous`, of a token without `user`, of a user that
-   * authentication marked `service: true`; `sessions` and `bytes` also where `sessionScope` gives many users one scope.
+   * authentication marked `service: true`; `sessions`, `bytes` and `fileBytes` also where `sessionScope` gives many users one scope.
    *
-   * @default 10,000 connections, 100,000 sessions, 1,000 sends, 10,000 invokes and 10,000 reads a second, 64 Gi
+   * @default 10,000 connections, 100,000 sessions, 1,000 sends, 10,000 invokes, 10,000 reads and 1,000 uploads a second, 64 Gi, 64 GiB of files
    */
   readonly shared: {
     readonly connections: number;
@@ -40,7 +52,9 @@ export interface Limits {
     readonly sendsPerSecond: number;
     readonly invokesPerSecond: number;
     readonly readsPerSecond: number;
+    readonly uploadsPerSecond: number;
     readonly bytes: number;
+    readonly fileBytes: number;
   };
   /** Time within which a caller with something open is asked about again. @default 60 s */
   readonly revalidateMs: number;
@@ -72,6 +86,8 @@ export interface Limits {
   readonly waitMs: number;
   /** Length of an answer, in characters; a longer one ends its run with an error. @default 32 Mi */
   readonly answerSize: number;
+  /** Names and results of all `turn.step` of one run together, in characters of JSON, and 100 for each. @default 16 Mi */
+  readonly stepsSize: number;
   /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs and method calls to finish. @default 25 s */
@@ -96,13 +112,21 @@ export const DEFAULT_LIMITS: Limits = {
   readsPerSecond: 200,
   sessionBytes: 256 * 1024 * 1024,
   userBytes: 1024 * 1024 * 1024,
+  fileBytes: 100 * 1024 * 1024,
+  userFileBytes: 1024 * 1024 * 1024,
+  filesPerSend: 32,
+  uploadsPerSecond: 10,
+  inlineFileBytes: 20 * 1024 * 1024,
+  unnamedFileMs: 24 * 3_600_000,
   shared: {
     connections: 10_000,
     sessions: 100_000,
     sendsPerSecond: 1000,
     invokesPerSecond: 10_000,
     readsPerSecond: 10_000,
+    uploadsPerSecond: 1000,
     bytes: 64 * 1024 * 1024 * 1024,
+    fileBytes: 64 * 1024 * 1024 * 1024,
   },
   revalidateMs: 60_000,
   queueLength: 32,
@@ -119,6 +143,7 @@ export const DEFAULT_LIMITS: Limits = {
   runMs: 10 * 60_000,
   waitMs: Number.POSITIVE_INFINITY,
   answerSize: 32 * 1024 * 1024,
+  stepsSize: 16 * 1024 * 1024,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
   storeMs: 10_000,

@@ -10,6 +10,7 @@ import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
 import { isStandardSchema } from '../schema/schema.js';
+import { memoryFiles } from '../stores/files/memory-file-store.js';
 import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
@@ -115,6 +116,9 @@ const schema = z.strictObject({
       'must be a store',
     )
     .optional(),
+  files: z
+    .custom((value) => typeof (value as { put?: unknown } | null)?.put === 'function', 'must be a file store')
+    .optional(),
   limits: limits.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
   origins: z
@@ -173,6 +177,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     clientMessages: config.clientMessages ?? {},
     trustProxy: config.trustProxy,
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
+    files: config.files ?? config.store?.files ?? memoryFiles(),
     limits,
     onDisconnect: config.onDisconnect ?? 'continue',
     origins: originsOf(config.origins),

@@ -60,11 +60,15 @@ const MAX_HELD = 1024 * 1024;
 /** One client's stream of events: its subscriptions, heartbeats and limits. What is written where is the transport's business. */
 export class EventConnection implements Outlet {
   readonly options: ConnectionOptions;
+  readonly form: WireForm<unknown>;
+  readonly #sink: Sink;
+  readonly #vector: boolean;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onClose: (connection: EventConnection, ending: ConnectionEnding) => void;
   readonly #report: (error: unknown, what: string) => void;
   readonly #diesAt: number;
-  readonly #stall: Stall;
+  /** While the receiver does not keep up. */
+  #stall: Stall | null = null;
   /** When it was opened; monotonic milliseconds. */
   readonly openedAt = performance.now();
   identity: Identity;
@@ -81,10 +85,12 @@ export class EventConnection implements Outlet {
     report: (error: unknown, what: string) => void,
   ) {
     this.options = options;
+    this.form = options.form;
+    this.#sink = options.sink;
+    this.#vector = options.vector ?? false;
     this.identity = options.identity;
     this.#onClose = onClose;
     this.#report = report;
-    this.#stall = new Stall(() => options.sink.sent());
     const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
     this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
   }
@@ -93,12 +99,8 @@ export class EventConnection implements Outlet {
     return this.options.id;
   }
 
-  get form(): WireForm<unknown> {
-    return this.options.form;
-  }
-
   get writable(): boolean {
-    return !this.#stall.blocked && !this.#closed;
+    return this.#stall === null && !this.#closed;
   }
 
   /** Sessions it follows. */
@@ -123,24 +125,24 @@ export class EventConnection implements Outlet {
 
   write(payload: unknown): void {
     if (this.#closed) return;
-    if (!this.options.sink.write(payload)) this.#stall.begin();
-    if (!this.options.vector) return;
+    if (!this.#sink.write(payload)) this.blocked();
+    if (!this.#vector) return;
     this.#dirty = true;
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
   /** Events of a vector stream carry no ids: without this its client would come back with a place in a log that it has left. */
   moved(): void {
-    if (this.options.vector) this.#checkpoint();
+    if (this.#vector) this.#checkpoint();
   }
 
   /** Sends an event of this connection alone. */
   send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
     if (this.#closed) return;
     const payload = this.form.transient(type, data, id);
-    const { blocked } = this.#stall;
-    if (!this.options.sink.write(payload)) this.#stall.begin();
-    if (!blocked) return;
+    const isHeld = this.#stall !== null;
+    if (!this.#sink.write(payload)) this.blocked();
+    if (!isHeld) return;
     const { byteLength = 0 } = payload as { readonly byteLength?: number };
     this.#held += byteLength;
     if (this.#held > MAX_HELD) this.end('slow');
@@ -148,7 +150,7 @@ export class EventConnection implements Outlet {
 
   /** The receiver does not keep up with what else is written to it. */
   blocked(): void {
-    this.#stall.begin();
+    this.#stall ??= new Stall(this.#sink);
   }
 
   report(error: unknown, what: string): void {
@@ -208,8 +210,8 @@ export class EventConnection implements Outlet {
 
   /** The receiver has caught up. */
   drained(): void {
-    if (this.#closed || !this.#stall.blocked) return;
-    this.#stall.end();
+    if (this.#closed || !this.#stall) return;
+    this.#stall = null;
     this.#held = 0;
     this.#pump();
   }
@@ -225,12 +227,11 @@ export class EventConnection implements Outlet {
 
   end(reason: EndReason): void {
     if (this.#closed) return;
-    const { sink } = this.options;
     if (reason === 'expired' && this.writable)
       this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
     this.gone(reason);
     try {
-      sink.end(reason);
+      this.#sink.end(reason);
     } catch (error) {
       this.#report(error, `ending connection ${this.id}`);
     }
@@ -250,7 +251,7 @@ export class EventConnection implements Outlet {
   tick(now: number): void {
     const { expiresAt } = this.identity;
     if (expiresAt !== undefined && Date.now() >= expiresAt) return this.end('expired');
-    if (this.#stall.blocked) {
+    if (this.#stall) {
       if (this.#stall.isOver(now, this.options.slowClientMs)) this.end('slow');
       return;
     }
@@ -263,7 +264,7 @@ export class EventConnection implements Outlet {
   /** A bookmark: everything up to its cursor has been accounted for, so that quiet streams can resume too. */
   heartbeat(): void {
     this.#heartbeatAt = performance.now();
-    if (this.options.vector) return this.#checkpoint();
+    if (this.#vector) return this.#checkpoint();
     const [only] = this.#subscriptions;
     const cursor = only?.[1].cursor ?? null;
     if (cursor !== null) this.send('heartbeat', { sessionId: only![0], cursor }, cursor);

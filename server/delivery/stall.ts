@@ -1,32 +1,15 @@
-/** Tells a receiver that takes nothing from one that is slow: any byte it takes is progress. */
+/** Tells a receiver that takes nothing from one that is slow: any byte it takes is progress. Begins when it does not keep up. */
 export class Stall {
-  readonly #sent: () => number;
-  #seen = 0;
-  #since: number | null = null;
+  readonly #receiver: { sent(): number };
+  #seen: number;
+  #since = performance.now();
   /** When it was last looked at. */
-  #lookedAt = 0;
+  #lookedAt = this.#since;
 
-  /** @param sent Bytes that the receiver has taken so far. */
-  constructor(sent: () => number) {
-    this.#sent = sent;
-  }
-
-  /** Whether it does not keep up. */
-  get blocked(): boolean {
-    return this.#since !== null;
-  }
-
-  /** It does not keep up from now on. */
-  begin(): void {
-    if (this.#since !== null) return;
-    this.#since = performance.now();
-    this.#lookedAt = this.#since;
-    this.#seen = this.#sent();
-  }
-
-  /** It has caught up. */
-  end(): void {
-    this.#since = null;
+  /** @param receiver Says how many bytes it has taken so far. */
+  constructor(receiver: { sent(): number }) {
+    this.#receiver = receiver;
+    this.#seen = receiver.sent();
   }
 
   /**
@@ -36,10 +19,9 @@ export class Stall {
    * @param now Monotonic milliseconds
    */
   isOver(now: number, limitMs: number): boolean {
-    if (this.#since === null) return false;
     this.#since += Math.max(0, now - this.#lookedAt - limitMs / 2);
     this.#lookedAt = now;
-    const sent = this.#sent();
+    const sent = this.#receiver.sent();
     if (sent === this.#seen) return now - this.#since > limitMs;
     this.#seen = sent;
     this.#since = now;

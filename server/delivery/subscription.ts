@@ -6,6 +6,7 @@ import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 import { type FollowedRun, RunFilter } from './run-filter.js';
+import { sharedPage } from './shared-pages.js';
 import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
@@ -55,8 +56,6 @@ const ANNOUNCING: State = { is: 'announcing', start: null };
 const LIVE: State = { is: 'live' };
 const READING: State = { is: 'reading' };
 const CLOSED: State = { is: 'closed' };
-
-const PAGE = { events: 512, bytes: 64 * 1024 };
 
 /**
  * One subscriber of one session: a cursor over the shared log. A wake carries no data, so a lost or doubled one can neither lose
@@ -230,8 +229,8 @@ export class Subscription {
 
   #page(log: ReadableLog): boolean {
     return this.#read(
-      () => log.read(this.#after, PAGE.events, PAGE.bytes),
-      (events) => this.#take(events, log),
+      () => sharedPage(log, this.#after, this.#known),
+      (page) => this.#take(page, log),
     );
   }
 
@@ -271,11 +270,10 @@ export class Subscription {
     return false;
   }
 
-  #take(events: readonly StoredEvent[], log: ReadableLog): boolean {
+  #take(page: LogBatch | null, log: ReadableLog): boolean {
     // Nothing where something was: the whole rest has been cut.
-    if (events[0]?.seq !== this.#after + 1) return this.#restart();
-    this.#after = events.at(-1)!.seq;
-    this.#send(events, log);
+    if (page?.first !== this.#after + 1) return this.#restart();
+    this.#pass(page, log);
     return true;
   }
 

@@ -15,13 +15,8 @@ export type TransientPayload<T extends TransientEventType> = TransientEventData[
   readonly cursor?: string;
 };
 
-/** A stored event on its way to the wire. */
-export interface WireEvent {
-  readonly type: string;
-  readonly cursor: string;
-  /** JSON of its data. */
-  readonly data: string;
-}
+/** Takes a stored event on its way to the wire; `data` is JSON. */
+type TakeEvent = (type: string, cursor: string, data: string) => void;
 
 /**
  * What the wire says of stored events. The cursor is the id's to say; a delta says neither session nor answer where they are those of
@@ -33,7 +28,7 @@ export function eachEvent(
   events: readonly StoredEvent[],
   { sessionId, epoch }: Origin,
   { known, whole = false }: { readonly known: Answering | null; readonly whole?: boolean },
-  take: (event: WireEvent) => void,
+  take: TakeEvent,
 ): void {
   let answering = known;
   for (const event of events) {
@@ -44,7 +39,7 @@ export function eachEvent(
     let data = body;
     if (whole) data = `{"sessionId":"${sessionId}","cursor":"${cursor}",${body.slice(1)}`;
     else if (!repeats) data = `{"sessionId":"${sessionId}",${body.slice(1)}`;
-    take({ type, cursor, data });
+    take(type, cursor, data);
     if (!repeats) answering = answeringAfter(event, answering);
   }
 }

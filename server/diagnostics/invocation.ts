@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Context } from '../async/async-context.js';
+import { type Context, presentContext } from '../async/async-context.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { settle, type Trace } from './trace.js';
 
@@ -28,7 +27,7 @@ export function tracedInvocation<A extends Answer>(
     settle(trace, work, (answer): A => {
       if (answer.kind === 'stream') {
         answer.stream.observe({
-          context: AsyncLocalStorage.snapshot(),
+          context: presentContext(),
           closed: (failure) => (failure ? trace.fail(failure.error) : trace.done(undefined)),
         });
         return answer;

@@ -24,8 +24,8 @@ export interface TraceOrigin {
 /** Who called for an operation, and which. */
 export interface OperationMessage extends TraceOutcome {
   readonly gatewayId: string;
-  /** `events` opens a stream of events; `tool-call` is a call of a tool outside of any run. */
-  readonly operation: OperationName | 'events' | 'tool-call';
+  /** `events` opens a stream of events; `tool-call` is a call of a tool outside of any run; `upload` and `file` take in and serve one. */
+  readonly operation: OperationName | 'events' | 'tool-call' | 'upload' | 'file';
   /** `http`, `sse`, `websocket`, `unix-socket`, `in-process`, `host`, or the name of a plugin. */
   readonly transport: string;
   readonly user: UserContext;

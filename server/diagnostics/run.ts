@@ -1,8 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserContext } from '../../shared/contract.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { Context } from '../async/async-context.js';
+import { type Context, presentContext } from '../async/async-context.js';
 import { channels } from './channels.js';
 import type { RunMessage, TraceOrigin } from './messages.js';
 import { Trace } from './trace.js';
@@ -50,7 +49,7 @@ function startTraced(run: StartingRun, driver: RunDriver, history: readonly Mess
   };
   trace.during(() => {
     // What its app is told of later, such as an abort or an answer, happens in its trace too.
-    run.context = AsyncLocalStorage.snapshot();
+    run.context = presentContext();
     driver.start(history);
     run.ended.then(
       (result) => {

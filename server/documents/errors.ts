@@ -2,7 +2,7 @@ import { ERROR_TABLE, type ErrorCode } from '../../shared/errors.js';
 import type { OperationName } from '../../shared/operations.js';
 
 /** What a request is described for: an operation, or one of the routes that are none. */
-export type Described = OperationName | 'events' | 'live' | 'ready';
+export type Described = OperationName | 'events' | 'upload' | 'file' | 'live' | 'ready';
 
 const ORIGIN = ['ORIGIN_DENIED', 'INVALID_REQUEST', 'TOO_MANY_CONNECTIONS'] as const;
 const CALLER = [
@@ -22,6 +22,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   send: [
     ...POSTING,
     ...SESSION,
+    'FILE_NOT_FOUND',
     'SESSION_BUSY',
     'MESSAGE_EXISTS',
     'SESSION_CLOSED',
@@ -47,6 +48,8 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   openapi: READING,
   asyncapi: READING,
   events: [...READING, ...SESSION],
+  upload: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  file: [...READING, 'FILE_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
   live: ORIGIN,
   ready: [...ORIGIN, 'SHUTTING_DOWN'],
 };

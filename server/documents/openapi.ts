@@ -7,6 +7,7 @@ import type { Described } from './errors.js';
 import { type GatewayFacts, infoOf } from './facts.js';
 import { type DescribedMethod, MethodDescriber } from './methods.js';
 import { errorExamples, errorResponses, errorSchemas } from './openapi-errors.js';
+import { FILE_PARAMETERS, fileResponses, uploadBody, uploadResponse } from './openapi-files.js';
 import { invokeBody, invokeResponses, methodSchemas, methodTable } from './openapi-invoke.js';
 import { eventsResponse, sendResponses, sseSchemas } from './openapi-streams.js';
 import {
@@ -132,6 +133,7 @@ function mountFrom(extraRoutes: GatewayFacts['extraRoutes']): string {
 }
 
 function bodyOf(described: Described, methods: readonly DescribedMethod[]): object {
+  if (described === 'upload') return uploadBody;
   if (described === 'invoke') return invokeBody(methods);
   const schema = operationSchema(described as OperationName, 'params');
   return { required: described !== 'ticket', content: { 'application/json': { schema } } };
@@ -141,12 +143,15 @@ function answersOf(described: Described, methods: readonly DescribedMethod[]): o
   if (described === 'send') return sendResponses();
   if (described === 'invoke') return invokeResponses(methods);
   if (described === 'events') return eventsResponse();
+  if (described === 'upload') return uploadResponse;
+  if (described === 'file') return fileResponses;
   // What health routes answer is what operations answer that have nothing to tell.
   const schema = operationSchema(isOperation(described) ? described : 'close', 'result');
   return { 200: { description: 'The answer', content: { 'application/json': { schema } } } };
 }
 
 const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
+  ...FILE_PARAMETERS,
   events: [
     query('sessionId', { type: 'array', items: TEXT, default: [] }, 'Sessions to follow; repeatable'),
     query(

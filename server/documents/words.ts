@@ -67,6 +67,18 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
   methods: { tag: 'methods', summary: 'List the methods that the caller may see' },
   openapi: { tag: 'service', summary: 'Describe the HTTP routes (OpenAPI 3.1)' },
   asyncapi: { tag: 'service', summary: 'Describe the events and frames (AsyncAPI 3)' },
+  upload: {
+    tag: 'conversation',
+    summary: 'Upload a file',
+    description:
+      'The body is the file itself, of any type, and is read as it comes. The answer names it for the `fileId` of image, file and audio blocks. Uploading the same bytes again under the same name and type answers the same. A file is kept as long as a session names it, and for `limits.unnamedFileMs` from its upload on.',
+  },
+  file: {
+    tag: 'reading',
+    summary: 'Read a file',
+    description:
+      'Files that could run in a page (HTML, SVG, scripts) are served as `application/octet-stream`, to be saved. One part can be asked for with `Range`; `HEAD` answers the same without the bytes.',
+  },
   live: { tag: 'service', summary: 'Tell that the process answers' },
   ready: { tag: 'service', summary: 'Tell whether new work is taken' },
 };

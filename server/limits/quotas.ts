@@ -14,6 +14,8 @@ type UserLimits = Pick<
   | 'readsPerSecond'
   | 'sessionBytes'
   | 'userBytes'
+  | 'userFileBytes'
+  | 'uploadsPerSecond'
   | 'shared'
 >;
 
@@ -43,6 +45,7 @@ export class Quotas {
   readonly sends: Rates;
   readonly invokes: Rates;
   readonly reads: Rates;
+  readonly uploads: Rates;
   /** Sessions that callers follow: each new name costs memory. */
   readonly subscribes: Rates;
   readonly #limits: UserLimits;
@@ -54,6 +57,7 @@ export class Quotas {
     this.sends = new Rates(limits.sendsPerSecond, shared.sendsPerSecond);
     this.invokes = new Rates(limits.invokesPerSecond, shared.invokesPerSecond);
     this.reads = new Rates(limits.readsPerSecond, shared.readsPerSecond);
+    this.uploads = new Rates(limits.uploadsPerSecond, shared.uploadsPerSecond);
     this.subscribes = new Rates(limits.subscribesPerSecond, shared.readsPerSecond, SUBSCRIBE_BURST);
   }
 
@@ -79,6 +83,11 @@ export class Quotas {
   /** Open sessions a scope may have. */
   sessions(scope: string): number {
     return this.#sharedScopes.has(scope) ? this.#limits.shared.sessions : this.#limits.sessionsPerUser;
+  }
+
+  /** Bytes that the files of a scope may take up. */
+  fileBytes(scope: string): number {
+    return this.#sharedScopes.has(scope) ? this.#limits.shared.fileBytes : this.#limits.userFileBytes;
   }
 
   /** @throws GatewayError `QUOTA_EXCEEDED` when a session, or all of its scope, take up what they may. */

@@ -24,13 +24,16 @@ export class LogBatch {
   readonly events: readonly StoredEvent[];
   readonly first: number;
   readonly last: number;
+  /** Size of the events, in characters. */
+  readonly chars: number;
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
   /** What readers have to know of the answer that is being written to be given the shared payload; undefined for nothing. */
   readonly needs: Answering | undefined;
   /** What readers know of it afterwards; undefined where it says nothing of it. */
   readonly tells: Answering | null | undefined;
-  readonly #before: Answering | null;
+  /** The answer that was being written when it began, as far as it is known. */
+  readonly before: Answering | null;
   // Most sessions have readers of one form only, and most batches are looked at once.
   #form: EventForm<unknown> | null = null;
   #payload: unknown;
@@ -42,12 +45,14 @@ export class LogBatch {
     this.events = events;
     this.first = events[0]!.seq;
     this.last = events.at(-1)!.seq;
-    this.#before = before;
+    this.before = before;
+    let chars = 0;
     let { runId } = events[0]!;
     let needs: Answering | undefined;
     let tells: Answering | null | undefined;
     // One pass: most batches are one delta.
     for (const event of events) {
+      chars += event.body.length;
       if (event.runId !== runId) runId = undefined;
       if (!namesAnswer(event)) continue;
       if (tells === undefined && before?.has(event)) {
@@ -55,6 +60,7 @@ export class LogBatch {
         tells = before;
       } else tells = answeringAfter(event, tells === undefined ? before : tells);
     }
+    this.chars = chars;
     this.runId = runId;
     this.needs = needs;
     this.tells = tells;
@@ -64,7 +70,7 @@ export class LogBatch {
     if (this.#form === form) return this.#payload as P;
     let payload = this.#others?.get(form) as P | undefined;
     if (payload !== undefined) return payload;
-    payload = form.events(this.events, { sessionId, epoch: this.epoch }, this.#before);
+    payload = form.events(this.events, { sessionId, epoch: this.epoch }, this.before);
     if (!this.#form) {
       this.#form = form;
       this.#payload = payload;

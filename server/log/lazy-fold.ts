@@ -3,52 +3,55 @@ import { reduce, type SessionState } from '../../shared/fold.js';
 
 type Delta = EventOf<'content_delta' | 'reasoning_delta'>;
 
-/** Events that may wait to be folded. */
-const PENDING = 1024;
+/** Deltas that are put together before they are folded. */
+const GATHERED = 64;
 
-/** A fold that is worked out when somebody looks: the deltas of a stretch are then one step, not one each. */
+/** A fold in which the deltas of a stretch are one step, not one each. */
 export class LazyFold {
   #state: SessionState;
-  #pending: GatewayEvent[] = [];
+  /** The first of the deltas that are not folded yet; all are pieces of the same block. */
+  #delta: Delta | null = null;
+  #text = '';
+  #gathered = 0;
 
   constructor(state: SessionState) {
     this.#state = state;
   }
 
   add(event: GatewayEvent): void {
-    if (this.#pending.push(event) >= PENDING) this.#fold();
+    const delta = this.#delta;
+    if (delta && continues(delta, event)) {
+      this.#text += event.delta;
+      this.#gathered += 1;
+      if (this.#gathered >= GATHERED) this.#fold();
+      return;
+    }
+    if (delta) this.#fold();
+    if (isDelta(event)) {
+      this.#delta = event;
+      this.#text = event.delta;
+      this.#gathered = 1;
+    } else this.#state = reduce(this.#state, event);
   }
 
   get state(): SessionState {
-    if (this.#pending.length > 0) this.#fold();
+    if (this.#delta) this.#fold();
     return this.#state;
   }
 
   set state(state: SessionState) {
     this.#state = state;
-    this.#pending = [];
+    this.#delta = null;
   }
 
   #fold(): void {
-    const events = this.#pending;
-    this.#pending = [];
-    for (let i = 0; i < events.length; i++) {
-      let event = events[i]!;
-      if (isDelta(event)) {
-        let text = event.delta;
-        for (let next = events[i + 1]; next && continues(event, next); next = events[i + 1]) {
-          text += next.delta;
-          i += 1;
-        }
-        event = { ...event, delta: text };
-      }
-      this.#state = reduce(this.#state, event);
-    }
+    const event = { ...this.#delta!, delta: this.#text };
+    this.#delta = null;
+    this.#text = '';
+    this.#state = reduce(this.#state, event);
   }
 }
 
 function continues(delta: Delta, next: GatewayEvent): next is Delta {
-  return (
-    isDelta(next) && next.type === delta.type && next.runId === delta.runId && next.index === delta.index
-  );
+  return next.type === delta.type && next.runId === delta.runId && next.index === delta.index;
 }

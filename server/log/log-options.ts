@@ -8,8 +8,8 @@ export const DEFAULT_PAGE_BYTES = 4 * 1024 * 1024;
 export interface LogListener {
   /** Events were committed. Called once for all commits of a flush. */
   committed(batch: LogBatch): void;
-  /** The store refused a write: the log can't be written any more and what was pending is not in it. */
-  broken(error: unknown): void;
+  /** The store refused a write under a term: the log can't be written any more and what was pending is not in it. */
+  broken(term: number, error: unknown): void;
   /** The store can't be written or cut now; what was appended is kept here and tried again. */
   unavailable(error: unknown): void;
 }

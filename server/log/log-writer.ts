@@ -22,6 +22,7 @@ import {
 } from './append-group.js';
 import { LogBatch } from './batch.js';
 import { type Entry, toEntry } from './entry.js';
+import { flushSoon } from './flushes.js';
 import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
 import { LogCutter } from './retention.js';
@@ -44,19 +45,25 @@ export class LogWriter {
   readonly #store: Store;
   readonly #listener: LogListener;
   #groups: Group[] = [];
+  /** The entries of the last group, while others may be written with them. */
+  #gathering: Entry[] | null = null;
   #batch = 0;
   #scheduled = false;
   /** What the store has not answered yet. */
   #writing: Group | null = null;
   #broken: unknown = null;
   #fresh: EventRecord[] = [];
+  /** What may still be committed before there can be anything to cut. */
+  #spareEvents = 0;
+  #spareChars = 0;
   /** The answer that deltas were committed of, as far as it is known. */
   #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
   /** Runs that ended while events of theirs were on their way here. */
-  readonly #over = new Set<string>();
-  readonly #retry = new StoreRetry(() => this.#flush());
+  #over: Set<string> | null = null;
+  /** Once the store could not be written: when it is tried again. */
+  #retry: StoreRetry | null = null;
 
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
@@ -96,9 +103,11 @@ export class LogWriter {
     const entry = toEntry(draft);
     const size = entry.record.body.length;
     if (this.#broken || this.#closed) return size;
-    const last = this.#groups.at(-1);
-    if (last && !last.options && !last.inDoubt && Array.isArray(last.entries)) last.entries.push(entry);
-    else this.#groups.push({ entries: [entry], options: null, waiter: null });
+    if (this.#gathering) this.#gathering.push(entry);
+    else {
+      this.#gathering = [entry];
+      this.#groups.push({ entries: this.#gathering, options: null, waiter: null });
+    }
     this.#schedule();
     return size;
   }
@@ -109,7 +118,8 @@ export class LogWriter {
       const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
       if (this.#broken) return reject(unavailable(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
-      if (options.refusable && this.#retry.waiting) return reject(notTried(this.#retry.error));
+      if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
+      this.#gathering = null;
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
     });
@@ -122,12 +132,12 @@ export class LogWriter {
 
   /** Whether what was appended waits for a store that can't be written. */
   get stalled(): boolean {
-    return this.#retry.waiting;
+    return this.#retry?.waiting ?? false;
   }
 
   /** Resolves once the store takes writes again, or the log was given up. */
-  flowing(): Promise<void> {
-    return this.#retry.over();
+  async flowing(): Promise<void> {
+    await this.#retry?.over();
   }
 
   /** Gives up what could not be stored. */
@@ -147,26 +157,28 @@ export class LogWriter {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#writing || this.#retry.waiting) return;
+    if (this.#scheduled || this.#writing || this.#retry?.waiting) return;
     this.#scheduled = true;
-    process.nextTick(this.#flush);
+    flushSoon(this.#flush);
   }
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    while (this.#groups.length > 0 && !this.#writing && !this.#broken && !this.#retry.pausing) {
+    this.#gathering = null;
+    while (this.#groups.length > 0 && !this.#writing && !this.#broken && !this.#retry?.pausing) {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0) group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
+      if (entries.length === 0 && !group.options?.steps)
+        group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
-    if (this.#groups.length === 0 && !this.#writing) this.#over.clear();
+    if (this.#groups.length === 0 && !this.#writing) this.#over = null;
     this.#deliver();
   };
 
   /** What of a group is still to be written, now that all before it is; null when that was refused. */
-  #entriesOf({ entries, inDoubt, waiter }: Group): readonly Entry[] | null {
+  #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
     if (inDoubt) return entries as readonly Entry[];
     if (this.#closed) {
       waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
@@ -178,18 +190,20 @@ export class LogWriter {
       waiter?.reject(error);
       return null;
     }
-    if (this.#over.size === 0) return entries;
-    const kept = entries.filter(({ record }) => record.runId === undefined || !this.#over.has(record.runId));
-    if (!waiter || kept.length === entries.length) return kept;
+    const over = this.#over;
+    if (!over) return entries;
+    const kept = entries.filter(({ record }) => record.runId === undefined || !over.has(record.runId));
+    const late = kept.length < entries.length || options?.steps?.some(({ runId }) => over.has(runId));
+    if (!waiter || !late) return kept;
     waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
     return null;
   }
 
   #write(group: Group, entries: readonly Entry[]): void {
     const options = this.#optionsOf(group, entries);
-    const records = entries.map((entry) => entry.record);
+    const records = entries.map(recordOf);
     try {
-      const result = this.#store.append(this.ref, records, options);
+      const result = this.#store.append(this.view.ref, records, options);
       if (!isPromise(result)) {
         this.#commit(group, entries, result, options);
         return;
@@ -216,14 +230,17 @@ export class LogWriter {
 
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
     const activity = this.#activityAfter(entries);
-    const place = { term: this.term, batch: ++this.#batch };
+    const batch = ++this.#batch;
+    const { term } = this;
     // As nearly all of them are.
-    if (!group.options) return activity ? { ...place, activity } : place;
-    const { opens, close } = group.options;
+    if (!group.options) return activity ? { term, batch, activity } : { term, batch };
+    const { opens, steps, close } = group.options;
     const ends = endsOf(group, entries);
     return {
-      ...place,
+      term,
+      batch,
       ...(opens && { opens }),
+      ...(steps && { steps }),
       ...(ends && { ends }),
       ...(activity && { activity }),
       ...(close && { close }),
@@ -232,7 +249,7 @@ export class LogWriter {
 
   /** What the session does once these are stored; null where that is what it does now. */
   #activityAfter(entries: readonly Entry[]): Activity | null {
-    if (!entries.some(({ record }) => changesActivity(record.type))) return null;
+    if (!entries.some(mayChangeActivity)) return null;
     const { activity, head } = this.view;
     const state = entries.reduce((folded, { event }) => reduce(folded, event), this.state);
     let { start } = activity;
@@ -243,7 +260,7 @@ export class LogWriter {
   }
 
   #commit(group: Group, entries: readonly Entry[], result: Committed, options: AppendOptions): void {
-    if (this.#retry.waiting) this.#retry.succeeded();
+    if (this.#retry?.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
     if (result.duplicate) this.#batch -= 1;
     else {
@@ -252,15 +269,19 @@ export class LogWriter {
         record.seq = seq++;
         record.term = this.term;
         this.view.ingest(record, event);
-        this.#fresh.push(record);
       }
+      const records = entries.map(recordOf);
+      this.#fresh = this.#fresh.length === 0 ? records : this.#fresh.concat(records);
       if (options.activity) this.view.become(options.activity);
-      const { close = false, acknowledged } = group.options ?? {};
-      for (const { runId } of options.ends ?? []) this.#over.add(runId);
-      this.#closed = close;
-      acknowledged?.();
+      if (group.options) this.#settle(group.options, options.ends);
     }
     group.waiter?.resolve(result);
+  }
+
+  #settle({ close = false, acknowledged }: GroupOptions, ends: AppendOptions['ends']): void {
+    if (ends) this.#over = new Set([...(this.#over ?? []), ...ends.map(({ runId }) => runId)]);
+    this.#closed = close;
+    acknowledged?.();
   }
 
   #fail(group: Group, entries: readonly Entry[], error: unknown): void {
@@ -279,9 +300,10 @@ export class LogWriter {
       this.#batch -= 1;
       this.#groups = kept;
       if (kept.length > 0) {
+        this.#retry ??= new StoreRetry(this.#flush);
         if (!this.#retry.waiting) this.#listener.unavailable(error);
         this.#retry.failed(error);
-      } else this.#retry.succeeded();
+      } else this.#retry?.succeeded();
       this.#deliver();
       const refused = notTried(error);
       for (const other of groups) if (!isKept(other)) other.waiter?.reject(refused);
@@ -291,7 +313,7 @@ export class LogWriter {
     this.#deliver();
     this.#groups = groups;
     this.#giveUp(doubtful ? new StoreError('UNKNOWN', 'The store never said', { cause: error }) : error);
-    this.#listener.broken(error);
+    this.#listener.broken(this.term, error);
   }
 
   /** Tells everybody who waits that it was not stored. */
@@ -299,7 +321,7 @@ export class LogWriter {
     this.view.settleCut = null;
     const groups = this.#groups;
     this.#groups = [];
-    this.#retry.succeeded();
+    this.#retry?.succeeded();
     const failure = unavailable(error);
     for (const { waiter } of groups) waiter?.reject(failure);
   }
@@ -310,7 +332,12 @@ export class LogWriter {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    this.#cutter.trim();
+    this.#spareEvents -= batch.events.length;
+    this.#spareChars -= batch.chars;
+    if (this.#spareEvents >= 0 && this.#spareChars >= 0) return;
+    const room = this.#cutter.trim();
+    this.#spareEvents = room.events;
+    this.#spareChars = room.chars;
   }
 
   /** Cuts what has become too old. */
@@ -318,3 +345,6 @@ export class LogWriter {
     if (!this.#broken) await this.#cutter.expire();
   }
 }
+
+const recordOf = ({ record }: Entry): EventRecord => record;
+const mayChangeActivity = ({ record }: Entry): boolean => changesActivity(record.type);

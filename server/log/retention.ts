@@ -1,7 +1,9 @@
-import { reduce, type SessionState } from '../../shared/fold.js';
+import { isDelta } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
+import { LazyFold } from './lazy-fold.js';
 import type { LogView } from './log-view.js';
 import type { ReadableLog } from './readable-log.js';
 import { showing } from './showing.js';
@@ -15,7 +17,15 @@ export interface Retention {
 
 // Cutting costs a pass over what is cut, so it waits until a tenth has gathered and then makes that much room.
 const SLACK = 0.1;
+/** Room is looked at again after so much at most: small integers cost no memory of their own. */
+const MOST = 2 ** 29;
 const PAGE = { events: 1000, bytes: 1 << 20 };
+
+/** How much may be appended before a log is to be looked at again. */
+export interface Room {
+  readonly events: number;
+  readonly chars: number;
+}
 
 /** What a cut drops, and what is kept instead. */
 interface Cut {
@@ -59,11 +69,16 @@ export class LogCutter {
     return this.#cutting;
   }
 
-  /** Cuts if there is enough to be dropped to be worth it. */
-  trim(): void {
+  /** Cuts if there is enough to be dropped to be worth it. What it returns may still come before there can be. */
+  trim(): Room {
     const { events, bytes } = this.#options.retention;
     const { head, first, range } = this.#log;
-    if (head - first + 1 > events * (1 + SLACK) || range.chars > bytes * (1 + SLACK)) void this.#cut();
+    const room = {
+      events: Math.floor(Math.min(MOST, events * (1 + SLACK) - (head - first + 1))),
+      chars: Math.floor(Math.min(MOST, bytes * (1 + SLACK) - range.chars)),
+    };
+    if (room.events < 0 || room.chars < 0) void this.#cut();
+    return room;
   }
 
   /** Cuts what has become too old. */
@@ -159,6 +174,7 @@ export class LogCutter {
 
 /**
  * Folds stored events after `seq` as long as the predicate takes them and the store has them: `seq` in the answer is the last one.
+ * The pieces of an answer whose end is there too are passed over: that says it whole.
  */
 export async function foldWhile(
   log: Pick<ReadableLog, 'read'>,
@@ -166,15 +182,21 @@ export async function foldWhile(
   from: SessionState,
   takes: (event: StoredEvent) => boolean,
 ): Promise<{ state: SessionState; seq: number; size: number }> {
-  let [state, seq, size] = [from, after, 0];
+  const fold = new LazyFold(from);
+  let [seq, size] = [after, 0];
   for (;;) {
     const page = await log.read(seq, PAGE.events, PAGE.bytes);
+    const taken: StoredEvent[] = [];
     for (const event of page) {
-      if (event.seq !== seq + 1 || !takes(event)) return { state, seq, size };
-      state = reduce(state, parseEvent(event));
+      if (event.seq !== seq + 1 || !takes(event)) break;
+      taken.push(event);
       seq = event.seq;
       size += event.body.length;
     }
-    if (page.length === 0) return { state, seq, size };
+    const ended = new Set(taken.filter(({ type }) => type === 'message_end').map(({ runId }) => runId));
+    for (const record of taken) {
+      if (!ended.has(record.runId) || !isDelta(record)) fold.add(parseEvent(record));
+    }
+    if (taken.length === 0 || taken.length < page.length) return { state: fold.state, seq, size };
   }
 }

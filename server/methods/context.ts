@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
-import type { Context } from '../async/async-context.js';
+import { type Context, presentContext } from '../async/async-context.js';
 
 const storage = new AsyncLocalStorage<MethodContext>();
 
@@ -36,8 +36,8 @@ export function currentContext(): MethodContext | undefined {
  * storages, and is nobody's call.
  */
 export function contextOutsideCalls(): Context {
-  if (!storage.getStore()) return AsyncLocalStorage.snapshot();
-  return storage.run(undefined as never, () => AsyncLocalStorage.snapshot());
+  if (!storage.getStore()) return presentContext();
+  return storage.run(undefined as never, presentContext);
 }
 
 /** Runs a function, and all that it starts, with `context` as the answer of `getContext()`. */

@@ -55,7 +55,7 @@ export class GatewayController {
     this.service.serve('channel', response);
   }
 
-  @All('_gateway/:route')
+  @All(['_gateway/:route', '_gateway/:route/:fileId'])
   extra(@Req() request: RoutedRequest, @Res() response: HostResponse): void {
     this.service.handle(response, { basePath: basePathOf(request, [EXTRA_ROUTES]) });
   }

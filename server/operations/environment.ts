@@ -6,6 +6,7 @@ import type { Presence } from '../auth/presence.js';
 import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
 import type { Connections } from '../delivery/connections.js';
+import type { Files } from '../files/files.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
@@ -38,6 +39,7 @@ export interface OperationEnvironment {
   readonly clientMessages: ClientMessages;
   readonly clientToolsPerSend: number;
   readonly calls: OpenCalls;
+  readonly files: Files;
   readonly methodMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;

@@ -6,6 +6,7 @@ import type {
   ResultOf,
   RunResult,
   SubscribeTarget,
+  UploadedFile,
 } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
@@ -14,6 +15,7 @@ import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { authExpiry } from '../auth/expiry.js';
 import type { AccessedOperation } from '../config/access.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import type { Upload } from '../files/files.js';
 import { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
@@ -25,6 +27,7 @@ import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
+import { FileOperations, type ReadableFile } from './file-operations.js';
 import {
   type Invocation,
   InvokeCall,
@@ -91,6 +94,7 @@ export class Operations {
   readonly #room: Room;
   readonly #reading: Reading;
   readonly #invokeEnv: InvokeEnvironment;
+  readonly #files: FileOperations;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -99,6 +103,7 @@ export class Operations {
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#reading = new Reading(env, this.#access, authorize);
     this.#invokeEnv = { ...env, access: this.#access };
+    this.#files = new FileOperations(env, this.#access);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -141,7 +146,8 @@ export class Operations {
       admit: () => {
         this.#assertOpen();
         this.#env.quotas.sends.take(caller.identity);
-        return this.#room.check(session.ref);
+        const readable = this.#files.checkNamed(inputs, caller.identity);
+        return readable ? readable.then(() => this.#room.check(session.ref)) : this.#room.check(session.ref);
       },
     });
     const { repeated, result, ...accepted } = sent;
@@ -186,6 +192,16 @@ export class Operations {
         timeoutMs: this.#env.methodMs,
       }),
     );
+  }
+
+  /** Takes a file in. @throws GatewayError */
+  upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
+    return this.#files.upload(upload, caller);
+  }
+
+  /** A file that the caller may read. @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
+  file(fileId: string, caller: Caller): Promise<ReadableFile> {
+    return this.#files.find(fileId, caller);
   }
 
   /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */

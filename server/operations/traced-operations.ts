@@ -1,14 +1,15 @@
-import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
+import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { channels } from '../diagnostics/channels.js';
 import { tracedInvocation } from '../diagnostics/invocation.js';
 import type { OperationMessage } from '../diagnostics/messages.js';
 import { Trace, traced } from '../diagnostics/trace.js';
+import type { Upload } from '../files/files.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
+import type { ReadableFile } from './file-operations.js';
 import type { Invocation, InvokeOptions } from './invoke.js';
 import { Operations, type PlainOperation, type Sent, type ToolCallRequest } from './operations.js';
 
@@ -69,6 +70,22 @@ export class TracedOperations extends Operations {
     return traced(this.#trace('tool-call', request, caller), () => super.callTool(request, caller));
   }
 
+  override upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
+    return listening() ? this.#upload(upload, caller) : super.upload(upload, caller);
+  }
+
+  async #upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
+    return traced(this.#trace('upload', null, caller), () => super.upload(upload, caller));
+  }
+
+  override file(fileId: string, caller: Caller): Promise<ReadableFile> {
+    return listening() ? this.#file(fileId, caller) : super.file(fileId, caller);
+  }
+
+  async #file(fileId: string, caller: Caller): Promise<ReadableFile> {
+    return traced(this.#trace('file', null, caller), () => super.file(fileId, caller));
+  }
+
   override discard(sessionId: string, caller: Caller): Promise<void> {
     return listening() ? this.#discard(sessionId, caller) : super.discard(sessionId, caller);
   }
@@ -101,7 +118,7 @@ export class TracedOperations extends Operations {
     return traced(trace, () => super.open(...given));
   }
 
-  #trace(operation: AccessedOperation, raw: unknown, caller: Caller): Trace<OperationMessage> {
+  #trace(operation: OperationMessage['operation'], raw: unknown, caller: Caller): Trace<OperationMessage> {
     // Nothing of it has been checked yet.
     const { sessionId, method, runId } = (raw ?? {}) as Readonly<Record<string, unknown>>;
     const { transport, identity, clientId, connectionId, traceId, parentSpan } = caller;

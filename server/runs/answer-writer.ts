@@ -4,10 +4,18 @@ import type { Message, Usage } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 
+/** What an answer is written to. */
+interface EventLog {
+  /** Logs an event and returns the size of its body. */
+  append(draft: EventDraft): number;
+}
+
 /** The answer as its app makes it: turns what it yields into events, counts the blocks so that each delta names its own, and keeps what only the end says. */
 export class AnswerWriter {
   readonly #runId: string;
-  readonly #append: (draft: EventDraft) => number;
+  readonly #log: EventLog;
+  /** Called with the first text or reasoning. */
+  #began: (() => void) | null;
   readonly #maxSize: number;
   #size = 0;
   #blocks = 0;
@@ -17,12 +25,17 @@ export class AnswerWriter {
   #metadata: Record<string, unknown> | null = null;
 
   /**
-   * @param append Logs an event and returns the size of its body.
+   * @param began Called with its first text or reasoning.
    * @param maxSize Longest answer, in characters: its end carries it whole, and readers bound an event.
    */
-  constructor(runId: string, append: (draft: EventDraft) => number, maxSize: number) {
+  constructor(
+    runId: string,
+    log: EventLog,
+    { began, maxSize }: { readonly began: () => void; readonly maxSize: number },
+  ) {
     this.#runId = runId;
-    this.#append = append;
+    this.#log = log;
+    this.#began = began;
     this.#maxSize = maxSize;
   }
 
@@ -67,14 +80,14 @@ export class AnswerWriter {
     if (delta === '') return;
     this.#grow(delta.length);
     const index = this.#index('text');
-    this.#append({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#log.append({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
     this.#grow(delta.length);
     const index = this.#index('reasoning');
-    this.#append({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#log.append({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   #grow(size: number): void {
@@ -88,6 +101,10 @@ export class AnswerWriter {
   }
 
   #index(type: 'text' | 'reasoning'): number {
+    if (this.#began) {
+      this.#began();
+      this.#began = null;
+    }
     if (this.#open !== type) {
       this.#open = type;
       this.#blocks += 1;
@@ -98,7 +115,7 @@ export class AnswerWriter {
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
     // First, because it may be refused: what is not in the log is no block of the answer.
-    this.#grow(this.#append(draft));
+    this.#grow(this.#log.append(draft));
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
       this.#data.add(draft.id);

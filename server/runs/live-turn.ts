@@ -7,6 +7,7 @@ import type {
   Confirmation,
   ConfirmationRequest,
   Question,
+  ResumedAnswer,
   Turn,
   TurnSession,
 } from '../apps/application.js';
@@ -16,13 +17,14 @@ import { ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import type { RunScope } from './run-scope.js';
+import { begunSteps, RunSteps, type StepScope } from './steps.js';
 import { callTool, confirmation, question } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
 
 /** The turn that an app is given. Its methods are its own fields, because apps take a turn apart or copy it. */
 export class LiveTurn implements Turn {
   readonly runId: string;
-  readonly resumed: Message | null;
+  readonly resumed: ResumedAnswer | null;
   readonly text: string;
   readonly message: Message;
   readonly history: readonly Message[];
@@ -33,12 +35,15 @@ export class LiveTurn implements Turn {
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly #scope: RunScope;
+  readonly #steps: RunSteps;
 
   constructor(scope: RunScope, history: readonly Message[]) {
     const { run, signal, user, session } = scope;
     const { message, metadata, clientTools, parameters } = run.request;
     this.runId = run.id;
-    this.resumed = run.resumed;
+    const left = scope.resumption?.steps ?? [];
+    this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(left) };
+    this.#steps = new RunSteps(stepScope(scope), left);
     this.text = textOf(message);
     this.message = message;
     this.history = history;
@@ -56,6 +61,13 @@ export class LiveTurn implements Turn {
     return this.#handed('callTool', callTool(this.#scope, name, input));
   };
 
+  readonly step: Turn['step'] = (name, work) => {
+    const outcome = this.#steps.run(name, work);
+    // An app may let go of it; what it waits for it is told.
+    outcome.catch(() => {});
+    return outcome;
+  };
+
   readonly steered: Turn['steered'] = () => (this.#scope.ended ? [] : this.#scope.port.steered());
 
   readonly ask = (asked: Question<StandardSchemaV1 | undefined>): Promise<any> =>
@@ -68,6 +80,8 @@ export class LiveTurn implements Turn {
     this.#scope.data(name, value, id);
     return id;
   };
+
+  readonly file: Turn['file'] = (fileId) => this.#handed('file', this.#scope.port.file(fileId));
 
   readonly annotate: Turn['annotate'] = (metadata) => {
     if (!this.#scope.ended) this.#scope.answer.annotate(metadata);
@@ -136,4 +150,18 @@ export class LiveTurn implements Turn {
       ...(answer.input !== undefined && { input: answer.input }),
     };
   }
+}
+
+function stepScope(scope: RunScope): StepScope {
+  const { runId, signal, app, port } = scope;
+  return {
+    runId,
+    signal,
+    get ended() {
+      return scope.ended;
+    },
+    durable: app.resumable === true,
+    maxSize: port.setting.stepsSize,
+    keep: (steps) => port.log.commit([], { steps }),
+  };
 }

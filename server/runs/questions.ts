@@ -28,8 +28,9 @@ const REMEMBERED = 1000;
 /** The open confirmations and questions of a session. One answer counts. */
 export class Questions {
   readonly #open = new Map<string, OpenQuestion>();
-  readonly #settled = new Set<string>();
-  readonly #answering = new Set<string>();
+  // Most sessions never ask.
+  #settled: Set<string> | null = null;
+  #answering: Set<string> | null = null;
 
   get size(): number {
     return this.#open.size;
@@ -39,15 +40,16 @@ export class Questions {
     this.#open.get(question.callId)?.askedAgain?.(question);
     this.#open.set(question.callId, question);
     // Call ids come again: many models count them from 0 in each answer.
-    this.#settled.delete(question.callId);
+    this.#settled?.delete(question.callId);
   }
 
   /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, or why the answer was refused. */
   async answer(callId: string, answer: Answer): Promise<void> {
     const question = this.#open.get(callId);
-    if (this.#settled.has(callId) || this.#answering.has(callId))
+    if (this.#settled?.has(callId) || this.#answering?.has(callId))
       throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     if (!question) throw new GatewayError({ code: 'CALL_NOT_FOUND' });
+    this.#answering ??= new Set();
     this.#answering.add(callId);
     try {
       await question.accept(answer);
@@ -67,6 +69,7 @@ export class Questions {
 
   #settle(callId: string): void {
     this.#open.delete(callId);
+    this.#settled ??= new Set();
     this.#settled.add(callId);
     if (this.#settled.size > REMEMBERED) {
       const [oldest] = this.#settled;

@@ -1,17 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
+import type { Message, ToolUseBlock } from '../../shared/messages.js';
+import type { StepRecord } from '../stores/store.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
-/** What a run had asked when its process ended. The app that runs again asks the same, and is given the question that is open. */
+/** What a run had asked and done when its process ended. The app that runs again asks the same, and is given the question that is open. */
 export class Resumption {
+  readonly steps: readonly StepRecord[];
   readonly #answer: Message;
   #pending: readonly PendingQuestion[];
+  /** Calls without a result and without an open question. */
+  readonly #unanswered: Set<ToolUseBlock>;
 
-  constructor(answer: Message, pending: readonly PendingQuestion[]) {
+  constructor(answer: Message, pending: readonly PendingQuestion[], steps: readonly StepRecord[]) {
+    this.steps = steps;
     this.#answer = answer;
     this.#pending = pending;
+    const over = new Set(pending.map(({ callId }) => callId));
+    for (const block of answer.content) if (block.type === 'tool_result') over.add(block.callId);
+    const calls = answer.content.filter((block) => block.type === 'tool_use');
+    this.#unanswered = new Set(
+      calls.filter(({ callId, providerExecuted }) => !providerExecuted && !over.has(callId)),
+    );
   }
 
   /** The open question of a tool call with this input, once. */
@@ -25,6 +36,13 @@ export class Resumption {
           same(block.input, input),
       ),
     );
+  }
+
+  /** The id of a call of this tool with this input that was logged and has no result, once. */
+  takeUnanswered(name: string, input: unknown): string | null {
+    const found = [...this.#unanswered].find((call) => call.name === name && same(call.input, input));
+    if (found) this.#unanswered.delete(found);
+    return found?.callId ?? null;
   }
 
   /** The open question of `turn.ask`, once. */

@@ -1,5 +1,6 @@
 import type { Message } from '../../shared/messages.js';
 import type { Application, TurnSession } from '../apps/application.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { LogWriter } from '../log/log-writer.js';
 import type { Ending } from './ending.js';
 import type { Questions } from './questions.js';
@@ -15,6 +16,8 @@ export interface RunSetting {
   readonly waitMs: number;
   /** Longest answer, in characters. */
   readonly answerSize: number;
+  /** Names and results of a run's steps together, in characters. */
+  readonly stepsSize: number;
 }
 
 /** All that a run reaches of its session. */
@@ -23,6 +26,8 @@ export interface RunPort {
   readonly log: Pick<LogWriter, 'append' | 'commit' | 'stalled' | 'settled' | 'flowing'>;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'dropRun'>;
+  /** A file of the session's scope. @throws GatewayError `FILE_NOT_FOUND` */
+  file(fileId: string): Promise<StoredFile>;
   /** Takes the messages that wait to become part of this run. */
   steered(): readonly Message[];
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel */

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import { type EventDraft, isDelta, type LoggedEventData, type LoggedEventType } from '../../shared/events.js';
+import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
 import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
@@ -26,11 +26,10 @@ export class RunScope implements ToolCaller {
   constructor(run: LiveRun, port: RunPort) {
     this.run = run;
     this.port = port;
-    const append = (draft: EventDraft): number => {
-      if (run.firstDeltaAt === null && isDelta(draft)) run.firstDeltaAt = performance.now();
-      return port.log.append(draft);
+    const began = (): void => {
+      run.firstDeltaAt ??= performance.now();
     };
-    this.answer = new AnswerWriter(run.id, append, port.setting.answerSize);
+    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize: port.setting.answerSize });
     if (run.resumed) this.answer.resume(run.resumed);
   }
 

@@ -42,18 +42,22 @@ interface Call {
   readonly toolName: string;
   /** The open question of a former process that this call takes up. */
   readonly asked: PendingQuestion | null;
+  /** A former process has logged it. */
+  readonly logged?: boolean;
 }
 
 /** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
 export async function callTool(run: ToolCaller, name: string, input: unknown): Promise<unknown> {
   const asked = run.resumption?.takeCall(name, input) ?? null;
-  const call = { callId: asked?.callId ?? newCallId(), toolName: name, asked, runId: run.runId };
+  const left = asked?.callId ?? run.resumption?.takeUnanswered(name, input) ?? null;
+  const about = { callId: left ?? newCallId(), toolName: name, runId: run.runId };
+  const call = { ...about, asked, logged: left !== null };
   return traceTool(run, call, () => callLogged(run, call, input));
 }
 
 async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
-  const { callId, toolName: name, asked } = call;
-  if (!asked) run.append('tool_use', { callId, name, input });
+  const { callId, toolName: name, logged } = call;
+  if (!logged) run.append('tool_use', { callId, name, input });
   try {
     return logResult(run, call, await perform(run, call, input));
   } catch (error) {

@@ -34,7 +34,7 @@ export class SessionDirectory {
         if (session) this.forget(session);
       },
     };
-    this.sender = new MessageSender(env.store);
+    this.sender = new MessageSender(env.store, env.files);
   }
 
   /** The session at a place, whether or not it has begun. */

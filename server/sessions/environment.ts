@@ -1,11 +1,13 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
+import type { Files } from '../files/files.js';
 import type { Retention } from '../log/retention.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
 /** What the sessions of a gateway hear and may use of it. */
 export interface SessionEnvironment {
   readonly store: Store;
+  readonly files: Files;
   readonly gatewayId: string;
   /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
   readonly holder: string;
@@ -16,6 +18,7 @@ export interface SessionEnvironment {
   readonly runMs: number;
   readonly waitMs: number;
   readonly answerSize: number;
+  readonly stepsSize: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */

@@ -27,10 +27,11 @@ export function assertNewIds(
   { messages, run }: SessionState,
   runs: readonly LiveRun[],
 ): void {
-  const added = messagesOf(request).map(({ id }) => id);
-  const isTaken = ({ id }: Message): boolean => added.includes(id);
+  const { ownIds = [] } = request;
+  if (ownIds.length === 0) return;
+  const isTaken = ({ id }: Message): boolean => ownIds.includes(id);
   const taken =
-    added.find((id, at) => added.indexOf(id) !== at) ??
+    ownIds.find((id, at) => ownIds.indexOf(id) !== at) ??
     messages.find(isTaken)?.id ??
     runs.flatMap((other) => messagesOf(other.request)).find(isTaken)?.id ??
     (run && isTaken(run.message) ? run.message.id : undefined);

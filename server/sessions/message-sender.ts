@@ -6,6 +6,7 @@ import type { ContentBlock, Message, MessageInput, SendInput } from '../../share
 import type { Accepted, ClientTool, RunResult } from '../../shared/operation-types.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
+import type { Files } from '../files/files.js';
 import { newMessageId, newRunId } from '../ids.js';
 import type { RunRecord, Store } from '../stores/store.js';
 import { originOf } from './find-run.js';
@@ -45,10 +46,12 @@ export interface SentMessage extends Accepted {
 /** Sends messages: an idempotency key starts at most one run, also when its sends come at the same time. */
 export class MessageSender {
   readonly #store: Store;
+  readonly #files: Files;
   readonly #pending = new Map<string, { readonly hash: string; readonly sent: Promise<SentMessage> }>();
 
-  constructor(store: Store) {
+  constructor(store: Store, files: Files) {
     this.#store = store;
+    this.#files = files;
   }
 
   /** @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, or what the session answers. */
@@ -80,9 +83,12 @@ export class MessageSender {
   async #accept(session: Session, request: SendRequest, keyed?: Keyed): Promise<SentMessage> {
     const admitted = request.admit?.();
     if (isPromise(admitted)) await admitted;
-    const messages = request.inputs.map((input) => toMessage(input, request.senderId));
-    const message = messages.pop()!;
+    const written = request.inputs.map((input) => toMessage(input, request.senderId));
     const runId = newRunId();
+    const naming = this.#files.name(session.ref, runId, written);
+    const named = naming && (await naming);
+    const messages = [...(named?.messages ?? written)];
+    const message = messages.pop()!;
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {}, trace } = request;
     // From before it is accepted: it may end at once.
     const result = session.results.of(runId);
@@ -93,7 +99,11 @@ export class MessageSender {
         type: 'accept',
         request: { ...given, user, metadata, clientTools, parameters, trace },
       });
-      if (!('duplicate' in accepted)) return { runId, message, ...accepted, repeated: false, result };
+      if (!('duplicate' in accepted)) {
+        named?.accepted(accepted.cursor);
+        return { runId, message, ...accepted, repeated: false, result };
+      }
+      named?.withdrawn();
       session.results.forget(runId);
       return this.#join(session, accepted.duplicate, keyed!.hash);
     } catch (error) {

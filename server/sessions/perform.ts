@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
-import type { Session } from './session.js';
+import type { Beginning, Session } from './session.js';
 import type { AcceptedRun } from './session-runs.js';
 
 /** What a session can be asked to do, with what comes of it. Plain values: whoever holds the session may be another process. */
@@ -85,7 +85,7 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
 }
 
 /** By whom a session is begun where the work finds none. */
-function createdBy(input: SessionInput): { readonly userId: string | undefined } | undefined {
-  if (input.type === 'accept') return { userId: input.request.user?.id };
+function createdBy(input: SessionInput): Beginning | undefined {
+  if (input.type === 'accept') return { userId: input.request.user?.id, runId: input.request.runId };
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
 }

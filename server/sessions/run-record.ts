@@ -1,7 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { QueuedMessage } from '../../shared/fold.js';
 import type { RunRequest } from '../runs/live-run.js';
-import type { NewRun, RunRecord } from '../stores/store.js';
+import type { LeftRun, NewRun, StepRecord } from '../stores/store.js';
 
 /** What of a request its session's log does not hold, because its readers are not to see it. */
 type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trace'> & {
@@ -17,11 +17,11 @@ export function toNewRun({ runId, key, hash, message, ...request }: RunRequest):
 
 /** What former processes left open, by run. */
 export class LeftRuns {
-  readonly #records: ReadonlyMap<string, RunRecord>;
+  readonly #records: ReadonlyMap<string, LeftRun>;
   readonly #creator: string | undefined;
 
   /** @param creator Id of the user who began the session, for a run of which nothing else is known. */
-  constructor(records: readonly RunRecord[], creator: string | undefined) {
+  constructor(records: readonly LeftRun[], creator: string | undefined) {
     this.#records = new Map(records.map((record) => [record.runId, record]));
     this.#creator = creator;
   }
@@ -29,6 +29,11 @@ export class LeftRuns {
   /** Id of the message that a run answers. */
   messageId(runId: string): string | undefined {
     return this.#private(runId)?.messageId;
+  }
+
+  /** What a run has kept of its steps. */
+  steps(runId: string): readonly StepRecord[] {
+    return this.#records.get(runId)?.steps ?? [];
   }
 
   #private(runId: string): Private | undefined {

@@ -210,12 +210,13 @@ export class SessionRuns {
 
   #port(run: LiveRun, log: LogWriter): RunPort {
     const { id, ref } = this.#session;
-    const { gatewayId, runMs, waitMs, answerSize } = this.#env;
+    const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.#env;
     const session = { id, app: ref.app, epoch: log.ref.epoch };
     return {
-      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize },
+      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
       log,
       questions: this.questions,
+      file: (fileId) => this.#env.files.open(ref.scope, fileId),
       steered: () => this.#takeSteered(run),
       publish: (channel, type, payload) => this.#session.publisher.publish(channel, type, payload, run.id),
       emit: (name, payload) => this.#session.publisher.emit(name, payload, run.id),
@@ -345,7 +346,7 @@ export class SessionRuns {
     this.#execution = execution;
     const asked = pending.filter((question) => question.runId === runId);
     for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resume(new Resumption(answer, asked));
+    execution.resume(new Resumption(answer, asked, open.steps(runId)));
     // Whoever opens the session is not to wait for the app.
     setImmediate(() => {
       this.#run(run, log);

@@ -5,6 +5,8 @@ import { within } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
+import type { LogBatch } from '../log/batch.js';
+import type { LogListener } from '../log/log-options.js';
 import { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
 import { openLastLog, openNextLog, openPastLog } from '../log/past-log.js';
@@ -22,18 +24,24 @@ import { type Desertion, Viewers } from './viewers.js';
 /** How soon a log is taken up again that was lost with its store, in milliseconds. */
 const RETAKE_MS = { first: 1000, longest: 30_000 };
 
+/** By whom a session is begun where there is none, and with which run. */
+export interface Beginning {
+  readonly userId: string | undefined;
+  readonly runId?: string;
+}
+
 /**
  * One live session: what is seen of its log here, its writer and its runs while it is held here, and who follows it. Outlives a close:
  * the next send begins a new log.
  */
-export class Session implements Subscribable {
+export class Session implements Subscribable, LogListener {
   readonly ref: SessionRef;
   readonly id: string;
   readonly runs: SessionRuns;
-  readonly calls: SessionCalls;
   readonly publisher: Publisher;
   readonly viewers: Viewers;
   readonly results = new RunResults();
+  #calls: SessionCalls | null = null;
   /** The present log, as far as it was looked at. */
   log: LogView | null = null;
   /** Its writer, while the session is held here. */
@@ -56,9 +64,14 @@ export class Session implements Subscribable {
     this.#env = env;
     this.id = env.format(ref.app, ref.name);
     this.runs = new SessionRuns(this, env);
-    this.calls = new SessionCalls(this, env);
     this.publisher = new Publisher(this, env);
     this.viewers = new Viewers({ deserted: () => this.#deserted(), changed: () => this.#viewersChanged() });
+  }
+
+  /** Its tool calls outside of runs. */
+  get calls(): SessionCalls {
+    this.#calls ??= new SessionCalls(this, this.#env);
+    return this.#calls;
   }
 
   /** Whether a close is in progress. */
@@ -67,7 +80,7 @@ export class Session implements Subscribable {
   }
 
   get idle(): boolean {
-    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || this.calls.size > 0;
+    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || (this.#calls?.size ?? 0) > 0;
     return !used && !this.#holding && !this.#closing;
   }
 
@@ -205,12 +218,12 @@ export class Session implements Subscribable {
     return result;
   }
 
-  /** Finds out how the runs ended that somebody waits for, where others may have ended them. */
-  async #learn(): Promise<void> {
+  /** Finds out how the runs ended that somebody waits for, where others may have ended them. @param beginning The run that is about to be accepted */
+  async #learn(beginning?: string): Promise<void> {
     try {
       for (const runId of this.results.runIds) {
         // What is being accepted, is queued or runs here is told when it ends.
-        if (this.runs.queue.find(runId)) continue;
+        if (runId === beginning || this.runs.queue.find(runId)) continue;
         const record = await this.#env.store.run(this.ref, { runId });
         if (record) this.results.learn(record);
       }
@@ -221,7 +234,7 @@ export class Session implements Subscribable {
   }
 
   /** Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none. */
-  hold(create?: { readonly userId: string | undefined }): MaybePromise<LogWriter | null> {
+  hold(create?: Beginning): MaybePromise<LogWriter | null> {
     this.usedAt = performance.now();
     if (this.#closing) {
       // What would begin anew is turned away.
@@ -238,7 +251,7 @@ export class Session implements Subscribable {
     return this.#holding;
   }
 
-  #acquire(create?: { readonly userId: string | undefined }): MaybePromise<LogWriter | null> {
+  #acquire(create?: Beginning): MaybePromise<LogWriter | null> {
     const { store, holder } = this.#env;
     const taken = (): void => this.#taken();
     return andThen(store.acquire(this.ref, { holder, taken }), (acquired) => {
@@ -255,13 +268,13 @@ export class Session implements Subscribable {
         const { userId } = create;
         const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }) };
         return andThen(store.acquire(this.ref, { holder, taken, create: anew }), (begun) =>
-          this.#adopt(begun),
+          this.#adopt(begun, create.runId),
         );
       });
     });
   }
 
-  #adopt(acquired: Acquired): MaybePromise<LogWriter | null> {
+  #adopt(acquired: Acquired, beginning?: string): MaybePromise<LogWriter | null> {
     if (acquired.kind === 'absent') return null;
     if (acquired.kind === 'owned') {
       throw new GatewayError({
@@ -276,11 +289,7 @@ export class Session implements Subscribable {
     const opened = LogWriter.open(this.#env.store, view, term, {
       retention: this.#env.retention,
       now: this.#env.now,
-      listener: {
-        committed: (batch) => this.viewers.wake(batch),
-        broken: (error) => this.#lose(term, error),
-        unavailable: (error) => this.#env.report(error, `the store cannot write session ${this.id} now`),
-      },
+      listener: this,
     });
     return andThen(opened, (writer) => {
       this.writer = writer;
@@ -293,10 +302,22 @@ export class Session implements Subscribable {
         this.calls.recover(writer);
         this.runs.recover(writer, new LeftRuns(openRuns, record.userId));
       }
-      void this.#learn();
+      void this.#learn(beginning);
       this.viewers.wake();
       return writer;
     });
+  }
+
+  committed(batch: LogBatch): void {
+    this.viewers.wake(batch);
+  }
+
+  broken(term: number, error: unknown): void {
+    this.#lose(term, error);
+  }
+
+  unavailable(error: unknown): void {
+    this.#env.report(error, `the store cannot write session ${this.id} now`);
   }
 
   /** Another gateway holds the session now, if the store says the truth. */
@@ -325,7 +346,7 @@ export class Session implements Subscribable {
     const cursor = this.log?.cursor ?? '';
     this.writer = null;
     if (!fenced) this.log = null;
-    this.calls.endAll('The session was lost');
+    this.#calls?.endAll('The session was lost');
     this.runs.lose(cursor);
     if (fenced) {
       // Another gateway holds it, whose log those who follow it go on with.
@@ -365,7 +386,7 @@ export class Session implements Subscribable {
       this.log = null;
     });
     this.#watch();
-    this.calls.endAll('The session was closed');
+    this.#calls?.endAll('The session was closed');
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 

@@ -1,4 +1,4 @@
-import type { NewRun, RunName, RunRecord } from './store.js';
+import type { LeftRun, NewRun, RunName, RunRecord, StepRecord } from './store.js';
 
 interface KeptRun {
   readonly record: RunRecord;
@@ -12,7 +12,10 @@ const isOpen = ({ request }: RunRecord): boolean => request !== undefined;
 export class MemoryRuns {
   /** In the order of their acceptance. */
   readonly #runs = new Map<string, KeptRun>();
-  readonly #byKey = new Map<string, string>();
+  /** Ids by keys. */
+  #byKey: Map<string, string> | null = null;
+  /** Of open runs, by run and number. */
+  #steps: Map<string, Map<number, StepRecord>> | null = null;
   #open = 0;
 
   /** How many are kept. */
@@ -25,8 +28,12 @@ export class MemoryRuns {
     return this.#open;
   }
 
-  get open(): readonly RunRecord[] {
-    return [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+  get open(): readonly LeftRun[] {
+    const open = [...this.#runs.values()].map(({ record }) => record).filter(isOpen);
+    return open.map((record) => {
+      const steps = this.#steps?.get(record.runId);
+      return steps ? { ...record, steps: [...steps.values()].sort((a, b) => a.number - b.number) } : record;
+    });
   }
 
   get ids(): Iterable<string> {
@@ -37,7 +44,20 @@ export class MemoryRuns {
     const keyed = key === undefined ? {} : { key, hash: hash ?? '' };
     this.#runs.set(runId, { record: { runId, ...keyed, ...place, request }, endedAt: null });
     this.#open += 1;
-    if (key !== undefined) this.#byKey.set(key, runId);
+    if (key === undefined) return;
+    this.#byKey ??= new Map();
+    this.#byKey.set(key, runId);
+  }
+
+  /** Keeps steps of runs that are open. */
+  keep(steps: readonly StepRecord[]): void {
+    for (const step of steps) {
+      const run = this.#runs.get(step.runId);
+      if (!run || !isOpen(run.record)) continue;
+      this.#steps ??= new Map();
+      const kept = this.#steps.get(step.runId) ?? new Map<number, StepRecord>();
+      this.#steps.set(step.runId, kept.set(step.number, step));
+    }
   }
 
   end(runId: string, result?: RunRecord['result']): void {
@@ -45,6 +65,7 @@ export class MemoryRuns {
     if (!run || !isOpen(run.record)) return;
     const { request: _, ...record } = run.record;
     this.#runs.set(runId, { record: { ...record, ...(result && { result }) }, endedAt: Date.now() });
+    this.#steps?.delete(runId);
     this.#open -= 1;
   }
 
@@ -53,7 +74,7 @@ export class MemoryRuns {
   }
 
   find(name: RunName): RunRecord | null {
-    const runId = 'runId' in name ? name.runId : this.#byKey.get(name.key);
+    const runId = 'runId' in name ? name.runId : this.#byKey?.get(name.key);
     return (runId !== undefined && this.#runs.get(runId)?.record) || null;
   }
 
@@ -62,7 +83,7 @@ export class MemoryRuns {
     const old = [...this.#runs.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
     for (const { record } of old) {
       this.#runs.delete(record.runId);
-      if (record.key !== undefined) this.#byKey.delete(record.key);
+      if (record.key !== undefined) this.#byKey?.delete(record.key);
     }
     return old.map(({ record }) => record.runId);
   }

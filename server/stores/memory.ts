@@ -30,12 +30,24 @@ import {
 } from './store.js';
 import { sizeOf } from './stored-size.js';
 
+/** What the sessions of one scope share. */
+interface MemoryScope {
+  readonly name: string;
+  readonly open: Set<MemorySession>;
+  /** Of all its logs, in characters. */
+  size: number;
+}
+
 interface MemoryLog {
+  readonly scope: MemoryScope;
   readonly epoch: string;
   first: number;
   events: StoredEvent[];
   terms: { term: number; first: number }[];
-  batch: { number: number; result: AppendResult } | null;
+  /** Number of the last batch of the present term; 0 before the first. */
+  batch: number;
+  /** Its first event. */
+  batchFirst: number;
   checkpoint: Checkpoint | null;
   messages: MessageRows;
   closedAt: number | null;
@@ -58,17 +70,27 @@ interface MemorySession {
   taken: (() => void) | null;
   log: MemoryLog;
   /** Logs of closed incarnations, by epoch. */
-  readonly past: Map<string, MemoryLog>;
+  past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
 }
 
+const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
-const nothing = { batch: null, checkpoint: null, closedAt: null, activity: null, size: 0, expired: false };
-const emptyLog = (epoch: string): MemoryLog => ({
-  ...{ epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
+const nothing = {
+  batch: 0,
+  batchFirst: 1,
+  checkpoint: null,
+  closedAt: null,
+  activity: null,
+  size: 0,
+  expired: false,
+};
+const emptyLog = (scope: MemoryScope, epoch: string): MemoryLog => ({
+  ...{ scope, epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
   ...nothing,
 });
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
+const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
 /**
@@ -89,10 +111,9 @@ class MemoryStore implements Store {
   #term = 0;
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
-  readonly #scopes = new Map<string, Set<MemorySession>>();
+  readonly #scopes = new Map<string, MemoryScope>();
   /** Sessions by their runs. */
   readonly #runs = new Map<string, MemorySession>();
-  readonly #sizes = new Map<string, number>();
   readonly #wakes = new Map<string, Set<() => void>>();
   #ordinal = 0;
 
@@ -115,7 +136,7 @@ class MemoryStore implements Store {
     // A term that wrote nothing is not worth remembering.
     if (log.terms.at(-1)?.first === first) log.terms.pop();
     log.terms.push({ term: session!.term, first });
-    log.batch = null;
+    log.batch = 0;
     return {
       kind: 'acquired',
       record: recordOf(session!),
@@ -131,12 +152,13 @@ class MemoryStore implements Store {
     { epoch, userId, from }: NonNullable<AcquireOptions['create']>,
   ): MemorySession {
     const now = Date.now();
-    const log = emptyLog(epoch);
-    if (from) this.#copy(ref.scope, log, from);
+    const scope = this.#scope(ref.scope);
+    const log = emptyLog(scope, epoch);
+    if (from) this.#copy(log, from);
     if (old) {
-      if (!old.log.expired) old.past.set(old.log.epoch, old.log);
+      if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);
       Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
-      this.#scope(ref.scope).add(old);
+      scope.open.add(old);
       return old;
     }
     const session: MemorySession = {
@@ -148,27 +170,32 @@ class MemoryStore implements Store {
       term: 0,
       taken: null,
       log,
-      past: new Map(),
+      past: NO_LOGS,
       runs: new MemoryRuns(),
     };
     this.#sessions.set(keyOf(ref), session);
-    this.#scope(ref.scope).add(session);
+    scope.open.add(session);
     return session;
   }
 
-  #copy(scope: string, log: MemoryLog, { log: source, tip, messages }: LogSource): void {
+  #copy(log: MemoryLog, { log: source, tip, messages }: LogSource): void {
     const all = [...((source && this.#log(source)?.messages.path({ tip })) ?? []), ...messages];
-    this.#grow(scope, log, log.messages.put(all));
+    grow(log, log.messages.put(all));
     log.checkpoint = firstCheckpoint(all.at(-1)?.id ?? null);
   }
 
-  #scope(scope: string): Set<MemorySession> {
-    let sessions = this.#scopes.get(scope);
-    if (!sessions) {
-      sessions = new Set();
-      this.#scopes.set(scope, sessions);
+  #scope(name: string): MemoryScope {
+    let scope = this.#scopes.get(name);
+    if (!scope) {
+      scope = { name, open: new Set(), size: 0 };
+      this.#scopes.set(name, scope);
     }
-    return sessions;
+    return scope;
+  }
+
+  /** Forgets a scope of which there is nothing any more. */
+  #forget({ name, open, size }: MemoryScope): void {
+    if (open.size === 0 && size === 0) this.#scopes.delete(name);
   }
 
   release(ref: SessionRef, term: number): void {
@@ -178,56 +205,50 @@ class MemoryStore implements Store {
 
   append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): AppendResult {
     const session = this.#writer(ref);
-    const log = session?.log;
-    const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
-    if (!session || !log || log.epoch !== ref.epoch || options.term !== session.term) throw fenced();
-    if (log.batch && options.batch <= log.batch.number) return log.batch.result;
+    if (!session || session.log.epoch !== ref.epoch || options.term !== session.term) throw fenced();
+    const { log } = session;
+    const { term, batch, opens, ends } = options;
+    if (batch <= log.batch) return { epoch: log.epoch, first: log.batchFirst, last: headOf(log) };
     if (log.closedAt !== null) throw fenced();
-    if (options.batch !== (log.batch?.number ?? 0) + 1) {
-      throw new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${log.batch?.number ?? 0}`);
-    }
+    if (batch !== log.batch + 1) throw new StoreError('ROLLED_BACK', `Batch ${batch} follows ${log.batch}`);
     const head = headOf(log);
-    const { opens, ends = [] } = options;
     const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
     if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
 
     let seq = head;
+    let size = 0;
     for (const event of events) {
       event.seq = ++seq;
-      event.term = options.term;
+      event.term = term;
       log.events.push(event);
+      size += event.body.length;
     }
-    this.#grow(ref.scope, log, sizeOf(events));
+    grow(log, size);
     const now = Date.now();
     if (opens) {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
       this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
-    for (const { runId, result } of ends) {
-      const cursor = formatCursor(log.epoch, options.term, placeOfEnd(events, runId, seq));
-      session.runs.end(runId, { ...result, cursor });
+    if (options.steps) session.runs.keep(options.steps);
+    if (ends) {
+      for (const { runId, result } of ends) {
+        const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));
+        session.runs.end(runId, { ...result, cursor });
+      }
     }
     session.updatedAt = now;
     if (options.activity) log.activity = options.activity;
     if (options.close) {
       session.runs.endAll();
       log.closedAt = now;
-      const open = this.#scope(ref.scope);
-      open.delete(session);
-      if (open.size === 0) this.#scopes.delete(ref.scope);
+      log.scope.open.delete(session);
+      this.#forget(log.scope);
     }
-    const result = { epoch: log.epoch, first: head + 1, last: seq };
-    log.batch = { number: options.batch, result };
+    log.batch = batch;
+    log.batchFirst = head + 1;
     const wakes = this.#wakes.size > 0 ? this.#wakes.get(keyOf(ref)) : undefined;
     if (wakes) for (const wake of wakes) wake();
-    return result;
-  }
-
-  #grow(scope: string, log: MemoryLog, by: number): void {
-    log.size += by;
-    const size = (this.#sizes.get(scope) ?? 0) + by;
-    if (size > 0) this.#sizes.set(scope, size);
-    else this.#sizes.delete(scope);
+    return { epoch: log.epoch, first: head + 1, last: seq };
   }
 
   usage(ref: SessionRef): StoredSize {
@@ -235,7 +256,7 @@ class MemoryStore implements Store {
     const logs = session ? [session.log, ...session.past.values()] : [];
     return {
       session: logs.reduce((sum, { size }) => sum + size, 0),
-      scope: this.#sizes.get(ref.scope) ?? 0,
+      scope: this.#scopes.get(ref.scope)?.size ?? 0,
     };
   }
 
@@ -292,7 +313,7 @@ class MemoryStore implements Store {
     const kept = log.messages.put(messages);
     const cut = log.events.slice(0, checkpoint.seq + 1 - log.first);
     log.events = log.events.slice(cut.length);
-    this.#grow(ref.scope, log, kept - sizeOf(cut));
+    grow(log, kept - sizeOf(cut));
     log.first = checkpoint.seq + 1;
   }
 
@@ -310,14 +331,14 @@ class MemoryStore implements Store {
   }
 
   list(scope: string, page: PageOptions): { records: readonly SessionRecord[]; next: number | null } {
-    const all = [...(this.#scopes.get(scope) ?? [])].sort((a, b) => b.ordinal - a.ordinal);
+    const all = [...(this.#scopes.get(scope)?.open ?? [])].sort((a, b) => b.ordinal - a.ordinal);
     const older = page.before === undefined ? all : all.filter((session) => session.ordinal < page.before!);
     const found = older.slice(0, page.limit);
     return { records: found.map(recordOf), next: older.length > found.length ? found.at(-1)!.ordinal : null };
   }
 
   count(scope: string): number {
-    return this.#scopes.get(scope)?.size ?? 0;
+    return this.#scopes.get(scope)?.open.size ?? 0;
   }
 
   unfinished(): readonly SessionRef[] {
@@ -330,23 +351,27 @@ class MemoryStore implements Store {
     for (const [key, session] of this.#sessions) {
       const { scope } = session.ref;
       for (const runId of session.runs.expire(before.runs)) this.#runs.delete(runKey(scope, runId));
-      for (const [epoch, log] of session.past) {
-        if (log.closedAt! >= before.closedLogs) continue;
-        session.past.delete(epoch);
-        this.#grow(scope, log, -log.size);
-      }
-      const { log, runs, past } = session;
+      const { log, runs } = session;
+      const isOld = ({ closedAt }: MemoryLog): boolean => closedAt! < before.closedLogs;
+      for (const old of session.past.values()) if (isOld(old)) this.#drop(old);
+      const past = new Map([...session.past].filter(([, old]) => !isOld(old)));
+      session.past = past.size > 0 ? past : NO_LOGS;
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
-      this.#grow(scope, log, -log.size);
+      this.#drop(log);
       Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
       if (runs.size === 0 && past.size === 0) this.#sessions.delete(key);
     }
   }
 
+  #drop(log: MemoryLog): void {
+    grow(log, -log.size);
+    this.#forget(log.scope);
+  }
+
   remove(ref: SessionRef): void {
     const session = this.#sessions.get(keyOf(ref));
     if (!session || session.log.closedAt === null) return;
-    for (const log of [session.log, ...session.past.values()]) this.#grow(ref.scope, log, -log.size);
+    for (const log of [session.log, ...session.past.values()]) this.#drop(log);
     for (const runId of session.runs.ids) this.#runs.delete(runKey(ref.scope, runId));
     this.#sessions.delete(keyOf(ref));
   }
@@ -360,6 +385,11 @@ class MemoryStore implements Store {
       if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
     };
   }
+}
+
+function grow(log: MemoryLog, by: number): void {
+  log.size += by;
+  log.scope.size += by;
 }
 
 function describe(session: MemorySession, log: MemoryLog): LogHead {

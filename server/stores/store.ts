@@ -3,6 +3,7 @@ import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { FileStore } from './files/file-store.js';
 
 /** A session's stored identity. */
 export interface SessionRef {
@@ -59,6 +60,22 @@ export interface RunRecord {
   readonly request?: string;
   /** How it ended. */
   readonly result?: RunResult;
+}
+
+/** A durable step of a run. Kept beside the log: it has no place in it, and no reader of a session sees it. */
+export interface StepRecord {
+  readonly runId: string;
+  /** Its number in its run, from 1. */
+  readonly number: number;
+  readonly name: string;
+  /** JSON: how it ended. Absent while it has only begun. */
+  readonly outcome?: string;
+}
+
+/** A run that a former writer left open. */
+export interface LeftRun extends RunRecord {
+  /** In the order of their numbers. Absent where there are none. */
+  readonly steps?: readonly StepRecord[];
 }
 
 /** What a session is doing, as its writer last stored it. */
@@ -132,7 +149,7 @@ export type Acquired =
       readonly record: SessionRecord;
       readonly head: LogHead;
       /** The runs that a former writer left open, in the order of their acceptance. */
-      readonly openRuns: readonly RunRecord[];
+      readonly openRuns: readonly LeftRun[];
       readonly created: boolean;
     }
   | { readonly kind: 'absent' }
@@ -166,6 +183,11 @@ export interface AppendOptions {
   readonly opens?: NewRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
+  /**
+   * Steps that begin or end with this batch, which may have no events: one of the same number is replaced. Kept until their run ends,
+   * like it, under `durability: 'process'` through the loss of power; of a run that is not open nothing is kept.
+   */
+  readonly steps?: readonly StepRecord[];
   /** What the session is doing from this batch on; absent where that has not changed. */
   readonly activity?: Activity;
   /** Marks the session closed with this batch. */
@@ -242,6 +264,8 @@ export function firstCheckpoint(tip: string | null): Checkpoint {
 export interface Store {
   /** What survives: nothing, the end of the process, or the loss of power. */
   readonly durability: 'memory' | 'process' | 'disk';
+  /** Where files are kept by a gateway that was given this store and no other place for them. @default memory */
+  readonly files?: FileStore;
   open(): MaybePromise<void>;
   close(): MaybePromise<void>;
 

@@ -8,6 +8,7 @@ const metadata = z.record(z.string(), z.unknown());
 const media = {
   mediaType: z.string().min(1),
   name: z.string().exactOptional(),
+  fileId: z.string().exactOptional(),
   url: z.string().exactOptional(),
   data: z.string().exactOptional(),
 };

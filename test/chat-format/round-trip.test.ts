@@ -165,8 +165,8 @@ describe('chat messages', () => {
   });
 
   it('name what they cannot carry', () => {
-    const file = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] as ChatMessage[];
-    expect(() => fromChatMessages(file)).to.throw(/messages\[0\]\.content\[0\]\.file\.file_data/);
+    const file = [{ role: 'user', content: [{ type: 'file', file: { filename: 'f' } }] }] as ChatMessage[];
+    expect(() => fromChatMessages(file)).to.throw(/messages\[0\]\.content\[0\]\.file: needs file_data/);
     const odd = [{ role: 'user', content: [{ type: 'video' }] }] as unknown as ChatMessage[];
     expect(() => fromChatMessages(odd)).to.throw(/messages\[0\]\.content\[0\]\.type/);
   });

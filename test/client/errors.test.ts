@@ -130,6 +130,17 @@ describe('what a client says of its network', () => {
     });
   }
 
+  it('does so of an error that is its own cause', async () => {
+    const circle = new TypeError('Load failed');
+    circle.cause = circle;
+    const client = connectClient('http://gateway.test/agent', { fetch: async () => Promise.reject(circle) });
+    const { code, message } = await failure(client.invoke('x'));
+    expect(code).to.equal('NETWORK');
+    expect(message)
+      .to.match(REMEDY)
+      .and.match(/^http:\/\/gateway\.test\/agent\/invoke .*: Load failed\. /);
+  });
+
   it('does so of somebody else who answers', async () => {
     const url = await answering((_, response) => response.end('<html>'));
     const client = connectClient(url);

@@ -3,6 +3,7 @@ import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
 import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
+import { describeSteps } from './store-steps.js';
 import { describeUsage } from './store-usage.js';
 
 /** The contract of stores: every store runs this suite. */
@@ -12,6 +13,7 @@ export function describeStore(name: string, makeStore: () => StoreUnderTest | Pr
     describeLogs(makeStore);
     describeMessages(makeStore);
     describeRuns(makeStore);
+    describeSteps(makeStore);
     describeUsage(makeStore);
   });
 }

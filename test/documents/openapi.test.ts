@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { openApiSecurity } from '../../server/documents/security.js';
 import { type AuthConfig, gatewayMiddleware } from '../../server/index.js';
-import { EVENTS_PATH, isExtraRoute } from '../../shared/calls.js';
+import { EVENTS_PATH, FILES_PATH, isExtraRoute } from '../../shared/calls.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
 import { echo } from '../support/apps.js';
 import { get, startGateway } from '../support/gateway.js';
@@ -84,7 +84,8 @@ describe('GET /openapi.json', () => {
     const routes = Object.entries(paths).map(([path, item]) => `${Object.keys(item as object)} ${path}`);
     const table = Object.values(OPERATIONS).map(({ http, path }) => `${http.toLowerCase()} ${path}`);
     const others = [EVENTS_PATH, ...Object.values(HEALTH_PATHS)].map((path) => `get ${path}`);
-    expect(routes).to.have.members([...table, ...others]);
+    const files = [`post ${FILES_PATH}`, `get ${FILES_PATH}/{fileId}`];
+    expect(routes).to.have.members([...table, ...others, ...files]);
   });
 
   it('has only routes that the gateway serves, wherever they were moved', async () => {

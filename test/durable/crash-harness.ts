@@ -17,12 +17,12 @@ const SENDERS = 3;
 const READ_MS = 20_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Builds the gateway program into one file, so that starting it again costs little. */
-export async function buildProgram(): Promise<string> {
-  const dir = join(ROOT, '.cache', `crash-${process.pid}`);
+/** Builds a program of this folder into one file, so that starting it again costs little. */
+export async function buildProgram(name = 'gateway-program'): Promise<string> {
+  const dir = join(ROOT, '.cache', `crash-${process.pid}-${name}`);
   mkdirSync(dir, { recursive: true });
   const outfile = join(dir, 'gateway.mjs');
-  const entryPoints = [join(ROOT, 'test/durable/gateway-program.ts')];
+  const entryPoints = [join(ROOT, `test/durable/${name}.ts`)];
   await build({
     entryPoints,
     outfile,

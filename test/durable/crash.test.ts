@@ -1,21 +1,11 @@
 import { expect } from 'chai';
+import { randomOf } from '../support/random.js';
 import { violations } from './checker.js';
 import { buildProgram, CrashRun } from './crash-harness.js';
 
 const SESSIONS = 4;
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
-
-/** A small generator of random numbers, so that a failure can be looked at again (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 describe('a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);

@@ -27,6 +27,13 @@ async function open(path: string): Promise<Store> {
   return store;
 }
 
+/** The first version that kept steps, and those of its fixture. */
+const STEPPED = 6;
+const STEPS = [
+  { runId: 'run_2', number: 1, name: 'look up', outcome: '{"value":{"n":1}}' },
+  { runId: 'run_2', number: 2, name: 'charge' },
+];
+
 /** The last version that numbered messages. */
 const NUMBERED = 3;
 
@@ -73,6 +80,7 @@ describe('databases of earlier versions', () => {
         epoch: log.epoch,
         accepted: 22,
         request: '{"n":2}',
+        ...(Number(version) >= STEPPED && { steps: STEPS }),
       };
       expect(writer.acquired.openRuns).to.deep.equal([left]);
       expect(await store.sessionOf(ref.scope, 'run_1')).to.deep.equal(ref);

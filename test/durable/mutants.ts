@@ -1,4 +1,4 @@
-import type { AppendResult, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+import type { AppendResult, EventRecord, LogRef, StepRecord, Store } from '../../server/stores/store.js';
 
 /** Stores that break one promise each: the crash test must notice every one of them. */
 export const mutants = {
@@ -42,7 +42,20 @@ export const mutants = {
         return acquired.kind === 'acquired' ? { ...acquired, created: true } : acquired;
       },
     }),
+
+  /** Keeps no step that has ended. */
+  outcomesOff: (store: Store): Store => keeping(store, ({ outcome }) => outcome === undefined),
+
+  /** Keeps no step that has only begun. */
+  beginningsOff: (store: Store): Store => keeping(store, ({ outcome }) => outcome !== undefined),
 };
+
+function keeping(store: Store, kept: (step: StepRecord) => boolean): Store {
+  return override(store, {
+    append: (log, events, options) =>
+      store.append(log, events, options.steps ? { ...options, steps: options.steps.filter(kept) } : options),
+  });
+}
 
 function late(
   store: Store,

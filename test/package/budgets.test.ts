@@ -5,12 +5,15 @@ import { ROOT } from '../support/program.js';
 
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
-  // All a page can load, the part for WebSockets too. The aim is 12 KiB.
-  'client/index.ts': { max: 17_500, external: [] },
+  // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/client.md says what it is spent on.
+  'client/index.ts': { max: 17_250, external: [] },
   'client/node/index.ts': { max: 5800, external: [] },
   // Without zod, which is the better part of it and often there already.
   'shared/index.ts': { max: 9400, external: ['zod'] },
 } as const;
+
+/** What files may add to a page that has the client. */
+const FILES = 600;
 
 /** What hooks may add to a page that has the client, besides their framework. */
 const HOOKS = { react: 2048, vue: 1024, svelte: 1024 } as const;
@@ -38,6 +41,24 @@ describe('budgets', () => {
         .and.above(max * 0.8);
     });
   }
+
+  it(`client/files adds at most ${FILES} bytes to the client, and nothing to a page that does not use it`, async () => {
+    const client = "export * from './client/index.ts';";
+    const added =
+      (await sizeOf(`${client}export * from './client/files/index.ts';`, [])) - (await sizeOf(client, []));
+    expect(added)
+      .to.be.at.most(FILES)
+      .and.above(FILES * 0.6);
+    const used = await build({
+      stdin: { contents: client, resolveDir: ROOT },
+      absWorkingDir: ROOT,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+    });
+    expect(Object.keys(used.metafile.inputs).filter((path) => /files/.test(path))).to.deep.equal([]);
+  });
 
   for (const [name, max] of Object.entries(HOOKS)) {
     it(`client/${name} adds at most ${max} bytes to the client`, async () => {

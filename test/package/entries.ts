@@ -23,6 +23,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'createInProcessTransport',
   ],
   [`${NAME}/diagnostics`]: ['channels'],
+  [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',

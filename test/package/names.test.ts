@@ -25,6 +25,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
     'parseSessionKey',
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
+  './client/files': ['createFiles'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],
   './client/vue': ['useSession'],

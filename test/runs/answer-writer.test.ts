@@ -61,8 +61,8 @@ describe('the writer of an answer', () => {
         ];
         const writer = new AnswerWriter(
           'r',
-          (draft: EventDraft) => log.push(toEntry(draft).event),
-          Number.POSITIVE_INFINITY,
+          { append: (draft) => log.push(toEntry(draft).event) },
+          { began: () => {}, maxSize: Number.POSITIVE_INFINITY },
         );
         const written: (string | AppEvent)[] = [];
         for (const item of list) {

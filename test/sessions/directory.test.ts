@@ -18,6 +18,7 @@ function directoryOn(store: Store): { directory: SessionDirectory; reports: stri
     runMs: 1e6,
     waitMs: 1e6,
     answerSize: 1e6,
+    stepsSize: 1e6,
     disconnectGraceMs: 1,
     onDisconnect: 'continue',
     now: Date.now,

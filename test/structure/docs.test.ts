@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
-import { EVENTS_PATH } from '../../shared/calls.js';
+import { EVENTS_PATH, FILES_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
 import { renderOnServer } from '../client/svelte/compile.js';
@@ -72,6 +72,7 @@ describe('documentation', () => {
   it('lists every route and every event', () => {
     const page = read('docs/protocol.md');
     for (const { http, path } of Object.values(OPERATIONS)) expect(page).to.contain(`\`${http} ${path}\``);
+    expect(page).to.contain(`\`POST ${FILES_PATH}\``).and.to.contain(`\`GET ${FILES_PATH}/{fileId}\``);
     for (const path of [EVENTS_PATH, ...Object.values(HEALTH_PATHS)])
       expect(page).to.contain(`\`GET ${path}\``);
     const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].map(([, names]) => names!).join();

@@ -16,9 +16,9 @@ export interface HostileStore {
 }
 
 /** Members that answer for the process rather than for a call. */
-const SPARED = new Set(['open', 'close', 'watch', 'durability']);
+const SPARED = new Set(['open', 'close', 'watch', 'durability', 'files']);
 
-type Hostile = Exclude<keyof Store, 'open' | 'close' | 'watch' | 'durability'>;
+type Hostile = Exclude<keyof Store, 'open' | 'close' | 'watch' | 'durability' | 'files'>;
 
 const hostile: Readonly<Record<Hostile, true>> = {
   acquire: true,

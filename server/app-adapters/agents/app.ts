@@ -3,6 +3,7 @@ import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../..
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { closeOpenCalls, withoutReasoning } from '../../chat-format/rounds.js';
+import { withFiles } from '../inline-files.js';
 import { decide } from './approvals.js';
 import { forCaller } from './caller.js';
 import { toAgentItems } from './items.js';
@@ -66,7 +67,8 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
     ...(maxTurns !== undefined && { maxTurns }),
   };
   const runner = options.runner ?? sdk;
-  const items = toAgentItems(closeOpenCalls([...turn.history, turn.message].map(withoutReasoning)));
+  const conversation = await withFiles(turn, [...turn.history, turn.message]);
+  const items = toAgentItems(closeOpenCalls(conversation.map(withoutReasoning)));
   let input: Parameters<Runner['run']>[1] = [...(options.input?.(items, turn) ?? items)];
   for (;;) {
     let stream: StreamedRunResult<any, AnyAgent>;

@@ -8,6 +8,9 @@ type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 /** What a person sent, for an agent. */
 export function toUserContent(content: readonly ContentBlock[]): UserContent {
   return content.flatMap((block): UserPart[] => {
+    // The adapter has put in the bytes of those that could be read.
+    if ('fileId' in block && block.fileId !== undefined)
+      return [{ type: 'input_text', text: `[${block.name ?? block.mediaType}: not available]` }];
     switch (block.type) {
       case 'text':
         return [{ type: 'input_text', text: block.text }];

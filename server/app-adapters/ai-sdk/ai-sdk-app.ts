@@ -1,11 +1,22 @@
-import type { ToolSet as AiToolSet, ModelMessage, StreamTextResult, streamText, TextStreamPart } from 'ai';
+import type {
+  ToolSet as AiToolSet,
+  LanguageModel,
+  ModelMessage,
+  StreamTextResult,
+  streamText,
+  TextStreamPart,
+} from 'ai';
+import { GatewayError } from '../../../shared/errors.js';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
+import { withFiles } from '../inline-files.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { answerApprovals } from './approvals.js';
 import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
+import { ModelSteps } from './durable-model.js';
+import { durableTools } from './durable-tools.js';
 import { StreamReader } from './stream-reader.js';
 import { toModelMessages } from './to-model-messages.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
@@ -25,15 +36,24 @@ export interface AiSdkAgent {
   stream(options: any): PromiseLike<AiSdkStream>;
 }
 
+/** What makes models and tools of a function durable. */
+export interface Durable {
+  model(model: LanguageModel): LanguageModel;
+  tools<Tools extends AiToolSet>(tools: Tools): Tools;
+}
+
 /**
  * Answers a turn with a stream. Pass it `turn.signal`, or an abort does not reach the model.
  *
  * @param tools Those of the app and of the turn's caller, for the `tools` of the call.
+ * @param durable In a `resumable` app makes a model one whose answers are steps, and tools with `execute` ones whose calls are; else
+ *   leaves them as they are.
  */
 export type AiSdkRun = (
   turn: Turn,
   messages: ModelMessage[],
   tools: AiToolSet,
+  durable: Durable,
 ) => AiSdkStream | PromiseLike<AiSdkStream>;
 
 /** What an app of the AI SDK is besides its source. */
@@ -47,6 +67,13 @@ export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> {
   readonly sendReasoning?: boolean;
   /** How often one run may go on after approvals. @default 20 */
   readonly maxRounds?: number;
+  /**
+   * Whether a run goes on after a restart. Answers of the model, calls of tools and approvals that had ended are not asked for or made
+   * again; those that were under way are. Of an agent that is not known and cannot be; a function sees to its model itself.
+   *
+   * @default false
+   */
+  readonly resumable?: boolean;
 }
 
 const MAX_STEPS = 20;
@@ -64,13 +91,15 @@ export function aiSdkApp<const Tools extends ToolSet = Readonly<Record<never, ne
   options: AiSdkAppOptions<Tools> = {},
 ): App<Tools> {
   const { tools: ours, sendReasoning = false, maxRounds = 20, ...about } = options;
+  const { resumable = false } = about;
+  if (resumable && 'stream' in source) throw notResumable();
   const written: AiToolSet = typeof source === 'function' ? {} : (source.tools ?? {});
   const tools = { ...clientSideTools(written), ...ours };
   const start = toRun(source);
   const app: Application = {
     ...about,
     tools,
-    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds }),
+    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds, resumable }),
   };
   // The types list the gateway's tools alone: those of the AI SDK are not made with `tool`.
   return defineApp(app) as App<Tools>;
@@ -82,23 +111,43 @@ interface Conversation {
   readonly written: AiToolSet;
   readonly sendReasoning: boolean;
   readonly maxRounds: number;
+  readonly resumable: boolean;
+}
+
+function notResumable(): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message:
+      'aiSdkApp: an agent keeps its model to itself and cannot be resumable; give the options of streamText, or a function',
+  });
 }
 
 async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
-  const tools = new TurnTools(turn, given.tools, given.written);
+  const { resumable } = given;
+  const models = resumable ? new ModelSteps(turn, await loadSdk()) : null;
+  const tools = new TurnTools(turn, given.tools, given.written, models);
+  const durable: Durable = {
+    model: (model) => models?.wrap(model) ?? model,
+    tools: (all) => (models ? (durableTools(turn, all, models) as typeof all) : all),
+  };
   const reader = new StreamReader({
+    ...(models && { resumed: turn.resumed, nextAnswer: () => models.next() }),
     isOurs: (name) => tools.has(name),
     isLogged: (toolCallId) => tools.hasBegun(toolCallId),
     usage: turn.usage,
   });
   const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
-  let messages = toModelMessages([...turn.history, turn.message], { reasoning: given.sendReasoning });
+  const conversation = await withFiles(turn, [...turn.history, turn.message]);
+  let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
-    const answered = yield* say(reader, () => given.start(turn, messages, aiTools));
+    const answered = yield* say(reader, () => given.start(turn, messages, aiTools, durable));
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
     const fits = (name: string, input: unknown) => fitsTool(given.written[name], input);
-    messages = [...messages, ...(await answerApprovals({ turn, reader, fits }, approvals, answered))];
+    messages = [
+      ...messages,
+      ...(await answerApprovals({ turn, reader, durable: resumable, fits }, approvals, answered)),
+    ];
   }
   yield* reader.unmade();
   return { stopReason: reader.stopReason };
@@ -132,7 +181,7 @@ function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): AiSdkRun {
 }
 
 function fromSettings(settings: StreamTextSettings): AiSdkRun {
-  return async (turn, messages, tools) => {
+  return async (turn, messages, tools, durable) => {
     const sdk = await loadSdk();
     const { toolChoice, ...changes } = toCallSettings(turn.parameters, sdk);
     const forced = isForced(toolChoice);
@@ -146,7 +195,8 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
       // A call that is forced again after its result would be made until the steps run out.
       ...(toolChoice && !(forced && goesOn(messages)) && { toolChoice }),
       ...(forced && { prepareStep: firstStepOnly(settings.prepareStep) }),
-      tools: { ...settings.tools, ...tools },
+      model: durable.model(settings.model),
+      tools: { ...durable.tools(settings.tools ?? {}), ...tools },
       messages,
       abortSignal: turn.signal,
     } as Parameters<typeof streamText>[0]);

@@ -1,10 +1,13 @@
 import type { ModelMessage, ToolModelMessage } from 'ai';
-import type { Turn } from '../../apps/application.js';
+import type { Confirmation, Turn } from '../../apps/application.js';
+import { once } from '../once.js';
 import type { Approval, StreamReader } from './stream-reader.js';
 
 export interface AnswerOptions {
   readonly turn: Turn;
   readonly reader: StreamReader;
+  /** Whether what the person answers is a step. */
+  readonly durable: boolean;
   /** Whether an input that the person changed is one for the tool; older versions of the SDK do not look. */
   fits(name: string, input: unknown): Promise<boolean>;
 }
@@ -16,14 +19,15 @@ export interface AnswerOptions {
  * @returns the same and the answers: what the next stream begins with.
  */
 export async function answerApprovals(
-  { turn, reader, fits }: AnswerOptions,
+  { turn, reader, durable, fits }: AnswerOptions,
   approvals: readonly Approval[],
   answered: readonly ModelMessage[],
 ): Promise<ModelMessage[]> {
   const changes = new Map<string, unknown>();
   const responses = await Promise.all(
     approvals.map(async ({ approvalId, toolCallId, call: { callId, name, input } }) => {
-      const answer = await turn.confirm({ callId, name, input });
+      const ask = (): Promise<Confirmation> => turn.confirm({ callId, name, input });
+      const answer = await (durable ? once(turn, `approval ${name}`, ask) : ask());
       const { input: changed } = answer;
       const fitting = !answer.approved || changed === undefined || (await fits(name, changed));
       const approved = answer.approved && fitting;

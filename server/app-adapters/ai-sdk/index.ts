@@ -4,6 +4,7 @@ export {
   type AiSdkRun,
   type AiSdkStream,
   aiSdkApp,
+  type Durable,
   type StreamTextSettings,
 } from './ai-sdk-app.js';
 export { fromModelMessages } from './from-model-messages.js';

@@ -1,10 +1,12 @@
 import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
 import { isGatewayError } from '../../../shared/errors.js';
-import type { Usage } from '../../../shared/messages.js';
+import type { Message, Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult } from '../../apps/application.js';
 import { newCallId } from '../../ids.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { upstreamFailed } from '../upstream-failed.js';
+import type { BegunAnswer } from './durable-model.js';
+import { FormerAnswer } from './former-answer.js';
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -34,6 +36,10 @@ export interface ReaderOptions {
   /** Whether that has begun for a call. */
   isLogged(toolCallId: string): boolean;
   usage(counts: Usage): void;
+  /** The answer so far, where a former process began it. */
+  readonly resumed?: Message | null;
+  /** The next answer of the model, where those are steps. */
+  nextAnswer?(): BegunAnswer | undefined;
 }
 
 /** Turns the parts of AI SDK streams into what an app yields. Lives for one run, over all its streams. */
@@ -44,9 +50,11 @@ export class StreamReader {
   #approvals: Approval[] = [];
   readonly #denials = new Map<string, string>();
   #stopReason: NonNullable<AppResult['stopReason']> = 'end';
+  readonly #former: FormerAnswer;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+    this.#former = new FormerAnswer(options.resumed ?? null);
   }
 
   get stopReason(): NonNullable<AppResult['stopReason']> {
@@ -72,12 +80,21 @@ export class StreamReader {
   /** @throws GatewayError `UPSTREAM_FAILED` for a part that says that the stream failed. */
   *read(part: Part): Iterable<string | AppEvent> {
     switch (part.type) {
-      case 'text-delta':
-        yield part.text;
+      case 'start-step':
+        this.#former.begin(this.#options.nextAnswer?.());
         return;
-      case 'reasoning-delta':
-        yield { type: 'reasoning_delta', delta: part.text };
+      case 'text-delta': {
+        const text = this.#former.take('text', part.text);
+        if (text !== '') yield text;
+        this.#former.took(part.text.length);
         return;
+      }
+      case 'reasoning-delta': {
+        const delta = this.#former.take('reasoning', part.text);
+        if (delta !== '') yield { type: 'reasoning_delta', delta };
+        this.#former.took(part.text.length);
+        return;
+      }
       case 'tool-call':
         yield* this.#opened(part);
         return;
@@ -98,17 +115,20 @@ export class StreamReader {
         this.#denials.delete(part.toolCallId);
         return;
       case 'source': {
+        if (this.#former.toldAll) return;
         const { type: _type, id, providerMetadata: _provider, ...value } = part;
         yield { type: 'data', id, name: 'source', value };
         return;
       }
       case 'file': {
+        if (this.#former.toldAll) return;
         const { mediaType, base64: data } = part.file;
         yield { type: 'data', id: newCallId(), name: 'file', value: { mediaType, data } };
         return;
       }
       case 'finish-step':
         this.#options.usage(toUsage(part.usage));
+        this.#former.end();
         return;
       case 'finish':
         if (part.finishReason === 'error') throw upstreamFailed('The model ended with an error');
@@ -128,9 +148,12 @@ export class StreamReader {
 
   *#opened(part: Extract<Part, { type: 'tool-call' }>): Iterable<AppEvent> {
     const { toolCallId, toolName: name, input, providerExecuted = false } = part;
-    const call: Call = { callId: newCallId(), name, input, providerExecuted, logged: false };
+    const ours = !providerExecuted && this.#options.isOurs(name);
+    const known = ours ? undefined : this.#former.takeCall(name, input);
+    const logged = known !== undefined;
+    const call: Call = { callId: known ?? newCallId(), name, input, providerExecuted, logged };
     this.#calls.set(toolCallId, call);
-    if (providerExecuted || !this.#options.isOurs(name)) yield* this.#log(call);
+    if (!ours) yield* this.#log(call);
   }
 
   *#ended(toolCallId: string, output: unknown, isError: boolean): Iterable<AppEvent> {
@@ -138,6 +161,7 @@ export class StreamReader {
     this.#calls.delete(toolCallId);
     if (!call || this.#options.isLogged(toolCallId)) return;
     yield* this.#log(call);
+    if (this.#former.hasResult(call.callId)) return;
     yield { type: 'tool_result', callId: call.callId, name: call.name, output, isError };
   }
 

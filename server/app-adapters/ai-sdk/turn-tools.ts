@@ -3,6 +3,8 @@ import type { ClientTool, Turn } from '../../apps/application.js';
 import { type Tool, type ToolSet, tool } from '../../apps/tool.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { offeredTools } from '../offered-tools.js';
+import { once } from '../once.js';
+import type { ModelSteps } from './durable-model.js';
 
 type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
 
@@ -13,14 +15,17 @@ export class TurnTools {
   readonly #turn: Turn;
   readonly #written: AiToolSet;
   readonly #offered: readonly ClientTool[];
+  readonly #models: ModelSteps | null;
   readonly #begun = new Set<string>();
 
   /**
    * @param own The app's tools, as the gateway knows them.
    * @param written Those that the app's author wrote for the SDK.
+   * @param models Where calls are steps: those of the model.
    */
-  constructor(turn: Turn, own: ToolSet, written: AiToolSet) {
+  constructor(turn: Turn, own: ToolSet, written: AiToolSet, models: ModelSteps | null) {
     this.#turn = turn;
+    this.#models = models;
     this.#written = written;
     this.#offered = offeredTools(turn, own, (name) => Object.hasOwn(written, name));
   }
@@ -59,7 +64,10 @@ export class TurnTools {
     return async (input: unknown, { toolCallId }: { readonly toolCallId: string }): Promise<unknown> => {
       this.#begun.add(toolCallId);
       try {
-        return await this.#turn.callTool(name, input as never);
+        const call = (): Promise<unknown> => this.#turn.callTool(name, input as never);
+        if (!this.#models) return await call();
+        await this.#models.answered;
+        return await once(this.#turn, `tool ${name}`, call);
       } catch (error) {
         // The SDK shows the model what the error is as a text, from version 7 on with the name of its class.
         throw error instanceof ToolCallError

@@ -1,6 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
 import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../../chat-format/rounds.js';
+import { withFiles } from '../inline-files.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 
@@ -21,8 +22,8 @@ export async function openThread(graph: CompiledGraph, config: unknown, turn: Tu
   const all = [...turn.history, turn.message];
   const messages =
     remembered.length === 0
-      ? toLangGraphMessages(closeOpenCalls(all.map(withoutReasoning)))
-      : [...closing(remembered), ...toLangGraphMessages(unseen(turn, ids))];
+      ? toLangGraphMessages(closeOpenCalls((await withFiles(turn, all)).map(withoutReasoning)))
+      : [...closing(remembered), ...toLangGraphMessages(await withFiles(turn, unseen(turn, ids)))];
   const given = messages.flatMap(({ id }) => id ?? []);
   return { messages, known: [...ids, ...given], goesOn: turn.resumed !== null && ids.has(turn.message.id) };
 }

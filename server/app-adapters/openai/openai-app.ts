@@ -4,11 +4,11 @@ import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
+import { withFiles } from '../inline-files.js';
 import { offeredTools } from '../offered-tools.js';
-import { upstreamFailed } from '../upstream-failed.js';
-import { Completion, type CompletionChunk } from './completion.js';
+import { once } from '../once.js';
+import { Asking } from './asking.js';
 import { mergeParameters, withoutForcedCall } from './parameters.js';
-import { remainsOf } from './resume.js';
 import { loadOpenAI, type OpenAIClient } from './sdk.js';
 
 /** Where an app's model is. */
@@ -39,8 +39,8 @@ export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint &
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
   /**
-   * Whether a run goes on after a restart, with its open confirmations: the model is asked again for the step that was cut off,
-   * calls without a result are made again.
+   * Whether a run goes on after a restart, with its open confirmations. Answers of the model and calls of tools that had ended are
+   * not asked for or made again; those that were under way are.
    *
    * @default false
    */
@@ -86,7 +86,7 @@ async function connect(endpoint: OpenAIEndpoint): Promise<OpenAIClient> {
 async function* converse(
   turn: Turn,
   client: OpenAIClient,
-  { model, instructions, tools = {}, parameters = {}, maxSteps = 20 }: OpenAIAppOptions,
+  { model, instructions, tools = {}, parameters = {}, maxSteps = 20, resumable = false }: OpenAIAppOptions,
 ): AsyncGenerator<string | AppEvent, AppResult> {
   const system = typeof instructions === 'function' ? await instructions(turn) : instructions;
   const opening = system
@@ -94,58 +94,38 @@ async function* converse(
     : [];
   const conversation: Parameters<typeof toChatMessages>[0][number][] = [
     ...opening,
-    ...turn.history,
-    turn.message,
+    ...(await withFiles(turn, [...turn.history, turn.message])),
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
-  const makeCalls = async (said: readonly ContentBlock[], calls: readonly ToolUseBlock[]): Promise<void> => {
-    const results = await Promise.all(calls.map((call) => makeCall(turn, call)));
-    conversation.push({ role: 'assistant', content: [...said, ...results] }, ...turn.steered());
-    for (const callId of said.flatMap(callIdOf)) taken.add(callId);
-  };
-  if (turn.resumed) {
-    const { content, open } = remainsOf(turn.resumed);
-    await makeCalls(content, open);
-  }
+  const asking = new Asking(turn, client, resumable);
+  // A run that goes on comes the same way again, and is given all that had ended.
+  const perform = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
+    resumable ? once(turn, name, work) : work();
   let settings: Readonly<Record<string, unknown>> = mergeParameters(parameters, turn.parameters);
   for (let step = 1; step <= maxSteps; step += 1) {
-    const completion = new Completion();
-    yield* ask(turn, completion, client, {
+    const request = {
       model,
       stream_options: { include_usage: true },
       ...settings,
       messages: toChatMessages(conversation),
       ...(offered.length > 0 && { tools: offered }),
-    });
-    const calls = completion.calls(taken);
-    if (calls.length === 0) return { stopReason: completion.stopReason };
-    await makeCalls([...completion.said, ...calls], calls);
+    };
+    const { said, calls, stopReason } = yield* asking.ask(request, taken);
+    if (calls.length === 0) return { stopReason };
+    const results = await Promise.all(
+      calls.map((call) => perform(`tool ${call.name}`, () => makeCall(turn, call))),
+    );
+    // The step keeps what was said, not the bytes of files that it names.
+    const steered = await withFiles(turn, await perform('steered', () => turn.steered()));
+    conversation.push({ role: 'assistant', content: [...said, ...calls, ...results] }, ...steered);
+    for (const { callId } of calls) taken.add(callId);
     settings = withoutForcedCall(settings);
   }
   return { stopReason: 'tool_use' };
 }
 
 const callIdOf = (block: ContentBlock): string[] => (block.type === 'tool_use' ? [block.callId] : []);
-
-/** Asks the model once and says what it says. */
-async function* ask(
-  turn: Turn,
-  completion: Completion,
-  client: OpenAIClient,
-  request: Readonly<Record<string, unknown>>,
-): AsyncGenerator<string | AppEvent, void> {
-  try {
-    const chunks = await client.chat.completions.create({ ...request, stream: true } as never, {
-      signal: turn.signal,
-    });
-    yield* completion.read(chunks as unknown as AsyncIterable<CompletionChunk>);
-  } catch (error) {
-    throw upstreamFailed(error);
-  } finally {
-    if (completion.usage) turn.usage(completion.usage);
-  }
-}
 
 /** Makes a call through the gateway, which asks and logs. A failure is what the model hears of it. */
 async function makeCall(turn: Turn, { callId, name, input }: ToolUseBlock): Promise<ContentBlock> {

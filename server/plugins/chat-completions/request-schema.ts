@@ -14,7 +14,11 @@ const part = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('file'),
-    file: z.object({ file_data: z.string().optional(), filename: z.string().optional() }),
+    file: z.object({
+      file_data: z.string().optional(),
+      file_id: z.string().optional(),
+      filename: z.string().optional(),
+    }),
   }),
 ]);
 const plain = z.union([z.string(), z.array(text)]);

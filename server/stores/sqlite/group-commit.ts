@@ -24,7 +24,7 @@ interface Append {
   reject(error: unknown): void;
 }
 
-/** What people did and how runs ended: to lose it would break a promise, to lose a delta only shortens an answer that is `lost`. */
+/** What people did, steps, and how runs ended: to lose it would break a promise, to lose a delta only shortens an answer that is `lost`. */
 const PRECIOUS: ReadonlySet<string> = new Set([
   'message_accepted',
   'tool_confirmation_result',
@@ -94,7 +94,9 @@ export class GroupCommit {
 }
 
 function syncOf(appends: readonly Append[], full: boolean): Sync {
-  const precious = full || appends.some(({ events }) => events.some((event) => PRECIOUS.has(event.type)));
+  const precious =
+    full ||
+    appends.some(({ events, options }) => options.steps || events.some(({ type }) => PRECIOUS.has(type)));
   return precious ? 'FULL' : 'NORMAL';
 }
 
@@ -177,7 +179,7 @@ class Group {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, ends = [], activity }: AppendOptions,
+    { opens, steps = [], ends = [], activity }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
@@ -188,6 +190,8 @@ class Group {
       const accepted = placeOfAccepted(events, first);
       this.#sql().putRun.run(runId, log.session, key, hash, log.epoch, accepted, request);
     }
+    for (const { runId, number, name, outcome = null } of steps)
+      this.#sql().putStep.run(runId, log.session, number, name, outcome);
     for (const { runId, result } of ends) {
       const place = placeOfEnd(events, runId, log.head);
       const kept = { ...result, cursor: formatCursor(log.epoch, log.term, place) };

@@ -2,6 +2,7 @@ import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
 import type {
   Checkpoint,
+  LeftRun,
   LogRef,
   PageOptions,
   PathOptions,
@@ -9,6 +10,7 @@ import type {
   RunRecord,
   SessionRecord,
   SessionRef,
+  StepRecord,
   StoredEvent,
 } from '../store.js';
 import { EventReader } from './codec.js';
@@ -93,8 +95,15 @@ export class Reader {
     return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as Message);
   }
 
-  openRuns(session: number): readonly RunRecord[] {
-    return this.#sql.openRuns.all(session).map(toRun);
+  /** The runs of a session that have not ended, with their steps. */
+  openRuns(session: number): readonly LeftRun[] {
+    const runs = this.#sql.openRuns.all(session).map(toRun);
+    if (runs.length === 0) return runs;
+    const all = this.#sql.steps.all(session).map(toStep);
+    return runs.map((run) => {
+      const steps = all.filter(({ runId }) => runId === run.runId);
+      return steps.length > 0 ? { ...run, steps } : run;
+    });
   }
 
   list(
@@ -128,6 +137,11 @@ function toRun(row: Row): RunRecord {
     ...(request !== null && { request: request! }),
     ...(result !== null && { result: JSON.parse(result!) as RunResult }),
   };
+}
+
+function toStep({ run_id, n, name, outcome }: Row): StepRecord {
+  const step = { runId: run_id as string, number: n as number, name: name as string };
+  return outcome === null ? step : { ...step, outcome: outcome as string };
 }
 
 /** What drivers put beside the columns is left out. */

@@ -109,4 +109,19 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE checkpoint SET data = json_set(data, '$.state.run.message.parentId', json_extract(data, '$.state.tip'))
     WHERE json_type(data, '$.state.run') = 'object';
   `,
+  // Steps of open runs. What ends a run, one way or another, drops them.
+  `
+  CREATE TABLE step (
+    session INTEGER, run_id TEXT, n INTEGER,
+    name TEXT NOT NULL,
+    outcome TEXT,   -- NULL: it has only begun
+    PRIMARY KEY (session, run_id, n)
+  );
+  CREATE TRIGGER run_over AFTER UPDATE OF request ON run WHEN NEW.request IS NULL BEGIN
+    DELETE FROM step WHERE session = NEW.session AND run_id = NEW.run_id;
+  END;
+  CREATE TRIGGER run_gone AFTER DELETE ON run BEGIN
+    DELETE FROM step WHERE session = OLD.session AND run_id = OLD.run_id;
+  END;
+  `,
 ];

@@ -1,4 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
+import { directoryFiles } from '../files/directory-file-store.js';
+import type { FileStore } from '../files/file-store.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -37,8 +39,8 @@ export interface SqliteStoreOptions {
   /** The database file; it and its directory are made where there is none. */
   readonly path: string;
   /**
-   * What the loss of power may cost. `normal`: the last deltas of runs that were under way; accepted messages, answers of people
-   * and ends of runs are kept. `full`: nothing that was acknowledged. The end of the process costs nothing with either.
+   * What the loss of power may cost. `normal`: the last deltas of runs that were under way; accepted messages, answers of people,
+   * steps and ends of runs are kept. `full`: nothing that was acknowledged. The end of the process costs nothing with either.
    *
    * @default 'normal'
    */
@@ -59,6 +61,7 @@ interface Parts {
 /** Keeps everything in one SQLite file, which one process at a time can use. */
 export class SqliteStore implements Store {
   readonly durability: 'process' | 'disk';
+  readonly files: FileStore;
   readonly #path: string;
   readonly #wakes = new Map<string, Set<() => void>>();
   #parts: Parts | null = null;
@@ -68,6 +71,7 @@ export class SqliteStore implements Store {
 
   constructor({ path, durability = 'normal' }: SqliteStoreOptions) {
     this.#path = path;
+    this.files = directoryFiles({ path: `${path}.files` });
     this.durability = durability === 'full' ? 'disk' : 'process';
   }
 

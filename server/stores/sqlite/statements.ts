@@ -92,6 +92,11 @@ export function prepareStatements(db: Database) {
     endRun: sql(
       'UPDATE run SET request = NULL, result = ?, ended = ? WHERE run_id = ? AND session = ? AND request IS NOT NULL',
     ),
+    steps: sql('SELECT run_id, n, name, outcome FROM step WHERE session = ? ORDER BY run_id, n'),
+    putStep: sql(
+      `INSERT OR REPLACE INTO step SELECT session, run_id, ?3, ?4, ?5 FROM run
+       WHERE run_id = ?1 AND session = ?2 AND request IS NOT NULL`,
+    ),
     endRuns: sql('UPDATE run SET request = NULL, ended = ? WHERE session = ? AND request IS NOT NULL'),
   };
 }

@@ -76,7 +76,7 @@ export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P>
     events(events, origin, known) {
       const texts: string[] = [];
       // Written by hand: this runs for every event, whose data is JSON already.
-      eachEvent(events, origin, { known }, ({ type, cursor, data }) => {
+      eachEvent(events, origin, { known }, (type, cursor, data) => {
         texts.push(`{"event":"${type}","id":"${cursor}","data":${data}}`);
       });
       return join(texts);

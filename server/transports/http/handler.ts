@@ -20,13 +20,14 @@ import { Answers, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
+import { FILE_ANSWER_HEADERS, FILE_REQUEST_HEADERS, fileRoute, uploadRoute } from './files-route.js';
 import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { levelHttp2 } from './http2.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
 import type { PluginRoute } from './plugin-route.js';
-import { type Destination, type Route, routeOf, routeTable } from './routes.js';
+import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
 import { readerKey } from './unread.js';
 
@@ -39,10 +40,10 @@ const CUT_AFTER_MS = 1000;
  */
 class Asked {
   readonly target: Target;
-  readonly route: Route;
+  readonly route: FoundRoute;
   readonly options: OperationOptions;
 
-  constructor(target: Target, route: Route, options: OperationOptions) {
+  constructor(target: Target, route: FoundRoute, options: OperationOptions) {
     this.target = target;
     this.route = route;
     this.options = options;
@@ -70,7 +71,7 @@ export class HttpHandler {
   handle(request: IncomingMessage, response: ServerResponse, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
     if (!target) return false;
-    const route = this.#routes.get(target.path);
+    const route = findRoute(this.#routes, target.path);
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
       this.#answers.await(response, this.#plugin(request, response, { target, plugin, options }), { plugin });
@@ -175,8 +176,10 @@ export class HttpHandler {
     levelHttp2(request, response);
     gate.enter(address, response);
     const origin = checkOrigin(request, policy, originAllowedByHost(request, response));
-    allowOrigin(response, origin);
-    if (isPreflight(request)) answerPreflight(response, [route.http]);
+    const isFile = route.to === 'file';
+    allowOrigin(response, origin, isFile ? FILE_ANSWER_HEADERS : undefined);
+    if (isPreflight(request))
+      answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     else if (!options.params) {
       const head = route.http === 'GET' && route.to !== 'events';
@@ -209,6 +212,15 @@ export class HttpHandler {
     const { route, options, target } = asked;
     if (unread.bytes > 0) unread.admit(readerKey(by.identity, by.address));
     const caller = new HttpCall(request, response, by);
+    if (route.to === 'upload') {
+      const { query } = target;
+      const taken = uploadRoute(this.#env, request, response, { caller, query, parsed: options.body });
+      return this.#answers.await(response, taken, { by: caller });
+    }
+    if (route.to === 'file') {
+      const sent = fileRoute(this.#env, request, response, { caller, fileId: route.fileId ?? '' });
+      return this.#answers.await(response, sent, { by: caller });
+    }
     if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
       return this.#answers.json(response, caller, operations.execute(route.to as 'history', params, caller));

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
+import { BodyTimes } from './body-times.js';
 import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
 
 /** How a standalone gateway listens. */
@@ -36,7 +37,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
     {
       headersTimeout: bounded,
-      requestTimeout: Math.min(bounded * 3, 0x7fffffff),
+      // Bodies have their own watch below.
+      requestTimeout: 0,
       connectionsCheckingInterval: Math.min(bounded, 5000),
       // 0 is Node's word for no bound.
       keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
@@ -51,7 +53,11 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     else serveWithoutUpgrade(server, request, { socket, head });
   });
   const answers = new OpenAnswers();
-  server.on('request', (_request, response) => answers.add(response));
+  const bodies = new BodyTimes(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
+  server.on('request', (request, response) => {
+    bodies.add(request, response);
+    answers.add(response);
+  });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
@@ -68,7 +74,10 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     server.listen(port, host, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
-        stop: (graceMs) => stopListening(server, answers, graceMs),
+        stop: (graceMs) => {
+          bodies.stop();
+          return stopListening(server, answers, graceMs);
+        },
       }),
     );
   });

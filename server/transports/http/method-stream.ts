@@ -36,7 +36,8 @@ class MethodStreamAnswer implements Ticking {
   readonly #response: ServerResponse;
   readonly #stream: MethodStream;
   readonly #identity: Identity;
-  readonly #stall: Stall;
+  /** While the receiver does not keep up. */
+  #stall: Stall | null = null;
   #wroteAt = performance.now();
 
   constructor(
@@ -48,7 +49,6 @@ class MethodStreamAnswer implements Ticking {
     this.#response = response;
     this.#stream = call.stream;
     this.#identity = call.identity;
-    this.#stall = new Stall(() => sentBytes(response.socket));
   }
 
   async write(): Promise<void> {
@@ -67,7 +67,7 @@ class MethodStreamAnswer implements Ticking {
         // A place without an item is another event: the data of this one may be anything.
         const event = data === undefined ? 'mark' : 'chunk';
         this.#write(encodeSse(event, JSON.stringify(data ?? null), eventId));
-        if (this.#stall.blocked) await this.#drained();
+        if (this.#stall) await this.#drained();
       }
       this.#end('end', '{}');
     } catch (error) {
@@ -79,7 +79,7 @@ class MethodStreamAnswer implements Ticking {
     const { expiresAt } = this.#identity;
     const { heartbeatMs, slowClientMs } = this.#env.limits;
     const expired = expiresAt !== undefined && Date.now() >= expiresAt;
-    if (this.#stall.blocked) {
+    if (this.#stall) {
       if (expired || this.#stall.isOver(now, slowClientMs)) this.#response.destroy();
     } else if (expired) {
       this.#stream.stop(new GatewayError({ code: 'UNAUTHENTICATED', message: 'The token has expired' }));
@@ -90,7 +90,7 @@ class MethodStreamAnswer implements Ticking {
     this.#wroteAt = performance.now();
     const response = this.#response;
     if (response.closed || response.writableEnded) return;
-    if (!response.write(text)) this.#stall.begin();
+    if (!response.write(text)) this.#stall ??= new Stall({ sent: () => sentBytes(response.socket) });
     flushResponse(response);
   }
 
@@ -104,7 +104,7 @@ class MethodStreamAnswer implements Ticking {
     return new Promise((resolve) => {
       const done = (): void => {
         response.off('drain', done).off('close', done);
-        this.#stall.end();
+        this.#stall = null;
         resolve();
       };
       response.on('drain', done).on('close', done);

@@ -1,13 +1,18 @@
-import { EVENTS_PATH, type ExtraRoutes, isExtraRoute } from '../../../shared/calls.js';
+import { EVENTS_PATH, type ExtraRoutes, FILES_PATH, isExtraRoute } from '../../../shared/calls.js';
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
 import type { ServedOperation } from '../request.js';
 
 /** What a route leads to. */
-export type Destination = OperationName | 'events' | 'healthz' | 'readyz';
+export type Destination = OperationName | 'events' | 'upload' | 'file' | 'healthz' | 'readyz';
 
 export interface Route {
   readonly http: 'GET' | 'POST';
   readonly to: Destination;
+}
+
+/** A route, with the file that the path names. */
+export interface FoundRoute extends Route {
+  readonly fileId?: string;
 }
 
 /** The gateway's routes by path, from the operations table. */
@@ -22,10 +27,21 @@ export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route>
     });
   }
   if (extraRoutes !== false) {
+    routes.set(`${extraRoutes}${FILES_PATH}`, { http: 'POST', to: 'upload' });
+    routes.set(`${extraRoutes}${FILES_PATH}/{fileId}`, { http: 'GET', to: 'file' });
     routes.set(`${extraRoutes}${HEALTH_PATHS.live}`, { http: 'GET', to: 'healthz' });
     routes.set(`${extraRoutes}${HEALTH_PATHS.ready}`, { http: 'GET', to: 'readyz' });
   }
   return routes;
+}
+
+/** The route of a path, and the file that it names. */
+export function findRoute(routes: ReadonlyMap<string, Route>, path: string): FoundRoute | undefined {
+  const route = routes.get(path);
+  if (route) return route;
+  const at = path.lastIndexOf('/') + 1;
+  const below = routes.get(`${path.slice(0, at)}{fileId}`);
+  return below && { ...below, fileId: path.slice(at) };
 }
 
 /** The route of one operation, wherever it lives. */

@@ -1,20 +1,23 @@
 import { encodeSse } from '../../../shared/sse.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
+import { isShareable, SharedText, type SocketPayload } from '../shared-text.js';
 
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
 
 /** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is. */
-export function chunk(text: string): Buffer {
-  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+export function chunk(text: string): SocketPayload {
+  const size = Buffer.byteLength(text);
+  const framed = `${size.toString(16)}\r\n${text}\r\n`;
+  return isShareable(text, size) ? new SharedText(framed) : Buffer.from(framed);
 }
 
-function sseForm(ids: IdMode, frame: (text: string) => Buffer): WireForm<Buffer> {
+function sseForm(ids: IdMode, frame: (text: string) => SocketPayload): WireForm<SocketPayload> {
   return {
     events(events, origin, known) {
       let text = '';
       // The type is one of the protocol's and needs no check; this runs for every event.
-      eachEvent(events, origin, { known, whole: ids === 'vector' }, ({ type, cursor, data }) => {
+      eachEvent(events, origin, { known, whole: ids === 'vector' }, (type, cursor, data) => {
         text +=
           ids === 'cursor'
             ? `event: ${type}\nid: ${cursor}\ndata: ${data}\n\n`
@@ -29,8 +32,12 @@ function sseForm(ids: IdMode, frame: (text: string) => Buffer): WireForm<Buffer>
   };
 }
 
+const bytes = (text: string): Buffer => Buffer.from(text);
+
 /** The SSE forms: as plain text for `res.write`, and as ready HTTP/1.1 chunks for the socket. */
-export const SSE_FORMS: Readonly<Record<IdMode, Readonly<Record<'text' | 'chunk', WireForm<Buffer>>>>> = {
-  cursor: { text: sseForm('cursor', Buffer.from), chunk: sseForm('cursor', chunk) },
-  vector: { text: sseForm('vector', Buffer.from), chunk: sseForm('vector', chunk) },
+export const SSE_FORMS: Readonly<
+  Record<IdMode, Readonly<Record<'text' | 'chunk', WireForm<SocketPayload>>>>
+> = {
+  cursor: { text: sseForm('cursor', bytes), chunk: sseForm('cursor', chunk) },
+  vector: { text: sseForm('vector', bytes), chunk: sseForm('vector', chunk) },
 };

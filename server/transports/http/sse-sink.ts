@@ -4,6 +4,7 @@ import type { Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import { sentBytes } from '../sent-bytes.js';
+import { type SocketPayload, writeTo } from '../shared-text.js';
 import { chunk, type IdMode, SSE_FORMS } from './sse-form.js';
 
 const HEADERS = {
@@ -35,7 +36,7 @@ export function flushResponse(response: ServerResponse): void {
 
 /** An SSE response. Where nobody has wrapped the response, ready chunks go straight to its socket, shared by all subscribers. */
 export class SseSink implements Sink {
-  readonly form: WireForm<Buffer>;
+  readonly form: WireForm<SocketPayload>;
   readonly #response: ServerResponse;
   #socket: Socket | null = null;
   readonly #direct: boolean;
@@ -58,8 +59,8 @@ export class SseSink implements Sink {
     return this.write(this.#direct ? chunk(text) : Buffer.from(text));
   }
 
-  write(payload: Buffer): boolean {
-    if (this.#socket) return this.#socket.write(payload);
+  write(payload: SocketPayload): boolean {
+    if (this.#socket) return writeTo(this.#socket, payload);
     const response = this.#response;
     if (!response.headersSent) {
       const { socket } = response;
@@ -69,10 +70,10 @@ export class SseSink implements Sink {
       if (socket) process.nextTick(() => socket.uncork());
       if (this.#direct && response.socket instanceof Socket) {
         this.#socket = response.socket;
-        return this.#socket.write(payload);
+        return writeTo(this.#socket, payload);
       }
     }
-    const writable = response.write(payload);
+    const writable = writeTo(response, payload);
     flushResponse(response);
     return writable;
   }

@@ -44,7 +44,7 @@ export class UnreadAnswers {
   watch(response: ServerResponse, reader: string | undefined): void {
     if (!isUnread(response)) return;
     const bytes = response.writableLength;
-    const stall = new Stall(() => sentBytes(response.socket));
+    const stall = new Stall({ sent: () => sentBytes(response.socket) });
     const item: Ticking = {
       tick: (now) => {
         if (response.writableFinished) done();
@@ -57,7 +57,6 @@ export class UnreadAnswers {
       this.bytes -= bytes;
       if (reader !== undefined) this.#count(reader, -bytes);
     };
-    stall.begin();
     this.bytes += bytes;
     if (reader !== undefined) this.#count(reader, bytes);
     response.once('close', done).once('finish', done);

@@ -4,9 +4,14 @@ import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { type FramePeer, type FrameWire, frameForm, HELLO_BYTES } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
+import { isShareable, SharedText, type SocketPayload, writeTo } from '../shared-text.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
-export const NDJSON_FORM = frameForm((texts) => Buffer.from(`${texts.join('\n')}\n`));
+const NDJSON_FORM = frameForm((texts) => lines(`${texts.join('\n')}\n`));
+
+function lines(text: string): SocketPayload {
+  return isShareable(text, Buffer.byteLength(text)) ? new SharedText(text) : Buffer.from(text);
+}
 
 /** Nothing is known of who connects to the socket. */
 const PEER: FramePeer = { request: { headers: {}, ip: '' } };
@@ -47,8 +52,8 @@ export class UnixSocketWire implements FrameWire {
     return this.write(`${text}\n`);
   }
 
-  write(payload: Buffer | string): boolean {
-    return this.#socket.writable && this.#socket.write(payload);
+  write(payload: SocketPayload | string): boolean {
+    return this.#socket.writable && writeTo(this.#socket, payload);
   }
 
   pause(): void {

@@ -9,13 +9,14 @@ import {
 } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
+import { isShareable, SharedText, type SocketPayload, writeTo } from '../shared-text.js';
 import type { WebSocket } from './ws.js';
 
 /** Pings without a sign of life after which a peer counts as dead. */
 const MISSED_PINGS = 2;
 
 /** Events as WebSocket frames, built once and written to every subscriber's socket as they are. */
-export const WEBSOCKET_FORM = frameForm(encodeTextFrames);
+const WEBSOCKET_FORM = frameForm(textFrames);
 
 const NOT_TEXT: WireEnd = { code: 1003, reason: 'TEXT_ONLY' };
 const TOO_LARGE: WireEnd = { code: 1009, reason: 'PAYLOAD_TOO_LARGE' };
@@ -83,11 +84,11 @@ export class WebSocketWire implements FrameWire {
   }
 
   send(text: string): boolean {
-    return this.write(encodeTextFrame(text));
+    return this.write(textFrames([text]));
   }
 
-  write(payload: Buffer): boolean {
-    return this.#webSocket.readyState === this.#webSocket.OPEN && this.#socket.write(payload);
+  write(payload: SocketPayload): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN && writeTo(this.#socket, payload);
   }
 
   pause(): void {
@@ -124,51 +125,30 @@ export class WebSocketWire implements FrameWire {
   }
 }
 
-/** A final text frame, unmasked as servers send it (RFC 6455, section 5.2). */
-const TEXT = 0x81;
+/** The first byte of a final text frame, unmasked as servers send it (RFC 6455, section 5.2). */
+const TEXT = String.fromCharCode(0x81);
 
-/** Writes a text as a WebSocket message in one frame. */
-export function encodeTextFrame(text: string): Buffer {
-  const length = Buffer.byteLength(text);
-  const bytes = Buffer.allocUnsafe(headerSize(length) + length);
-  bytes.write(text, writeHeader(bytes, 0, length), length);
-  return bytes;
+/** Texts as WebSocket messages, each in one frame, all in one piece. */
+export function textFrames(texts: readonly string[]): SocketPayload {
+  let frames = '';
+  for (const text of texts) {
+    const size = Buffer.byteLength(text);
+    if (!isShareable(text, size)) return Buffer.concat(texts.flatMap(frameBytes));
+    frames += headerOf(size) + text;
+  }
+  return new SharedText(frames);
 }
 
-/** Writes texts as WebSocket messages, each in one frame, all in one piece of bytes. */
-export function encodeTextFrames(texts: readonly string[]): Buffer {
-  let size = 0;
-  const lengths = texts.map((text) => {
-    const length = Buffer.byteLength(text);
-    size += headerSize(length) + length;
-    return length;
-  });
-  const bytes = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const [i, text] of texts.entries()) {
-    const length = lengths[i]!;
-    at = writeHeader(bytes, at, length);
-    at += bytes.write(text, at, length);
-  }
-  return bytes;
+function frameBytes(text: string): readonly Buffer[] {
+  const body = Buffer.from(text);
+  return [Buffer.from(headerOf(body.length), 'latin1'), body];
 }
 
-function headerSize(length: number): number {
-  if (length < 126) return 2;
-  return length < 65_536 ? 4 : 10;
-}
-
-function writeHeader(bytes: Buffer, at: number, length: number): number {
-  bytes[at] = TEXT;
-  if (length < 126) {
-    bytes[at + 1] = length;
-    return at + 2;
-  }
-  if (length < 65_536) {
-    bytes[at + 1] = 126;
-    return bytes.writeUInt16BE(length, at + 2);
-  }
-  bytes[at + 1] = 127;
-  bytes.writeUInt32BE(Math.floor(length / 2 ** 32), at + 2);
-  return bytes.writeUInt32BE(length % 2 ** 32, at + 6);
+/** The header of a frame with a body of so many bytes, a character for each byte. */
+function headerOf(size: number): string {
+  if (size < 126) return TEXT + String.fromCharCode(size);
+  if (size < 65_536) return TEXT + String.fromCharCode(126, size >> 8, size & 255);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64BE(BigInt(size));
+  return TEXT + String.fromCharCode(127) + length.toString('latin1');
 }

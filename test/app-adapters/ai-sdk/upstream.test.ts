@@ -8,17 +8,17 @@ import { startApp } from '../start-app.js';
 import { ends, says, scriptedModel } from './scripted-model.js';
 
 /** An endpoint over real HTTP and the app before it, in each form. */
-async function start(form: 'settings' | 'agent' | 'function') {
+async function start(form: 'settings' | 'agent' | 'function' | 'resumable') {
   const endpoint = await ChatEndpoint.start();
   const model = createOpenAICompatible({ name: 'test', baseURL: endpoint.url, includeUsage: true })('tiny');
   const settings = { model, maxRetries: 0 };
   const own: AiSdkRun = (turn, messages) =>
     streamText({ ...settings, messages, abortSignal: turn.signal, onError: () => {} });
-  const source = { settings, agent: new ToolLoopAgent(settings), function: own }[form];
-  return { endpoint, ...(await startApp(aiSdkApp(source))) };
+  const source = { settings, resumable: settings, agent: new ToolLoopAgent(settings), function: own }[form];
+  return { endpoint, ...(await startApp(aiSdkApp(source, { resumable: form === 'resumable' }))) };
 }
 
-for (const form of ['settings', 'agent', 'function'] as const) {
+for (const form of ['settings', 'agent', 'function', 'resumable'] as const) {
   describe(`the upstream of an AI SDK app (${form})`, () => {
     it('is read as it streams', async () => {
       const { endpoint, client } = await start(form);

@@ -148,54 +148,59 @@ describe('openaiApp', () => {
   });
 });
 
-describe('the upstream of an openai app', () => {
-  it('loses its connection when the run is aborted, before and after the first byte', async () => {
-    const { endpoint, client } = await start();
-    for (const [at, begun] of [
-      [1, false],
-      [2, true],
-    ] as const) {
-      const run = client.send('main', 'Hello');
-      const request = await endpoint.next(at);
-      if (begun) {
-        request.chunk({ content: 'Well, ' });
-        await run.text[Symbol.asyncIterator]().next();
+for (const resumable of [false, true])
+  describe(`the upstream of an openai app (${resumable ? 'resumable' : 'plain'})`, () => {
+    it('loses its connection when the run is aborted, before and after the first byte', async () => {
+      const { endpoint, client } = await start({ resumable });
+      for (const [at, begun] of [
+        [1, false],
+        [2, true],
+      ] as const) {
+        const run = client.send('main', 'Hello');
+        const request = await endpoint.next(at);
+        if (begun) {
+          request.chunk({ content: 'Well, ' });
+          await run.text[Symbol.asyncIterator]().next();
+        }
+        await run.abort();
+        await request.closed;
+        expect(request.finished).to.equal(false);
+        expect((await run.result).stopReason).to.equal('aborted');
       }
-      await run.abort();
-      await request.closed;
-      expect(request.finished).to.equal(false);
-      expect((await run.result).stopReason).to.equal('aborted');
+    });
+
+    it('that refuses ends the run as an error, with its words in the log alone', async () => {
+      const { endpoint, client, log } = await start({ resumable });
+      const run = client.send('main', 'Hello');
+      (await endpoint.next(1)).fail(400, 'the key hunter2 is wrong');
+      const seen = outline(await collect(run));
+      const failed = { code: 'UPSTREAM_FAILED', message: "The app's upstream failed" };
+      expect(seen).to.deep.equal([{ type: 'run_error', ...failed }]);
+      const { stopReason, error } = await run.result;
+      expect([stopReason, error]).to.deep.equal(['error', failed]);
+      const logged = log.lines.map(({ details }) => (details as { error: Error }).error);
+      expect(logged.map(String).join()).to.contain('hunter2');
+    });
+
+    for (const [how, breaks] of [
+      ['cuts the connection', (request) => request.cut()],
+      ['says an error', (request) => request.raw('data: {"error":{"message":"hunter2","code":"x"}}\n\n')],
+      ['ends before the answer does', (request) => request.raw('data: [DONE]\n\n').end()],
+    ] as readonly [string, (request: any) => void][]) {
+      it(`that ${how} mid-stream ends the run as an error, with what it had said`, async () => {
+        const { endpoint, client } = await start({ resumable });
+        const run = client.send('main', 'Hello');
+        const request = await endpoint.next(1);
+        request.chunk({ content: 'Half' });
+        await run.text[Symbol.asyncIterator]().next();
+        breaks(request);
+        const { stopReason, error, message } = await run.result;
+        expect([stopReason, error?.code, textOf(message)]).to.deep.equal([
+          'error',
+          'UPSTREAM_FAILED',
+          'Half',
+        ]);
+        expect(JSON.stringify(error)).to.not.contain('hunter2');
+      });
     }
   });
-
-  it('that refuses ends the run as an error, with its words in the log alone', async () => {
-    const { endpoint, client, log } = await start();
-    const run = client.send('main', 'Hello');
-    (await endpoint.next(1)).fail(400, 'the key hunter2 is wrong');
-    const seen = outline(await collect(run));
-    const failed = { code: 'UPSTREAM_FAILED', message: "The app's upstream failed" };
-    expect(seen).to.deep.equal([{ type: 'run_error', ...failed }]);
-    const { stopReason, error } = await run.result;
-    expect([stopReason, error]).to.deep.equal(['error', failed]);
-    const logged = log.lines.map(({ details }) => (details as { error: Error }).error);
-    expect(logged.map(String).join()).to.contain('hunter2');
-  });
-
-  for (const [how, breaks] of [
-    ['cuts the connection', (request) => request.cut()],
-    ['says an error', (request) => request.raw('data: {"error":{"message":"hunter2","code":"x"}}\n\n')],
-    ['ends before the answer does', (request) => request.raw('data: [DONE]\n\n').end()],
-  ] as readonly [string, (request: any) => void][]) {
-    it(`that ${how} mid-stream ends the run as an error, with what it had said`, async () => {
-      const { endpoint, client } = await start();
-      const run = client.send('main', 'Hello');
-      const request = await endpoint.next(1);
-      request.chunk({ content: 'Half' });
-      await run.text[Symbol.asyncIterator]().next();
-      breaks(request);
-      const { stopReason, error, message } = await run.result;
-      expect([stopReason, error?.code, textOf(message)]).to.deep.equal(['error', 'UPSTREAM_FAILED', 'Half']);
-      expect(JSON.stringify(error)).to.not.contain('hunter2');
-    });
-  }
-});

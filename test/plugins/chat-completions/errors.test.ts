@@ -54,7 +54,7 @@ describe('errors of chat completions', () => {
         'messages[0].content[0].image_url.url',
         'missing_required_parameter',
       ],
-      [message([{ type: 'file', file: { file_id: 'f' } }]), 'messages[0].content[0].file.file_data', null],
+      [message([{ type: 'file', file: { filename: 'f' } }]), 'messages[0].content[0].file', null],
       [{ model: 'default', messages: [{ role: 'wizard', content: '' }] }, 'messages[0].role', 'invalid_type'],
       [[], null, null],
     ];

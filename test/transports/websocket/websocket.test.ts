@@ -3,7 +3,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import WebSocket from 'ws';
 import { createGateway } from '../../../server/index.js';
-import { encodeTextFrames } from '../../../server/transports/websocket/websocket-wire.js';
+import { SharedText, writeTo } from '../../../server/transports/shared-text.js';
+import { textFrames } from '../../../server/transports/websocket/websocket-wire.js';
 import { echo } from '../../support/apps.js';
 import { startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
 import { Hearing } from '../../support/hearing.js';
@@ -93,7 +94,8 @@ describe('WebSockets', () => {
     const socket = closeLater(connect(Number(new URL(url).port), '127.0.0.1'), (it) => it.destroy());
     socket.write(head('GET /ws', { Host: new URL(url).host, ...UPGRADE }));
     const hello = JSON.stringify({ type: 'connect', protocol: { min: 1, max: 1 }, token: TOKEN });
-    const masked = Buffer.from(encodeTextFrames([hello]));
+    const frame = textFrames([hello]);
+    const masked = frame instanceof SharedText ? frame.bytes : frame;
     const bytes = Buffer.concat([
       masked.subarray(0, masked.length - hello.length),
       Buffer.alloc(4),
@@ -122,7 +124,7 @@ describe('WebSockets', () => {
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
       );
-      socket.write(encodeTextFrames(texts));
+      writeTo(socket, textFrames(texts));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
     closeLater(server, (it) => it.close());

@@ -1,0 +1,219 @@
+import { type FanOut, measureFanOut } from './measure/fan-out.js';
+import { measureInstalled } from './measure/installed.js';
+import { measureConnections, measureSessions } from './measure/memory.js';
+import { measureReplay } from './measure/replay.js';
+import { type Call, measureInvoke, measureSend } from './measure/requests.js';
+import type { Sample, Settings } from './measure/sample.js';
+import { measureStartup } from './measure/startup.js';
+
+/** A row of a key's table. */
+export interface Contender {
+  readonly label: string;
+  /** The peer that runs, with its variant. */
+  readonly peer: string;
+  measure(peer: string, settings: Settings): Promise<Sample>;
+}
+
+export interface Key {
+  readonly title: string;
+  readonly unit: string;
+  /** `growth` and `steady` are measured where they are asked for. */
+  readonly group: 'main' | 'growth' | 'steady';
+  /** The first one is what the others are compared with. */
+  readonly contenders: readonly Contender[];
+  /** Most rounds that are worth their time. */
+  readonly rounds?: number;
+}
+
+type Measure = (peer: string, settings: Settings) => Promise<Sample>;
+
+const peers = (names: string, measure: Measure): Contender[] =>
+  names.split(' ').map((name) => ({ label: name, peer: name, measure }));
+
+const main = (title: string, unit: string, contenders: readonly Contender[], rounds?: number): Key => ({
+  title,
+  unit,
+  group: 'main',
+  contenders,
+  ...(rounds !== undefined && { rounds }),
+});
+
+const fanOut = (title: string, names: string, what: FanOut): Key =>
+  main(
+    title,
+    'deliveries/s',
+    peers(names, (peer, settings) => measureFanOut(peer, what, settings)),
+  );
+
+const one = (door: FanOut['door'], subscribers: number): FanOut => ({
+  door,
+  subscribers,
+  sessions: 1,
+  perTurn: 1,
+});
+
+const each = (door: FanOut['door']): FanOut => ({ door, subscribers: 1000, sessions: 1000, perTurn: 8 });
+
+const send = (title: string, names: string, message: string, clients: number, rounds: number): Key =>
+  main(
+    title,
+    'sends/s',
+    peers(names, (peer, settings) => measureSend(peer, { message, clients, rounds }, settings)),
+  );
+
+const invoke = (title: string, names: string, door: Call): Key =>
+  main(
+    title,
+    'calls/s',
+    peers(names, (peer, settings) => measureInvoke(peer, { door, clients: 32 }, settings)),
+  );
+
+const replay = (title: string, clients: number): Key =>
+  main(
+    title,
+    'events/s',
+    peers('raw gateway:unbounded', (peer, settings) =>
+      measureReplay(peer, { events: 100_000, clients }, settings),
+    ),
+  );
+
+/** Sizes of one thing, each a row; the peer is the gateway. */
+const growth = (
+  title: string,
+  sizes: readonly number[],
+  at: (size: number) => FanOut,
+  peer = 'gateway',
+): Key => ({
+  title,
+  unit: 'deliveries/s',
+  group: 'growth',
+  contenders: sizes.map((size) => ({
+    label: size.toLocaleString('en'),
+    peer,
+    measure: (name, settings) => measureFanOut(name, at(size), settings),
+  })),
+});
+
+const STEADY = { message: 'turn:500', clients: 32, rounds: 4 } as const;
+const steady = (
+  label: string,
+  peer: string,
+  before: Parameters<typeof measureSend>[1]['before'],
+): Contender => ({
+  label,
+  peer,
+  measure: (name, settings) => measureSend(name, { ...STEADY, ...(before && { before }) }, settings),
+});
+/** One run of more events than are kept. */
+const OLD = { sessions: 32, message: 'sync:10500' } as const;
+
+export const KEYS: Readonly<Record<string, Key>> = {
+  'sessions-sse': fanOut(
+    '1,000 sessions with one viewer each, SSE',
+    'raw:socket raw express better-sse hono gateway',
+    each('sse'),
+  ),
+  'sessions-ws': fanOut(
+    '1,000 sessions with one viewer each, WebSocket',
+    'ws:frame ws socket.io gateway',
+    each('ws'),
+  ),
+  'fan-out-sse-100': fanOut(
+    'one session, 100 viewers, SSE',
+    'raw:socket raw express better-sse hono trpc gateway',
+    one('sse', 100),
+  ),
+  'fan-out-sse-1000': fanOut(
+    'one session, 1,000 viewers, SSE',
+    'raw:socket express better-sse gateway',
+    one('sse', 1000),
+  ),
+  'fan-out-ws-1000': fanOut(
+    'one session, 1,000 viewers, WebSocket',
+    'ws:frame ws socket.io gateway',
+    one('ws', 1000),
+  ),
+  'fan-out-unix-100': fanOut('one session, 100 viewers, Unix socket', 'raw gateway', one('unix', 100)),
+  'burst-sse-100': fanOut('one session, 100 viewers, SSE, 8 events a turn', 'raw:joined express gateway', {
+    ...one('sse', 100),
+    perTurn: 8,
+  }),
+  'send-32': send(
+    '32 senders, runs of 500 events',
+    'raw express fastify hono better-sse gateway gateway:sqlite',
+    'turn:500',
+    32,
+    4,
+  ),
+  'paced-32': send(
+    '32 senders, runs of 100 events, one every 10 ms',
+    'raw express fastify gateway',
+    'paced:100:10',
+    32,
+    1,
+  ),
+  'invoke-http-32': invoke('32 callers of a method, HTTP', 'raw fastify express hono trpc gateway', 'invoke'),
+  'invoke-ws-32': invoke('32 callers of a method, WebSocket', 'ws socket.io trpc gateway', 'invokeWs'),
+  'replay-1': replay('100,000 events read from the first on, 1 reader', 1),
+  'replay-100': replay('100,000 events read from the first on, 100 readers', 100),
+  'memory-sse': main(
+    'memory of an idle viewer, SSE',
+    'KiB of RSS',
+    peers('raw express better-sse gateway', (peer, settings) =>
+      measureConnections(peer, { door: 'sse', clients: 5000 }, settings),
+    ),
+    2,
+  ),
+  'memory-ws': main(
+    'memory of an idle viewer, WebSocket',
+    'KiB of RSS',
+    peers('ws socket.io gateway', (peer, settings) =>
+      measureConnections(peer, { door: 'ws', clients: 5000 }, settings),
+    ),
+    2,
+  ),
+  'memory-session': main(
+    'memory of an idle session',
+    'KiB of RSS',
+    peers('gateway', (peer, settings) => measureSessions(peer, 10_000, settings)),
+    2,
+  ),
+  startup: main(
+    'from the start of a process to its first answer',
+    'ms',
+    peers('raw fastify express socket.io gateway', measureStartup),
+  ),
+  installed: main(
+    'what is installed, dependencies included',
+    'KiB',
+    peers('fastify express socket.io gateway', measureInstalled),
+    1,
+  ),
+
+  'steady-send': {
+    title: '32 senders, runs of 500 events, in sessions older than their retention',
+    unit: 'sends/s',
+    group: 'steady',
+    contenders: [
+      steady('raw', 'raw', undefined),
+      steady('new sessions', 'gateway', undefined),
+      steady('old sessions', 'gateway', { age: OLD }),
+      steady('old sessions, after a call', 'gateway', { age: OLD, invoked: true }),
+      steady('old sessions, SQLite', 'gateway:sqlite', { age: OLD }),
+    ],
+  },
+  'growth-viewers': growth('one session, more and more viewers, SSE', [1, 10, 100, 1000, 10_000], (size) =>
+    one('sse', size),
+  ),
+  'growth-sessions': growth(
+    'more and more sessions with one viewer each, SSE',
+    [1, 10, 100, 1000, 10_000],
+    (size) => ({ door: 'sse', subscribers: size, sessions: size, perTurn: Math.min(8, size) }),
+  ),
+  'growth-stored': growth(
+    'a session with one viewer, more and more events stored',
+    [1, 100, 10_000, 100_000],
+    (size) => ({ ...one('sse', 1), stored: size }),
+    'gateway:unbounded',
+  ),
+};

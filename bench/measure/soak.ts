@@ -1,0 +1,127 @@
+import { Load, Server } from '../rig/rig.js';
+import { type Settings, sleep } from './sample.js';
+
+const SESSIONS = 64;
+const EVENTS = 100;
+const MESSAGE = `turn:${EVENTS}`;
+const TARGET = 0.8;
+const FIRST_RATE = 50;
+const CALIBRATIONS = 6;
+const CALIBRATION_MS = 3000;
+
+export interface Minute {
+  /** Share of a core that the server used. */
+  readonly cpu: number;
+  readonly sends: number;
+  readonly firstP99Ms: number;
+  readonly eventP50Ms: number;
+  readonly eventP99Ms: number;
+  readonly rssMiB: number;
+  readonly heapMiB: number;
+  /** Sends that no free client was left for, in this period. */
+  readonly late: number;
+  readonly refused: number;
+  readonly closed: number;
+}
+
+export interface Soak {
+  readonly sendsPerSecond: number;
+  /** Events that the viewers have not seen, of those that were produced. */
+  readonly lost: number;
+}
+
+/**
+ * Sends at a rate that keeps the server at 80% of a core, each answered by a run of 100 events, which its sender and a viewer of the
+ * session read. The sessions soon are older than their retention.
+ */
+export async function soak(
+  seconds: number,
+  settings: Settings,
+  report: (period: Minute, n: number) => void,
+  peer = 'gateway',
+): Promise<Soak> {
+  const server = await Server.start(peer, settings);
+  const loads: Load[] = [];
+  const connect = async (door: 'sse' | 'send'): Promise<Load> => {
+    const scripts = Array.from({ length: SESSIONS }, (_, n) =>
+      door === 'sse' ? server.script('sse', `r${n}`, n) : server.script('send', MESSAGE, n),
+    );
+    const load = await Load.connect(server, door, scripts);
+    loads.push(load);
+    return load;
+  };
+  try {
+    const viewers = await connect('sse');
+    const senders = await connect('send');
+    const caller = await Load.connect(server, 'invoke', [server.script('invoke')]);
+    loads.push(caller);
+    await caller.requests(1, 'http');
+    await senders.requests(SESSIONS * 4, 'http');
+    const perSecond = await calibrate(server, senders);
+    const period = Math.min(60, seconds);
+    await drained(senders);
+    await senders.rate(perSecond);
+    let expected = 0;
+    let seen = 0;
+    for (let n = 1; n * period <= seconds; n++) {
+      await Promise.all([viewers.zero(true), senders.zero(true)]);
+      await server.tell({ do: 'zeroCpu' });
+      await sleep(period * 1000);
+      const [{ micros }, { rss, heap }] = [
+        await server.tell({ do: 'cpu' }),
+        await server.tell({ do: 'rss' }),
+      ];
+      const isLast = (n + 1) * period > seconds;
+      if (isLast) {
+        await senders.rate(0);
+        await drained(senders);
+      }
+      const [sent, watched] = await Promise.all([senders.counts(), viewers.counts()]);
+      expected += sent.events;
+      seen += watched.events;
+      report(
+        {
+          cpu: micros / (period * 1e6),
+          sends: sent.requests,
+          firstP99Ms: sent.firstLatency.p99 / 1000,
+          eventP50Ms: watched.eventLatency.p50 / 1000,
+          eventP99Ms: watched.eventLatency.p99 / 1000,
+          rssMiB: rss / 2 ** 20,
+          heapMiB: heap / 2 ** 20,
+          late: sent.late,
+          refused: sent.refused,
+          closed: sent.closed + watched.closed,
+        },
+        n,
+      );
+    }
+    return { sendsPerSecond: perSecond, lost: Math.abs(expected - seen) };
+  } finally {
+    for (const load of loads) await load.stop();
+    await server.stop();
+  }
+}
+
+/** Looks for the rate that keeps the server as busy as it should be, or for that part of what it can answer where the machine is not its own. */
+async function calibrate(server: Server, senders: Load): Promise<number> {
+  let perSecond = FIRST_RATE;
+  for (let n = 0; n < CALIBRATIONS; n++) {
+    await senders.rate(perSecond);
+    await sleep(1000);
+    await Promise.all([server.tell({ do: 'zeroCpu' }), senders.zero()]);
+    await sleep(CALIBRATION_MS);
+    const [{ micros }, { late, requests }] = await Promise.all([
+      server.tell({ do: 'cpu' }),
+      senders.counts(),
+    ]);
+    if (late > 0) perSecond = (requests / CALIBRATION_MS) * 1000 * TARGET;
+    else perSecond *= Math.min(2, TARGET / (micros / 1000 / CALIBRATION_MS));
+  }
+  await senders.rate(0);
+  return Math.round(perSecond);
+}
+
+/** Waits until every send is answered. */
+async function drained(senders: Load): Promise<void> {
+  while ((await senders.counts()).waiting > 0) await sleep(20);
+}

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Package from '../../server/index.js';
+import type * as Sqlite from '../../server/stores/sqlite/index.js';
+import { httpGet, httpPost, wsFrame, wsUpgrade } from '../load/wire.js';
+import { CALL, createDelta, createTask, reply, TOKEN, taskSchema } from './application.js';
+import type { Peer, Served } from './peer.js';
+import { Pipe } from './pipe.js';
+
+const hello = JSON.stringify({ type: 'connect', protocol: { min: 1, max: 1 }, token: TOKEN });
+const subscribe = (session: string): string =>
+  JSON.stringify({ type: 'req', id: 'q1', method: 'subscribe', params: { add: [session] } });
+
+/** An application's run of this message yields what is emitted to its session. */
+const EMITTED = 'emitted';
+
+/** Modules of this package. */
+export interface Modules {
+  server(): Promise<typeof Package>;
+  sqlite(): Promise<typeof Sqlite>;
+}
+
+const load = (path: string) => import(pathToFileURL(join(process.env.PACKAGE!, path)).href);
+
+/** This package as it is built, in the folder that PACKAGE names. */
+const built: Modules = {
+  server: () => load('server/index.js'),
+  sqlite: () => load('server/stores/sqlite/index.js'),
+};
+
+/** A gateway; its variants are `sqlite` with that store, and `unbounded` without retention. */
+export const createPeer = (modules: Modules): Peer => ({
+  // `message_end` has the whole message.
+  saysDeltas: 2,
+  doors: {
+    sse: (session) => ({ stages: [[httpGet(`/events?sessionId=${session}`), 'connected']] }),
+    ws: (session) => ({
+      stages: [
+        [wsUpgrade('/ws'), '\r\n\r\n'],
+        [wsFrame(hello), '"connected"'],
+        [wsFrame(subscribe(session)), '"ok":true'],
+      ],
+    }),
+    unix: (session) => ({
+      stages: [
+        [`${hello}\n`, '"connected"'],
+        [`${subscribe(session)}\n`, '"ok":true'],
+      ],
+    }),
+    send: (message, n) => ({ request: httpPost('/send', { sessionId: `r${n}`, message }) }),
+    invoke: () => ({ request: httpPost('/invoke', CALL) }),
+    invokeWs: () => ({
+      stages: [
+        [wsUpgrade('/ws'), '\r\n\r\n'],
+        [wsFrame(hello), '"connected"'],
+      ],
+      request: wsFrame(JSON.stringify({ type: 'req', id: 'r1', method: 'invoke', params: CALL })),
+    }),
+    replay: () => ({ request: httpGet('/events?sessionId=s0&from=earliest') }),
+  },
+
+  async start({ port, socketPath, variant }) {
+    const { createGateway, defineApp, method } = await modules.server();
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+    const pipes = new Map<string, Pipe>();
+    const app = defineApp({
+      run: (turn) => (turn.text === EMITTED ? pipes.get(turn.session.id)! : reply(turn.text)),
+    });
+    let store: Package.Store | undefined;
+    if (variant === 'sqlite') {
+      const { sqliteStore } = await modules.sqlite();
+      store = sqliteStore({ path: join(folder, 'gateway.db') });
+    }
+    const created = createGateway({
+      app,
+      host: '127.0.0.1',
+      port,
+      socketPath,
+      auth: { type: 'token', token: TOKEN },
+      methods: {
+        tasks: { create: method({ schema: taskSchema, handler: async (task) => createTask(task) }) },
+      },
+      limits: unlimited(variant),
+      ...(store && { store }),
+    });
+    await created.start();
+    return serve(created, pipes, () => rmSync(folder, { recursive: true, force: true }));
+  },
+});
+
+export const gateway = createPeer(built);
+
+/** One user asks for more than many do, so what bounds a user is off; what bounds a session is as it is by default. */
+function unlimited(variant: string): Partial<Package.Limits> {
+  const off = Infinity;
+  return {
+    connectionsPerAddress: off,
+    requestsPerAddress: off,
+    handshakes: off,
+    streamsPerUser: off,
+    subscribesPerSecond: off,
+    sessionBytes: off,
+    unreadBytes: off,
+    shared: {
+      connections: off,
+      sessions: off,
+      sendsPerSecond: off,
+      invokesPerSecond: off,
+      readsPerSecond: off,
+      bytes: off,
+    },
+    answerSize: off,
+    runMs: off,
+    streamMs: off,
+    // Runs of what is emitted never end.
+    drainMs: 0,
+    ...(variant === 'unbounded' && { retention: { events: off, bytes: off, ageMs: off } }),
+  } as Partial<Package.Limits>;
+}
+
+function serve(created: Package.Gateway, pipes: Map<string, Pipe>, clean: () => void): Served {
+  const pipeOf = (session: string): Pipe => {
+    let pipe = pipes.get(session);
+    if (!pipe) {
+      pipe = new Pipe();
+      pipes.set(session, pipe);
+      created.session(session).send(EMITTED);
+    }
+    return pipe;
+  };
+  return {
+    emit: (session, event) => pipeOf(session).push(event),
+    async store(events) {
+      const pipe = pipeOf('s0');
+      for (let n = 1; n <= events; n++) {
+        pipe.push(createDelta());
+        if (n % 500 === 0) await new Promise(setImmediate);
+      }
+      await new Promise(setImmediate);
+    },
+    async idle(sessions) {
+      for (let n = 0; n < sessions; n++) await created.session(`idle${n}`).history();
+    },
+    async age(sessions, message) {
+      for (let n = 0; n < sessions; n++) await created.session(`r${n}`).send(message).result;
+    },
+    async close() {
+      await created.close();
+      clean();
+    },
+  };
+}

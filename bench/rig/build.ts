@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { INSTALLED_PEERS, parsePeer } from '../peers/index.js';
+import { BENCH, BUILT, BUILT_PACKAGE, ROOT } from './paths.js';
+
+/**
+ * Compiles this package as it is published, and the processes of the benchmark. A loader that compiles while it runs would not do:
+ * what it adds to functions, to keep their names, would be measured too.
+ */
+export async function buildAll(): Promise<void> {
+  if (isStale()) {
+    const flags = ['--declaration', '--declarationMap', '--sourceMap'].flatMap((flag) => [flag, 'false']);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', BUILT_PACKAGE, ...flags], {
+      cwd: ROOT,
+      stdio: 'inherit',
+    });
+  }
+  await build({
+    entryPoints: ['peers/main.ts', 'load/main.ts'].map((path) => join(BENCH, path)),
+    outdir: BUILT,
+    outbase: BENCH,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+  });
+}
+
+/** Whether a source is younger than what was compiled last. */
+function isStale(): boolean {
+  const entry = join(BUILT_PACKAGE, 'server/index.js');
+  if (!existsSync(entry)) return true;
+  const { mtimeMs } = statSync(entry);
+  return ['server', 'client', 'shared'].some((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).some(
+      (file) => file.isFile() && statSync(join(file.parentPath, file.name)).mtimeMs > mtimeMs,
+    ),
+  );
+}
+
+/** Installs the peers that only benchmarks need, where some of these names are among them and it has not been done. */
+export function installPeers(names: readonly string[]): void {
+  if (!names.some((name) => INSTALLED_PEERS.has(parsePeer(name).peer))) return;
+  const done = join(BENCH, 'node_modules/.package-lock.json');
+  if (existsSync(done) && statSync(done).mtimeMs > statSync(join(BENCH, 'package-lock.json')).mtimeMs) return;
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: BENCH,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}

@@ -1,0 +1,220 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LanguageModel } from 'ai';
+import type { Turn } from '../../apps/application.js';
+
+/** Characters of text and of reasoning that clients were told of an answer. */
+export interface Told {
+  readonly text: number;
+  readonly reasoning: number;
+}
+
+/** An answer of the model that has begun. It has ended when all that it says has passed, and was read and told. */
+export class BegunAnswer {
+  /** How much of it a former process has told. */
+  readonly before: 'all' | 'some' | 'nothing';
+  /** Where that was all: how much it was. */
+  readonly told: Told | undefined;
+  readonly whole: Promise<Told>;
+  #resolve!: (told: Told) => void;
+  #passed: number | null = null;
+  #read = 0;
+  #now: Told | null = null;
+
+  constructor(before: BegunAnswer['before'], told?: Told) {
+    this.before = before;
+    this.told = told;
+    this.whole = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** So many more characters were read, and so much was told in all. */
+  read(length: number, told: Told): void {
+    this.#read += length;
+    this.#now = told;
+    this.#check();
+  }
+
+  /** The model has said so many characters and is done. */
+  passed(length: number): void {
+    this.#passed = length;
+    this.#check();
+  }
+
+  /** Nothing more of it will be read. */
+  end(told: Told): void {
+    this.#resolve(told);
+  }
+
+  #check(): void {
+    // Tools that it called may go on for long.
+    if (this.#now && this.#passed !== null && this.#read >= this.#passed) this.#resolve(this.#now);
+  }
+}
+
+type Part = { readonly type: string } & Record<string, unknown>;
+
+interface StreamResult {
+  readonly stream: ReadableStream<Part>;
+}
+
+/** What a step of the model came to. */
+type Outcome =
+  | { readonly parts: readonly Part[]; readonly told: Told }
+  | { readonly failed: string; readonly retryable: boolean };
+
+interface Model {
+  doStream(options: unknown): PromiseLike<StreamResult>;
+}
+
+type Sdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
+
+/** The answers of the model in one run, each of them a step. */
+export class ModelSteps {
+  readonly #turn: Turn;
+  readonly #sdk: Sdk;
+  /** Answers that have begun, in their order, until they are read. */
+  readonly #begun: BegunAnswer[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(turn: Turn, sdk: Sdk) {
+    this.#turn = turn;
+    this.#sdk = sdk;
+  }
+
+  /** The answer whose first part is read next. */
+  next(): BegunAnswer | undefined {
+    return this.#begun.shift();
+  }
+
+  /** The model's last answer has ended: only then its calls are made, since one that was cut off may call for something else. */
+  get answered(): Promise<unknown> {
+    return this.#last;
+  }
+
+  /** The same model, whose answers are steps. */
+  wrap(given: LanguageModel): LanguageModel {
+    const model = typeof given === 'string' ? this.#named(given) : given;
+    return new Proxy(model, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (name === 'doStream')
+          return (options: unknown) => this.#stream(() => (target as unknown as Model).doStream(options));
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  #named(id: string): Exclude<LanguageModel, string> {
+    const { AI_SDK_DEFAULT_PROVIDER: provider } = globalThis as {
+      AI_SDK_DEFAULT_PROVIDER?: { languageModel(id: string): Exclude<LanguageModel, string> };
+    };
+    return (provider ?? this.#sdk.gateway).languageModel(id);
+  }
+
+  #stream(call: () => PromiseLike<StreamResult>): Promise<StreamResult> {
+    // The stream is read, and tools are called, in the context of who asked and not in the step's.
+    const outside = AsyncLocalStorage.snapshot();
+    return new Promise((resolve, reject) => {
+      let live = false;
+      const step = this.#turn.step('model', async ({ interrupted }): Promise<Outcome> => {
+        live = true;
+        let result: StreamResult;
+        try {
+          result = await outside(call);
+        } catch (error) {
+          reject(error);
+          // The SDK may ask again, and does so again when the run goes on.
+          const retryable = this.#sdk.APICallError.isInstance(error) && error.isRetryable;
+          return { failed: String((error as Error)?.message), retryable };
+        }
+        const answer = new BegunAnswer(interrupted ? 'some' : 'nothing');
+        this.#begun.push(answer);
+        const record = new Recording();
+        outside(() => resolve({ ...result, stream: result.stream.pipeThrough(record.stream) }));
+        await record.whole;
+        answer.passed(record.length);
+        return { parts: record.parts, told: await answer.whole };
+      });
+      this.#last = step.catch(() => {});
+      step.then((outcome) => {
+        if (live) return;
+        if ('failed' in outcome) return reject(this.#failure(outcome));
+        this.#begun.push(new BegunAnswer('all', outcome.told));
+        resolve({ stream: streamOf(outcome.parts.map(revived)) });
+      }, reject);
+    });
+  }
+
+  #failure({ failed, retryable }: { readonly failed: string; readonly retryable: boolean }): Error {
+    const { APICallError } = this.#sdk;
+    // It has waited before it asked again; there is nothing to wait for now.
+    const responseHeaders = { 'retry-after-ms': '0' };
+    const error = { message: failed, url: '', requestBodyValues: {}, isRetryable: retryable };
+    return new APICallError({ ...error, responseHeaders });
+  }
+}
+
+/** Keeps what goes through a stream. */
+class Recording {
+  readonly parts: Part[] = [];
+  /** Characters of text and reasoning. */
+  length = 0;
+  readonly stream: TransformStream<Part, Part>;
+  /** Resolves when it has gone through; rejects for a part that says that the answer failed. */
+  readonly whole: Promise<void>;
+
+  constructor() {
+    let passed = (): void => {};
+    let failed = (_error: unknown): void => {};
+    this.whole = new Promise((resolve, reject) => {
+      passed = resolve;
+      failed = reject;
+    });
+    this.stream = new TransformStream<Part, Part>({
+      transform: (part, controller) => {
+        if (part.type === 'error') failed(part.error);
+        this.#add(part);
+        controller.enqueue(part);
+      },
+      flush: () => passed(),
+    });
+  }
+
+  #add(part: Part): void {
+    if (part.type === 'text-delta' || part.type === 'reasoning-delta')
+      this.length += String(part.delta).length;
+    if (part.type === 'raw' || part.type === 'error') return;
+    const last = this.parts.at(-1);
+    // Hundreds of pieces of one text need not be hundreds of parts.
+    if (
+      part.type.endsWith('-delta') &&
+      last?.type === part.type &&
+      last.id === part.id &&
+      !part.providerMetadata
+    )
+      this.parts[this.parts.length - 1] = { ...last, delta: `${last.delta}${part.delta}` };
+    else this.parts.push(packed(part));
+  }
+}
+
+/** Bytes of a file as JSON has them. */
+function packed(part: Part): Part {
+  return part.data instanceof Uint8Array
+    ? { ...part, data: Buffer.from(part.data).toString('base64') }
+    : part;
+}
+
+function revived(part: Part): Part {
+  const { timestamp } = part;
+  return typeof timestamp === 'string' ? { ...part, timestamp: new Date(timestamp) } : part;
+}
+
+function streamOf(parts: readonly Part[]): ReadableStream<Part> {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  });
+}

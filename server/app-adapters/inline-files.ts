@@ -1,0 +1,51 @@
+import { isGatewayError } from '../../shared/errors.js';
+import type { ContentBlock, Message } from '../../shared/messages.js';
+import type { Turn } from '../apps/application.js';
+
+type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
+type Named = MediaBlock & { readonly fileId: string };
+
+/**
+ * Messages for a model: uploaded files that they name become inline bytes. In earlier messages a file that is gone, or too large for that,
+ * becomes a remark, because refusing it would end every later run of the session too.
+ *
+ * @param messages Those before `turn.message`, it, and what steers it.
+ * @throws GatewayError `FILE_NOT_FOUND`, `PAYLOAD_TOO_LARGE` for a file of the message that is answered
+ */
+export async function withFiles<M extends Pick<Message, 'role' | 'content'>>(
+  turn: Turn,
+  messages: readonly M[],
+): Promise<M[]> {
+  const inline = new Map<string, Promise<string>>();
+  const bytesOf = (fileId: string): Promise<string> => {
+    const known = inline.get(fileId) ?? base64Of(turn, fileId);
+    inline.set(fileId, known);
+    return known;
+  };
+  const inlined = async (block: ContentBlock, message: M): Promise<ContentBlock> => {
+    if (!namesFile(block)) return block;
+    const { fileId, ...media } = block;
+    try {
+      return { ...media, data: await bytesOf(fileId) } as MediaBlock;
+    } catch (error) {
+      if (!isGatewayError(error) || (message as unknown) === turn.message) throw error;
+      return { type: 'text', text: `[${block.name ?? block.mediaType}: not available]` };
+    }
+  };
+  return Promise.all(
+    messages.map(async (message) =>
+      message.content.some(namesFile)
+        ? { ...message, content: await Promise.all(message.content.map((block) => inlined(block, message))) }
+        : message,
+    ),
+  );
+}
+
+function namesFile(block: ContentBlock): block is Named {
+  return 'fileId' in block && block.fileId !== undefined;
+}
+
+async function base64Of(turn: Turn, fileId: string): Promise<string> {
+  const bytes = await (await turn.file(fileId)).bytes();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

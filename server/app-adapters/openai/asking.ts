@@ -1,0 +1,84 @@
+import type { ContentBlock, ToolUseBlock, Usage } from '../../../shared/messages.js';
+import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
+import { type Saying, streamedStep } from '../streamed-step.js';
+import { Unsaid } from '../unsaid.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import { Completion, type CompletionChunk } from './completion.js';
+import type { OpenAIClient } from './sdk.js';
+
+/** What the model was asked and answered: all that the next step of the conversation needs of it. */
+export interface Answered {
+  readonly said: readonly ContentBlock[];
+  readonly calls: readonly ToolUseBlock[];
+  readonly stopReason: NonNullable<AppResult['stopReason']>;
+  readonly usage: Usage | null;
+  /** Characters of text and of reasoning that clients were told. */
+  readonly told: { readonly text: number; readonly reasoning: number };
+}
+
+/** Asks the model in one run; each time as a step, in an app that is resumable. */
+export class Asking {
+  readonly #turn: Turn;
+  readonly #client: OpenAIClient;
+  readonly #durable: boolean;
+  /** What a former process has told of answers that are not known to be whole. */
+  #left: { text: string; reasoning: string };
+
+  constructor(turn: Turn, client: OpenAIClient, durable: boolean) {
+    this.#turn = turn;
+    this.#client = client;
+    this.#durable = durable;
+    const toldOf = (type: 'text' | 'reasoning'): string =>
+      (turn.resumed?.content ?? []).map((block) => (block.type === type ? block.text : '')).join('');
+    this.#left = { text: toldOf('text'), reasoning: toldOf('reasoning') };
+  }
+
+  /**
+   * Asks once and says what the model says, unless a former process has.
+   *
+   * @param taken Ids of earlier calls.
+   */
+  async *ask(request: Readonly<Record<string, unknown>>, taken: ReadonlySet<string>): Saying<Answered> {
+    const left = this.#left;
+    const answered = this.#durable
+      ? yield* streamedStep(this.#turn, 'model', ({ interrupted }) =>
+          this.#read(request, taken, interrupted ? left : { text: '', reasoning: '' }),
+        )
+      : yield* this.#read(request, taken, { text: '', reasoning: '' });
+    const { told, usage } = answered;
+    this.#left = { text: left.text.slice(told.text), reasoning: left.reasoning.slice(told.reasoning) };
+    if (usage) this.#turn.usage(usage);
+    return answered;
+  }
+
+  /** @param said What was said of this answer before it was cut off. */
+  async *#read(
+    request: Readonly<Record<string, unknown>>,
+    taken: ReadonlySet<string>,
+    said: { readonly text: string; readonly reasoning: string },
+  ): Saying<Answered> {
+    const { signal } = this.#turn;
+    const completion = new Completion();
+    const text = new Unsaid(said.text);
+    const reasoning = new Unsaid(said.reasoning);
+    const told = { text: said.text.length, reasoning: said.reasoning.length };
+    const say = function* (item: string | AppEvent): Iterable<string | AppEvent> {
+      const isText = typeof item === 'string';
+      if (!isText && item.type !== 'reasoning_delta') return yield item;
+      const rest = isText ? text.take(item) : reasoning.take(item.delta);
+      told[isText ? 'text' : 'reasoning'] += rest.length;
+      if (rest !== '') yield isText ? rest : { type: 'reasoning_delta', delta: rest };
+    };
+    try {
+      const asked = { ...request, stream: true } as never;
+      const chunks = await this.#client.chat.completions.create(asked, { signal });
+      for await (const item of completion.read(chunks as unknown as AsyncIterable<CompletionChunk>))
+        yield* say(item);
+    } catch (error) {
+      if (completion.usage) this.#turn.usage(completion.usage);
+      throw upstreamFailed(error);
+    }
+    const { said: whole, stopReason, usage } = completion;
+    return { said: whole, calls: completion.calls(taken), stopReason, usage, told };
+  }
+}

@@ -1,0 +1,82 @@
+import type { AppEvent, StepContext, Turn } from '../apps/application.js';
+
+type Item = string | AppEvent;
+
+/** A generator of what an app yields, with what it comes to. */
+export type Saying<T> = AsyncGenerator<Item, T>;
+
+/**
+ * A step that says something while it goes on: what its generator yields is yielded here, unless the step had ended in a former process,
+ * which has said it. Everything said is in the log before the step's outcome is kept.
+ */
+export async function* streamedStep<T>(
+  turn: Turn,
+  name: string,
+  say: (step: StepContext) => Saying<T>,
+): Saying<T> {
+  const relay = new Relay();
+  const outcome = turn.step(name, async (context) => {
+    const saying = say(context);
+    try {
+      for (;;) {
+        const { done, value } = await saying.next();
+        if (done) return value;
+        await relay.put(value);
+      }
+    } finally {
+      // One that is cut off in the middle lets go of what it reads.
+      saying.return(undefined as never).catch(() => {});
+    }
+  });
+  outcome.then(relay.end, relay.end);
+  try {
+    for (let item = await relay.take(); item !== null; item = await relay.take()) yield item;
+  } finally {
+    relay.cut();
+  }
+  return (await outcome) as T;
+}
+
+/** Hands one item at a time to who yields it. It was yielded, and so appended, when the next one is asked for. */
+class Relay {
+  #item: { readonly value: Item; readonly taken: (error?: Error) => void } | null = null;
+  #yielded: ((error?: Error) => void) | null = null;
+  #wake = () => {};
+  #ended = false;
+  #cut = false;
+
+  put(value: Item): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const taken = (error?: Error): void => (error ? reject(error) : resolve());
+      if (this.#cut) return taken(over());
+      this.#item = { value, taken };
+      this.#wake();
+    });
+  }
+
+  /** The next item; null when there is none any more. */
+  async take(): Promise<Item | null> {
+    this.#yielded?.();
+    this.#yielded = null;
+    while (!this.#item && !this.#ended) await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (!this.#item) return null;
+    const { value, taken } = this.#item;
+    this.#item = null;
+    this.#yielded = taken;
+    return value;
+  }
+
+  readonly end = (): void => {
+    this.#ended = true;
+    this.#wake();
+  };
+
+  /** Nobody yields any more. */
+  cut(): void {
+    this.#cut = true;
+    this.#yielded?.(over());
+    this.#item?.taken(over());
+  }
+}
+
+const over = (): Error => new DOMException('The run has ended', 'AbortError');

@@ -1,0 +1,69 @@
+const TEXT = { type: 'string' };
+const BYTES = { 'application/octet-stream': { schema: { description: 'The bytes of the file' } } };
+
+const UPLOADED = {
+  type: 'object',
+  required: ['fileId', 'url', 'mediaType', 'size', 'sha256'],
+  properties: {
+    fileId: { ...TEXT, description: 'For the blocks of messages' },
+    url: { ...TEXT, description: 'Where the file is read, relative to this address' },
+    name: TEXT,
+    mediaType: { ...TEXT, description: 'What its bytes say that it is' },
+    size: { type: 'integer', minimum: 0 },
+    sha256: { ...TEXT, pattern: '^[0-9a-f]{64}$' },
+  },
+};
+
+/** The body of `POST /files`: whatever bytes. */
+export const uploadBody: object = {
+  required: true,
+  content: {
+    'application/octet-stream': {
+      schema: { description: 'The file itself. Any other type but `multipart/*` does as well' },
+    },
+  },
+};
+
+/** The answer of `POST /files`. */
+export const uploadResponse: object = {
+  201: {
+    description: 'The file is kept',
+    headers: { Location: { description: 'The same as `url`', schema: TEXT } },
+    content: { 'application/json': { schema: UPLOADED } },
+  },
+};
+
+const FILE_HEADERS = {
+  ETag: { description: 'The digest of the bytes', schema: TEXT },
+  'Content-Disposition': { description: 'The name, and whether a browser shows the file', schema: TEXT },
+};
+
+/** The answers of `GET /files/{fileId}`. */
+export const fileResponses: object = {
+  200: { description: 'The file', headers: FILE_HEADERS, content: BYTES },
+  206: {
+    description: 'The part of it that `Range` names',
+    headers: { ...FILE_HEADERS, 'Content-Range': { description: 'Which part', schema: TEXT } },
+    content: BYTES,
+  },
+  304: { description: 'The client has it already' },
+};
+
+/** The parameters of both routes. */
+export const FILE_PARAMETERS: Readonly<Record<'upload' | 'file', readonly object[]>> = {
+  upload: [
+    { name: 'name', in: 'query', description: 'What the file is called', schema: TEXT },
+    {
+      name: 'mediaType',
+      in: 'query',
+      description: 'What it is, for text and other bytes that do not say so; wins over `Content-Type`',
+      schema: TEXT,
+    },
+  ],
+  file: [
+    { name: 'fileId', in: 'path', required: true, description: 'Of an uploaded file', schema: TEXT },
+    { name: 'Range', in: 'header', description: 'One part of the bytes', schema: TEXT },
+    { name: 'If-Range', in: 'header', description: 'The `ETag` of the part before', schema: TEXT },
+    { name: 'If-None-Match', in: 'header', description: 'The `ETag` of what the client has', schema: TEXT },
+  ],
+};

@@ -1,0 +1,274 @@
+import { createHash, type Hash } from 'node:crypto';
+import { parseCursor } from '../../shared/cursor.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import type { Message } from '../../shared/messages.js';
+import type { ByteRange, FileRecord, FileStore, FileUse } from '../stores/files/file-store.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import { HEAD_BYTES, mediaTypeOf } from './media-type.js';
+import { fileNotFound, type NamedFile, namedFiles, withMediaTypes } from './named-files.js';
+import { openedFile, type StoredFile } from './stored-file.js';
+
+/** What the files of a gateway are kept by. */
+export interface FilesOptions {
+  readonly store: FileStore;
+  readonly sessions: Pick<Store, 'conversations'>;
+  readonly limits: {
+    readonly fileBytes: number;
+    readonly filesPerSend: number;
+    readonly inlineFileBytes: number;
+    readonly unnamedFileMs: number;
+  };
+  /** Bytes that the files of a scope may take up together. */
+  bytesIn(scope: string): number;
+  /** The time by which things age, in milliseconds since the epoch. */
+  now(): number;
+  report(error: unknown, what: string): void;
+}
+
+/** A file on its way in. */
+export interface Upload {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** How many bytes come, where that is known. */
+  readonly length?: number | undefined;
+  readonly name?: string | undefined;
+  /** What the uploader says that it is. */
+  readonly mediaType?: string | undefined;
+}
+
+/** The files that a message names, kept for it. */
+export interface Naming {
+  /** The messages, with what their files are. */
+  readonly messages: readonly Message[];
+  /** The message is in a log. @param cursor A place in it */
+  accepted(cursor: string): void;
+  /** It never will be. */
+  withdrawn(): void;
+}
+
+/** What a file counts for at least: that much it takes on most disks, and records take room too. */
+const SMALLEST = 4096;
+
+/**
+ * The files of a gateway: uploads, who names them, and what nobody names any more. A message's files are known to be named before the
+ * message is accepted, so that a crash in between keeps one too long and never drops one too soon.
+ */
+export class Files {
+  readonly #options: FilesOptions;
+  /** Bytes of each scope that are being uploaded. */
+  readonly #coming = new Map<string, number>();
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a file in. The same bytes of the same user, under the same name and type, are the same file.
+   *
+   * @throws GatewayError `PAYLOAD_TOO_LARGE`, `QUOTA_EXCEEDED`, `OVERLOADED` where it can't be kept now
+   */
+  async upload(
+    { scope, by }: { readonly scope: string; readonly by: string },
+    upload: Upload,
+  ): Promise<FileRecord> {
+    const { limits, store } = this.#options;
+    if ((upload.length ?? 0) > limits.fileBytes) throw tooLarge(limits.fileBytes);
+    return this.#guarded('keeping a file', async () => {
+      const { files, bytes } = await store.usage(scope);
+      const taken = Math.max(bytes, files * SMALLEST);
+      const coming = new Coming();
+      this.#checkRoom(scope, taken, Math.max(upload.length ?? 0, SMALLEST));
+      try {
+        return await store.put(this.#bounded(scope, taken, upload.bytes, coming), async () => {
+          const { size, sha256 } = coming.end();
+          const mediaType = await mediaTypeOf(coming.head, upload.mediaType);
+          const content = JSON.stringify([scope, by, sha256, mediaType, upload.name ?? null]);
+          const fileId = `file_${createHash('sha256').update(content).digest().subarray(0, 24).toString('base64url')}`;
+          const named = upload.name !== undefined && { name: upload.name };
+          return { fileId, scope, by, ...named, mediaType, size, sha256, createdAt: Date.now() };
+        });
+      } finally {
+        this.#come(scope, -coming.size);
+      }
+    });
+  }
+
+  async *#bounded(
+    scope: string,
+    taken: number,
+    bytes: AsyncIterable<Uint8Array>,
+    coming: Coming,
+  ): AsyncGenerator<Uint8Array> {
+    const { fileBytes } = this.#options.limits;
+    for await (const chunk of bytes) {
+      if (coming.size + chunk.byteLength > fileBytes) throw tooLarge(fileBytes);
+      this.#checkRoom(scope, taken, chunk.byteLength);
+      coming.add(chunk);
+      this.#come(scope, chunk.byteLength);
+      yield chunk;
+    }
+  }
+
+  #come(scope: string, bytes: number): void {
+    const coming = (this.#coming.get(scope) ?? 0) + bytes;
+    if (coming > 0) this.#coming.set(scope, coming);
+    else this.#coming.delete(scope);
+  }
+
+  #checkRoom(scope: string, taken: number, more: number): void {
+    const allowed = this.#options.bytesIn(scope);
+    const used = taken + (this.#coming.get(scope) ?? 0);
+    if (used + more <= allowed) return;
+    throw new GatewayError({
+      code: 'QUOTA_EXCEEDED',
+      message: `Your files may take up ${allowed} bytes; those of sessions that are gone make room`,
+      details: { limit: 'userFileBytes', bytes: allowed, used },
+    });
+  }
+
+  /** A file of a scope; null where there is none. */
+  find(scope: string, fileId: string): Promise<FileRecord | null> {
+    return this.#guarded('finding a file', () => this.#options.store.stat(scope, fileId));
+  }
+
+  /** Where a file is named. */
+  uses({ scope, fileId }: FileRecord): Promise<readonly FileUse[]> {
+    return this.#guarded('finding a file', () => this.#options.store.uses(scope, fileId));
+  }
+
+  /** The bytes of a file. @throws GatewayError `FILE_NOT_FOUND` when it was dropped meanwhile */
+  async read({ scope, fileId }: FileRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+    const bytes = await this.#guarded('reading a file', () => this.#options.store.read(scope, fileId, range));
+    if (!bytes) throw fileNotFound(fileId);
+    return bytes;
+  }
+
+  /** A file for an app. @throws GatewayError `FILE_NOT_FOUND` */
+  async open(scope: string, fileId: string): Promise<StoredFile> {
+    const record = await this.find(scope, fileId);
+    if (!record) throw fileNotFound(fileId);
+    return openedFile(record, this.#options.limits.inlineFileBytes, (range) => this.read(record, range));
+  }
+
+  /**
+   * Keeps the files that messages name for the session that they go to; null where they name none.
+   *
+   * @param runId The run that the messages begin.
+   * @throws GatewayError `FILE_NOT_FOUND` or `INVALID_PARAMS`, naming the field
+   */
+  name(ref: SessionRef, runId: string, messages: readonly Message[]): Promise<Naming> | null {
+    const named = namedFiles(messages);
+    return named.length === 0 ? null : this.#name(ref, runId, messages, named);
+  }
+
+  async #name(
+    { scope, app, name }: SessionRef,
+    runId: string,
+    messages: readonly Message[],
+    named: readonly NamedFile[],
+  ): Promise<Naming> {
+    const { store, limits, now, report } = this.#options;
+    const ids = [...new Set(named.map(({ fileId }) => fileId))];
+    if (ids.length > limits.filesPerSend) throw tooMany(limits.filesPerSend);
+    const use = { app, name, runId, at: now() };
+    const records = new Map<string, FileRecord>();
+    for (const { fileId, path } of named) {
+      if (records.has(fileId)) continue;
+      const record = await this.find(scope, fileId);
+      if (!record) throw fileNotFound(fileId, path);
+      records.set(fileId, record);
+    }
+    for (const { fileId, path } of named) {
+      const kept = await this.#guarded('naming a file', () => store.use(scope, fileId, use));
+      if (!kept) throw fileNotFound(fileId, path);
+    }
+    const each = (change: (fileId: string) => Promise<unknown>): void =>
+      // What was noted before the message keeps the file until this is done, and where it never is.
+      void Promise.all(ids.map(change)).catch((error: unknown) =>
+        report(error, 'noting where a file is named'),
+      );
+    return {
+      messages: withMediaTypes(messages, records),
+      accepted: (cursor) => {
+        const epoch = parseCursor(cursor)?.epoch;
+        if (epoch === undefined) return;
+        each(async (fileId) => {
+          await store.use(scope, fileId, { app, name, epoch, at: use.at });
+          await store.release(scope, fileId, use);
+        });
+      },
+      withdrawn: () => each((fileId) => store.release(scope, fileId, use)),
+    };
+  }
+
+  /** Drops files with the last conversation that names them, and those that nobody has named in time. */
+  async sweep(): Promise<void> {
+    const { store, sessions, limits, now } = this.#options;
+    const before = now() - limits.unnamedFileMs;
+    await store.sweep({
+      before,
+      isOver: async (ref, { epoch, at }) => {
+        // It may be on its way yet.
+        if (epoch === undefined && at >= before) return false;
+        const kept = await sessions.conversations(ref);
+        return epoch === undefined ? kept.length === 0 : !kept.includes(epoch);
+      },
+    });
+  }
+
+  async #guarded<T>(what: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (isGatewayError(error)) throw error;
+      this.#options.report(error, what);
+      const isFull = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException)?.code ?? '');
+      throw new GatewayError({
+        code: isFull ? 'QUOTA_EXCEEDED' : 'OVERLOADED',
+        message: isFull ? 'There is no room left for files' : 'The files cannot be reached now',
+        cause: error,
+      });
+    }
+  }
+}
+
+/** A file that is coming in: how much of it there is, its digest, and its beginning. */
+class Coming {
+  readonly #hash: Hash = createHash('sha256');
+  readonly #head: Uint8Array[] = [];
+  #headBytes = 0;
+  size = 0;
+
+  add(chunk: Uint8Array): void {
+    this.size += chunk.byteLength;
+    this.#hash.update(chunk);
+    if (this.#headBytes >= HEAD_BYTES) return;
+    const part = chunk.slice(0, HEAD_BYTES - this.#headBytes);
+    this.#headBytes += part.byteLength;
+    this.#head.push(part);
+  }
+
+  get head(): Uint8Array {
+    return new Uint8Array(Buffer.concat(this.#head));
+  }
+
+  end(): { size: number; sha256: string } {
+    return { size: this.size, sha256: this.#hash.digest('hex') };
+  }
+}
+
+function tooLarge(fileBytes: number): GatewayError {
+  return new GatewayError({
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `A file is limited to ${fileBytes} bytes`,
+    details: { limit: 'fileBytes', bytes: fileBytes },
+  });
+}
+
+function tooMany(filesPerSend: number): GatewayError {
+  const message = `at most ${filesPerSend} files (limits.filesPerSend)`;
+  return new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `message.content: ${message}`,
+    details: [{ path: 'message.content', message }],
+  });
+}

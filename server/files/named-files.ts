@@ -1,0 +1,74 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, Message } from '../../shared/messages.js';
+
+type MediaBlock = ImageBlock | FileBlock | AudioBlock;
+
+/** A file that a message names, and where. */
+export interface NamedFile {
+  readonly fileId: string;
+  /** Of the field, as clients write it. */
+  readonly path: string;
+}
+
+/**
+ * The files that messages of one send name.
+ *
+ * @throws GatewayError `INVALID_PARAMS` for a block that has its bytes in two places
+ */
+export function namedFiles(messages: readonly Pick<Message, 'content'>[]): NamedFile[] {
+  const named: NamedFile[] = [];
+  for (const [at, { content }] of messages.entries()) {
+    for (const [index, block] of content.entries()) {
+      if (!namesFile(block)) continue;
+      const base = messages.length === 1 ? 'message' : `messages.${at}`;
+      const path = `${base}.content.${index}.fileId`;
+      if (block.url !== undefined || block.data !== undefined) throw ambiguous(path);
+      named.push({ fileId: block.fileId, path });
+    }
+  }
+  return named;
+}
+
+/** The messages with the media types and names of the files themselves: what a caller says of them may be wrong. */
+export function withMediaTypes(
+  messages: readonly Message[],
+  records: ReadonlyMap<string, { readonly mediaType: string; readonly name?: string }>,
+): Message[] {
+  return messages.map((message) => ({
+    ...message,
+    content: message.content.map((block): ContentBlock => {
+      const record = namesFile(block) && records.get(block.fileId);
+      if (!record) return block;
+      const { mediaType, name } = record;
+      return {
+        ...block,
+        mediaType,
+        ...(name !== undefined && block.name === undefined && { name }),
+      } as MediaBlock;
+    }),
+  }));
+}
+
+function namesFile(block: ContentBlock): block is MediaBlock & { readonly fileId: string } {
+  return 'fileId' in block && block.fileId !== undefined;
+}
+
+/** What does not exist, or is not the caller's to see. @param path The field that names it */
+export function fileNotFound(fileId: string, path?: string): GatewayError {
+  const message = `There is no file ${JSON.stringify(fileId.slice(0, 128))}`;
+  if (path === undefined) return new GatewayError({ code: 'FILE_NOT_FOUND', message });
+  return new GatewayError({
+    code: 'FILE_NOT_FOUND',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
+}
+
+function ambiguous(path: string): GatewayError {
+  const message = 'give either fileId, url or data';
+  return new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  });
+}

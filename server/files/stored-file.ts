@@ -1,0 +1,68 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
+
+/** A file that was uploaded, as an app has it. */
+export interface StoredFile {
+  readonly fileId: string;
+  readonly name?: string;
+  /** What its bytes say that it is. */
+  readonly mediaType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Of the bytes, hex. */
+  readonly sha256: string;
+  /** All of it in memory. @throws GatewayError `PAYLOAD_TOO_LARGE` for one of more than `limits.inlineFileBytes` bytes */
+  bytes(): Promise<Uint8Array>;
+  /** Its bytes as they are read. @param range The first and the last byte, from 0. @default all of it */
+  stream(range?: ByteRange): ReadableStream<Uint8Array>;
+}
+
+/** @param inlineBytes What may be read into memory. */
+export function openedFile(
+  { fileId, name, mediaType, size, sha256 }: FileRecord,
+  inlineBytes: number,
+  read: (range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>,
+): StoredFile {
+  return {
+    fileId,
+    ...(name !== undefined && { name }),
+    mediaType,
+    size,
+    sha256,
+    async bytes() {
+      if (size > inlineBytes) {
+        throw new GatewayError({
+          code: 'PAYLOAD_TOO_LARGE',
+          message: `The file has ${size} bytes, and ${inlineBytes} at most are read into memory (limits.inlineFileBytes); stream() reads more`,
+          details: { limit: 'inlineFileBytes', bytes: inlineBytes },
+        });
+      }
+      const whole = new Uint8Array(size);
+      let at = 0;
+      for await (const chunk of await read()) {
+        whole.set(chunk, at);
+        at += chunk.byteLength;
+      }
+      return whole;
+    },
+    stream: (range) => streamOf(() => read(range)),
+  };
+}
+
+function streamOf(read: () => Promise<AsyncIterable<Uint8Array>>): ReadableStream<Uint8Array> {
+  let iterator: AsyncIterator<Uint8Array> | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        iterator ??= (await read())[Symbol.asyncIterator]();
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator?.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { SendInput } from '../../shared/messages.js';
+import type { UploadedFile } from '../../shared/operation-types.js';
+import type { Identity } from '../auth/types.js';
+import type { Upload } from '../files/files.js';
+import { fileNotFound, namedFiles } from '../files/named-files.js';
+import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
+import type { Access } from './access.js';
+import type { Caller } from './caller.js';
+import type { OperationEnvironment } from './environment.js';
+
+/** What a file's name may be: the last part of a path, without control characters. */
+const NAME = /^[^\p{Cc}\p{Cs}/\\]{1,255}$/u;
+
+/** A file that its caller may read. */
+export interface ReadableFile {
+  readonly record: FileRecord;
+  /**
+   * Its bytes, or a part of them, to be read at once; `release` is to be called when that is over.
+   *
+   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the caller reads too many at once
+   */
+  open(
+    range?: ByteRange,
+  ): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly release: () => void }>;
+}
+
+/** Uploads and files, authorized for every door. A file that the caller may not see answers like one that does not exist. */
+export class FileOperations {
+  readonly #env: OperationEnvironment;
+  readonly #access: Access;
+
+  constructor(env: OperationEnvironment, access: Access) {
+    this.#env = env;
+    this.#access = access;
+  }
+
+  /** @throws GatewayError */
+  async upload(upload: Upload, { identity }: Caller): Promise<UploadedFile> {
+    const { quotas, calls, files, state } = this.#env;
+    if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+    if (upload.name !== undefined && !NAME.test(upload.name)) throw badName();
+    quotas.meet(identity);
+    quotas.uploads.take(identity);
+    const release = calls.hold(identity);
+    try {
+      const { scope, userKey: by } = identity;
+      const { fileId, name, mediaType, size, sha256 } = await files.upload({ scope, by }, upload);
+      return {
+        fileId,
+        url: `files/${fileId}`,
+        ...(name !== undefined && { name }),
+        mediaType,
+        size,
+        sha256,
+      };
+    } finally {
+      release();
+    }
+  }
+
+  /** @throws GatewayError `FILE_NOT_FOUND` */
+  async find(fileId: string, { identity }: Pick<Caller, 'identity'>): Promise<ReadableFile> {
+    const { quotas, files, calls } = this.#env;
+    quotas.reads.take(identity);
+    const record = await files.find(identity.scope, fileId);
+    if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId);
+    return {
+      record,
+      open: async (range) => {
+        const release = calls.hold(identity);
+        try {
+          return { bytes: await files.read(record, range), release };
+        } catch (error) {
+          release();
+          throw error;
+        }
+      },
+    };
+  }
+
+  /**
+   * Whether the sender of a message may see the files that it names; null where nobody is kept from any of the scope: whether a file is
+   * there is found out with the message.
+   *
+   * @throws GatewayError `FILE_NOT_FOUND` naming the field
+   */
+  checkNamed(inputs: readonly SendInput[], identity: Identity): Promise<void> | null {
+    const { sessionAccess, appAccess } = this.#env;
+    return sessionAccess || appAccess ? this.#checkNamed(inputs, identity) : null;
+  }
+
+  async #checkNamed(inputs: readonly SendInput[], identity: Identity): Promise<void> {
+    const { files } = this.#env;
+    const messages = inputs.map((input) => ({ content: blocksOf(input) }));
+    for (const { fileId, path } of namedFiles(messages)) {
+      const record = await files.find(identity.scope, fileId);
+      if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId, path);
+    }
+  }
+
+  /** Whoever uploaded a file, and who may read a session that names it. */
+  async #mayRead(record: FileRecord, identity: Identity): Promise<boolean> {
+    const { sessionAccess, appAccess, files } = this.#env;
+    if (record.by === identity.userKey || (!sessionAccess && !appAccess)) return true;
+    for (const { app, name } of await files.uses(record)) {
+      const ref = { scope: record.scope, app, name };
+      if (!(await this.#access.mayUse(app, identity))) continue;
+      if (await this.#access.mayReach(ref, 'history', identity)) return true;
+    }
+    return false;
+  }
+}
+
+function blocksOf(input: SendInput) {
+  if (typeof input === 'string') return [];
+  const content = 'content' in input ? input.content : input;
+  return typeof content === 'string' ? [] : content;
+}
+
+function badName(): GatewayError {
+  const message = 'must be 1 to 255 characters, without slashes and control characters';
+  return new GatewayError({
+    code: 'INVALID_PARAMS',
+    message: `name: ${message}`,
+    details: [{ path: 'name', message }],
+  });
+}

@@ -1,0 +1,53 @@
+import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { ToolCallError } from './tool-error.js';
+
+/** Characters of a message that are kept. */
+const MAX_MESSAGE = 2000;
+
+/** An error as JSON: one of the gateway's kinds is that again when it is read, others are plain. */
+export type Failure =
+  | { readonly kind: 'gateway'; readonly body: ErrorBody }
+  | {
+      readonly kind: 'tool';
+      readonly call: { readonly callId: string; readonly toolName: string; readonly denied: boolean };
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'other';
+      readonly name: string;
+      readonly message: string;
+      readonly code?: string | number;
+    };
+
+/** Describes whatever was thrown. */
+export function failureOf(error: unknown): Failure {
+  try {
+    if (isGatewayError(error)) {
+      const { details: _large, ...body } = error.toJSON();
+      return { kind: 'gateway', body: { ...body, message: short(body.message) } };
+    }
+    if (error instanceof ToolCallError) {
+      const { callId, toolName, denied, message } = error;
+      return { kind: 'tool', call: { callId, toolName, denied }, message: short(message) };
+    }
+    if (!(error instanceof Error)) return { kind: 'other', name: 'Error', message: short(String(error)) };
+    const { name, message, code } = error as Error & { readonly code?: unknown };
+    const coded = typeof code === 'number' || typeof code === 'string' ? { code } : {};
+    return { kind: 'other', name: short(String(name)), message: short(String(message)), ...coded };
+  } catch {
+    // What is thrown may throw again when it is looked at.
+    return { kind: 'other', name: 'Error', message: 'The step failed' };
+  }
+}
+
+/** The error of a description, without the stack and the cause that it had. */
+export function toError(failure: Failure): Error {
+  if (failure.kind === 'gateway') return GatewayError.fromJSON(failure.body);
+  if (failure.kind === 'tool') return new ToolCallError(failure.call, failure.message);
+  const { name, message, code } = failure;
+  const error = new Error(message);
+  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
+  return code === undefined ? error : Object.assign(error, { code });
+}
+
+const short = (text: string): string => text.slice(0, MAX_MESSAGE);

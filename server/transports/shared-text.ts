@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream';
+
+/** Node writes texts up to this size without memory of their own; longer ones are better made bytes at once. */
+const SMALL = 16 * 1024;
+
+/**
+ * A small text of ASCII for sockets. The first gets it as text, which costs no buffer; all others share one. Most sessions have one
+ * reader.
+ */
+export class SharedText {
+  readonly #text: string;
+  #isWritten = false;
+  #bytes: Buffer | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get byteLength(): number {
+    return this.#text.length;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.#text, 'latin1');
+    return this.#bytes;
+  }
+
+  /** Writes it; false when the receiver does not keep up. */
+  writeTo(socket: Writable): boolean {
+    if (this.#isWritten) return socket.write(this.bytes);
+    this.#isWritten = true;
+    return socket.write(this.#text, 'latin1');
+  }
+}
+
+/** What is written to sockets. */
+export type SocketPayload = SharedText | Buffer;
+
+/** Whether a text is ASCII and small. @param size Of the text in UTF-8, in bytes */
+export function isShareable(text: string, size: number): boolean {
+  return size === text.length && size <= SMALL;
+}
+
+/** Writes a payload. False when the receiver does not keep up. */
+export function writeTo(socket: Writable, payload: SocketPayload | string): boolean {
+  return payload instanceof SharedText ? payload.writeTo(socket) : socket.write(payload);
+}

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { newDatabase } from '../support/durable.js';
+import { get, post } from '../support/gateway.js';
+import { type Program, runCommand } from '../support/program.js';
+import { randomOf } from '../support/random.js';
+import { tempDir } from '../support/temp-dir.js';
+import { buildProgram } from './crash-harness.js';
+import type { mutants } from './mutants.js';
+
+const SESSIONS = ['s0', 's1', 's2', 's3'];
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
+const NAMES = ['first', 'left', 'right', 'odd', 'retried', 'last'];
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Note =
+  | readonly ['effect', key: string, interrupted: boolean, told: boolean]
+  | readonly ['finished', runId: string, name: string, came: string, key: string];
+
+interface Life {
+  readonly notes: readonly Note[];
+  /** By run: what its answer says. */
+  readonly answers: ReadonlyMap<string, string>;
+  /** Runs whose messages were acknowledged. */
+  readonly accepted: readonly string[];
+}
+
+/** Kills a gateway in the middle of its steps, again and again, and lets its runs come to their ends. */
+async function live(
+  file: string,
+  mutant: keyof typeof mutants,
+  rounds: number,
+  random: () => number,
+): Promise<Life> {
+  const path = newDatabase();
+  const effects = join(tempDir(), 'effects.ndjson');
+  const start = async (): Promise<{ gateway: Program; url: string }> => {
+    const gateway = runCommand(process.execPath, {
+      args: ['--enable-source-maps', file, path, effects, mutant],
+    });
+    const [, url] = await gateway.prints(/listening (\S+)\n/);
+    return { gateway, url: url! };
+  };
+  const accepted: string[] = [];
+  const send = async (url: string, sessionId: string): Promise<void> => {
+    try {
+      const { body } = await post(`${url}/send`, { sessionId, message: 'go' }, { prefer: 'respond-async' });
+      if (body.runId) accepted.push(body.runId);
+    } catch (error) {
+      // It was killed before it could answer.
+      if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+    }
+  };
+  for (let round = 0; round < rounds; round++) {
+    const { gateway, url } = await start();
+    const sending = SESSIONS.flatMap((id) => [send(url, id), send(url, id)]);
+    await pause(5 + random() * 200);
+    await gateway.kill('SIGKILL');
+    await Promise.all(sending);
+  }
+  const { gateway, url } = await start();
+  const answers = new Map<string, string>();
+  for (const id of SESSIONS) {
+    const isIdle = async (): Promise<boolean> => {
+      const { status, body } = await get(`${url}/status?sessionId=${id}`);
+      return status === 404 || (body.status === 'idle' && body.queued === 0);
+    };
+    while (!(await isIdle())) await pause(20);
+    for (let before = ''; ; ) {
+      const { body } = await get(`${url}/history?sessionId=${id}&limit=50${before}`);
+      for (const { role, runId, stopReason, content = [] } of body.messages ?? []) {
+        const text = content.map((block: { text?: string }) => block.text ?? '').join('');
+        if (role === 'assistant')
+          answers.set(runId, stopReason === 'end' ? text : `ended with ${stopReason}`);
+      }
+      if (!body.cursor) break;
+      before = `&before=${body.cursor}`;
+    }
+  }
+  await gateway.kill('SIGKILL');
+  const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n') : [];
+  return { notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note), answers, accepted };
+}
+
+/** What of the promises was not kept. */
+function violations({ notes, answers, accepted }: Life): string[] {
+  const found: string[] = [];
+  /** Keys of finished steps, and what they came to by run and name. */
+  const done = new Set<string>();
+  const begun = new Set<string>();
+  const outcomes = new Map<string, string>();
+  for (const note of notes) {
+    if (note[0] === 'effect') {
+      const [, key, interrupted, told] = note;
+      if (done.has(key)) found.push(`done again: ${key}`);
+      if (interrupted !== told) found.push(`told by one: ${key}`);
+      if (begun.has(key) && !interrupted) found.push(`not told of: ${key}`);
+      begun.add(key);
+      continue;
+    }
+    const [, runId, name, came, key] = note;
+    const step = `${runId} ${name}`;
+    const known = outcomes.get(step);
+    if (known !== undefined && known !== came) found.push(`came to ${known}, then to ${came}: ${step}`);
+    outcomes.set(step, came);
+    if (key) done.add(key);
+  }
+  for (const runId of accepted) {
+    const expected = JSON.stringify(NAMES.map((name) => outcomes.get(`${runId} ${name}`)));
+    if (answers.get(runId) !== expected)
+      found.push(`answer: ${runId} says ${answers.get(runId)} and not ${expected}`);
+  }
+  return found;
+}
+
+describe('steps of a gateway that is killed at any moment', function () {
+  this.timeout(15 * 60_000);
+
+  it(`are done once to their end, through ${ROUNDS} kills (CRASH_SEED=${SEED})`, async () => {
+    const life = await live(await buildProgram('steps-program'), 'none', ROUNDS, randomOf(SEED));
+    expect(violations(life).slice(0, 20)).to.deep.equal([]);
+    const interrupted = life.notes.filter((note) => note[0] === 'effect' && note[2]);
+    expect(interrupted, 'steps were hit').to.not.be.empty;
+    expect(life.answers.size, 'runs came to their ends').to.be.at.least(life.accepted.length);
+  });
+
+  for (const [mutant, expected] of [
+    ['outcomesOff', /^done again/],
+    ['beginningsOff', /^not told of/],
+  ] as const) {
+    it(`are caught when their store has the defect ${mutant}`, async () => {
+      const file = await buildProgram('steps-program');
+      const found: string[] = [];
+      for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++)
+        found.push(...violations(await live(file, mutant, 3, randomOf(SEED + attempt))));
+      expect(
+        found.filter((text) => expected.test(text)),
+        found.slice(0, 5).join('\n'),
+      ).to.not.be.empty;
+    });
+  }
+});
