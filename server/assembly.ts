@@ -185,7 +185,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     authenticator,
     connections,
     addressOf,
-    gate: new RequestGate(limits.requestsPerAddress, addressOf, (address) =>
+    gate: new RequestGate(limits.requestsPerAddress, (address) =>
       refusals.crowded(address, 'limits.requestsPerAddress'),
     ),
     anonymous: auth.type === 'none',

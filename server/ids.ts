@@ -4,13 +4,13 @@ const POOL = Buffer.allocUnsafe(4096);
 let at = POOL.length;
 
 /** `bytes` random bytes as text. Drawn from a pool: one system call serves many ids. */
-function random(bytes: number, encoding: 'base64url' | 'hex' = 'base64url'): string {
+function random(bytes: number): string {
   if (at + bytes > POOL.length) {
     randomFillSync(POOL);
     at = 0;
   }
   at += bytes;
-  return POOL.toString(encoding, at - bytes, at);
+  return POOL.toString('base64url', at - bytes, at);
 }
 
 /** 64 random bits: one incarnation of a session's log. */
@@ -27,5 +27,22 @@ export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6
 /** At least 128 bits: whoever knows it may change what the connection receives, within its own scope. */
 export const newConnectionId = (): string => `conn_${random(18)}`;
 
+const DIGITS = Buffer.allocUnsafeSlow(4096);
+let digits = '';
+let digit = 0;
+
+/** Random hex digits, cut from a text: many times cheaper than one conversion for each. For what lives as long as one call, since a piece keeps the text. */
+function randomDigits(length: number): string {
+  if (digit + length > digits.length) {
+    digits = randomFillSync(DIGITS).toString('hex');
+    digit = 0;
+  }
+  digit += length;
+  return digits.slice(digit - length, digit);
+}
+
+/** Who calls without a connection: 144 bits, like the id of one. */
+export const newClientId = (): string => `conn_${randomDigits(36)}`;
+
 /** A trace id of W3C Trace Context: 16 bytes, hex. */
-export const newTraceId = (): string => random(16, 'hex');
+export const newTraceId = (): string => randomDigits(32);

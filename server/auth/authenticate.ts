@@ -2,11 +2,12 @@ import type { BaseUser, UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { AttemptLimiter, type AttemptLimits } from './attempts.js';
-import { MAX_TOKEN_LENGTH } from './credentials.js';
+import { MAX_TOKEN_LENGTH, Shown } from './credentials.js';
 import { createCustomVerifier } from './custom.js';
 import { HostCode } from './host-call.js';
 import { createIdentify, type Identify, userProblem } from './identity.js';
 import { createJwtVerifier } from './jwt.js';
+import { KeptIdentities } from './kept-identities.js';
 import { unauthenticated } from './refusal.js';
 import type { SessionScope } from './scope.js';
 import { createTokenVerifier } from './static-token.js';
@@ -89,7 +90,9 @@ class ConfiguredAuthenticator implements Authenticator {
   readonly #guessable: boolean;
   /** What callers showed who may be asked about again. Beside the identities, so that it gets into no log with them. */
   readonly #shown = new WeakMap<Identity, Credentials>();
-  #known: { readonly user: UserLike; readonly identity: Identity } | null = null;
+  /** Whose the tokens are that need not be verified again; null where each has to be. */
+  readonly #kept: KeptIdentities | null;
+  readonly #now: () => number;
 
   constructor(options: AuthenticatorOptions) {
     const { auth } = options;
@@ -102,6 +105,8 @@ class ConfiguredAuthenticator implements Authenticator {
     this.#onRefused = options.onRefused ?? (() => {});
     this.#verifier = createVerifier(auth, this.#host, { now, exposed: options.exposed ?? false });
     this.#revocable = isRevocable(auth);
+    this.#kept = isLasting(auth, options.sessionScope) ? new KeptIdentities() : null;
+    this.#now = now;
     this.#guessable = auth.type === 'token' || auth.type === 'custom';
   }
 
@@ -124,8 +129,11 @@ class ConfiguredAuthenticator implements Authenticator {
     if (token === undefined && !this.#verifier.takesAnyone) {
       throw unauthenticated('no token', 'Authentication is required');
     }
-    const shown = { token, request: credentials.request };
+    const shown = token === credentials.token ? credentials : new Shown(token, credentials.request);
     this.#admit(shown);
+    // What the same caller showed before. Nobody is named '' but whoever shows nothing, where that is enough.
+    const known = this.#kept?.find(token ?? '', this.#now());
+    if (known !== undefined) return known;
     return andThen(this.#verify(shown), (verification) => {
       this.#count(verification, shown);
       return this.#identityOf(verification, shown);
@@ -170,20 +178,17 @@ class ConfiguredAuthenticator implements Authenticator {
   #identityOf(verification: Verification, shown: Credentials): MaybePromise<Identity> {
     if (!verification.ok) throw verification.error ?? unauthenticated(verification.reason);
     const { expiresAt } = verification;
-    if (!this.#revocable && expiresAt === undefined && this.#auth.type === 'token') {
-      return this.#fixed(verification.user);
-    }
     return andThen(this.#hydrate(verification.user, expiresAt, shown), (user) => {
       const identity = this.identify(user, expiresAt);
       if (this.#revocable) this.#shown.set(identity, withoutRaw(shown));
+      this.#kept?.keep(shown.token ?? '', this.#unchangeable(identity), this.#now());
       return identity;
     });
   }
 
-  /** Bearers of a fixed token are one configured user: worked out once. */
-  #fixed(user: UserLike): Identity {
-    if (this.#known?.user !== user) this.#known = { user, identity: this.identify(user) };
-    return this.#known.identity;
+  /** Of a token's own claims the next request gets the same user: no handler may change it for others. What the host configured is its own. */
+  #unchangeable(identity: Identity): Identity {
+    return this.#auth.type === 'jwt' ? deepFreeze(identity) : identity;
   }
 
   #hydrate(user: UserLike, expiresAt: number | undefined, credentials: Credentials): MaybePromise<UserLike> {
@@ -221,6 +226,17 @@ function isRevocable(auth: AuthConfig): boolean {
   if (auth.hydrateUser !== undefined || auth.type === 'custom') return true;
   if (auth.type === 'token') return typeof auth.token === 'function';
   return (auth as { readonly jwksUri?: string }).jwksUri !== undefined;
+}
+
+/** Whether a token that was good is good until it expires, and its bearer the same. A function of the host's may say something else each time. */
+function isLasting(auth: AuthConfig, sessionScope: SessionScope | undefined): boolean {
+  return !isRevocable(auth) && (auth.type === 'token' || typeof sessionScope !== 'function');
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(Object.freeze(value))) deepFreeze(inner);
+  return value;
 }
 
 // A connection may be open for days: it is not to hold its whole request.

@@ -1,5 +1,5 @@
 import { unauthenticated } from './refusal.js';
-import type { AuthRequest } from './types.js';
+import type { AuthRequest, Credentials } from './types.js';
 
 /** Longest credential that is looked at, in characters (ASCII: bytes). */
 export const MAX_TOKEN_LENGTH = 8192;
@@ -23,4 +23,15 @@ export function bearerToken(headers: AuthRequest['headers']): string | undefined
   if (token === '') return undefined;
   if (!/^[\x21-\x7e]+$/.test(token)) throw unauthenticated('the bearer token holds other characters');
   return token;
+}
+
+/** What a caller shows. */
+export class Shown implements Credentials {
+  readonly token: string | undefined;
+  readonly request: AuthRequest;
+
+  constructor(token: string | undefined, request: AuthRequest) {
+    this.token = token;
+    this.request = request;
+  }
 }

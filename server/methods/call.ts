@@ -1,16 +1,26 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { ContextChannels, MethodContext, ParentSpan } from '../../shared/method.js';
-import { settleWithin } from '../async/deadline.js';
+import { settleWithin, startDeadline } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { accept, check, type Outcome } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
-/** Bounds of one call. */
-export interface CallLimits {
+/** What a door tells a call of its caller. Each is asked for once, the signal only where the handler asks. */
+export interface CallerContext
+  extends Pick<MethodContext, 'user' | 'metadata' | 'traceId' | 'emit' | 'signal'> {
+  readonly parentSpan?: ParentSpan | undefined;
+  readonly channels?: ContextChannels | undefined;
+  readonly lastEventId?: string | undefined;
+}
+
+/** Bounds of one call, and who is told of its end. */
+export interface CallOptions {
   /** Milliseconds a handler may take; the method's own `timeoutMs` wins. Streams are bounded by their own alone. */
   readonly timeoutMs?: number;
+  /** Called once when the call is over, whichever way, before its answer can be seen. */
+  readonly ended?: () => void;
 }
 
 /**
@@ -25,26 +35,34 @@ export interface CallLimits {
 export function callMethod(
   entry: MethodEntry,
   params: unknown,
-  context: MethodContext,
-  limits: CallLimits = {},
+  context: CallerContext,
+  { timeoutMs, ended }: CallOptions = {},
 ): MaybePromise<unknown> {
   if (entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is a streaming method` });
   }
-  const call = new CallContext(context);
-  const timeoutMs = entry.definition.timeoutMs ?? limits.timeoutMs;
-  let outcome: MaybePromise<unknown>;
+  const call = new CallContext(context, ended);
+  const boundMs = entry.definition.timeoutMs ?? timeoutMs;
   try {
-    outcome = runInContext(call, () =>
-      andThen(admit(entry, params, call), (input) => handle(entry, input, call, timeoutMs)),
-    );
+    const answer = runInContext(call, () => perform(entry, params, call, boundMs));
+    if (!isPromise(answer)) call.release();
+    return answer;
   } catch (error) {
     call.release();
     throw error;
   }
-  if (isPromise(outcome)) return outcome.finally(() => call.release());
-  call.release();
-  return outcome;
+}
+
+/** Checks and runs a call. A promise of it settles once the call is over, and has released it. */
+function perform(
+  entry: MethodEntry,
+  params: unknown,
+  call: CallContext,
+  timeoutMs: number | undefined,
+): MaybePromise<unknown> {
+  const input = admit(entry, params, call);
+  if (!isPromise(input)) return handle(entry, input, call, timeoutMs);
+  return input.then((valid) => handle(entry, valid, call, timeoutMs)).finally(() => call.release());
 }
 
 function handle(
@@ -54,15 +72,40 @@ function handle(
   timeoutMs: number | undefined,
 ): MaybePromise<unknown> {
   const returned = entry.definition.handler(input, call);
-  if (!isPromise(returned)) return finish(entry, returned);
-  const settled = settleWithin(returned, timeoutMs, () => {
-    const error = new GatewayError({
-      code: 'TIMEOUT',
-      message: `${entry.path} took longer than ${timeoutMs} ms`,
+  if (!isPromise(returned)) return released(call, finish(entry, returned));
+  return new Promise((resolve, reject) => {
+    const cancel = startDeadline(timeoutMs, () => {
+      const message = `${entry.path} took longer than ${timeoutMs} ms`;
+      const error = new GatewayError({ code: 'TIMEOUT', message });
+      call.abort(error);
+      fail(error);
     });
-    return { error, after: () => call.abort(error) };
+    const fail = (error: unknown): void => {
+      cancel();
+      call.release();
+      reject(error);
+    };
+    const succeed = (value: unknown): void => {
+      cancel();
+      try {
+        const result = finish(entry, value);
+        if (isPromise(result)) return void result.then(done, fail);
+        done(result);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const done = (result: unknown): void => {
+      call.release();
+      resolve(result);
+    };
+    returned.then(succeed, fail);
   });
-  return settled.then((value) => finish(entry, value));
+}
+
+/** Releases a call once what its handler returned was looked at, which may take its time. */
+function released(call: CallContext, result: MaybePromise<unknown>): MaybePromise<unknown> {
+  return isPromise(result) ? result.finally(() => call.release()) : result;
 }
 
 function finish(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
@@ -164,21 +207,25 @@ export class CallContext implements MethodContext {
   declare readonly lastEventId?: string;
   declare readonly channels?: ContextChannels;
   readonly emit: MethodContext['emit'];
-  readonly #caller: MethodContext;
+  readonly #caller: CallerContext;
   #controller: AbortController | undefined;
   #abortion: { readonly reason: unknown } | undefined;
   #unlink: (() => void) | undefined;
   #released = false;
+  readonly #ended: (() => void) | undefined;
 
-  constructor(caller: MethodContext) {
+  /** @param ended Called once, when the call is over. */
+  constructor(caller: CallerContext, ended?: () => void) {
     this.#caller = caller;
+    this.#ended = ended;
     this.user = caller.user;
     this.metadata = caller.metadata;
     this.traceId = caller.traceId;
-    if (caller.parentSpan) this.parentSpan = caller.parentSpan;
-    if (caller.lastEventId !== undefined) this.lastEventId = caller.lastEventId;
-    if (caller.channels) this.channels = caller.channels;
     this.emit = (name, payload) => caller.emit(name, payload);
+    const { parentSpan, lastEventId, channels } = caller;
+    if (parentSpan) this.parentSpan = parentSpan;
+    if (lastEventId !== undefined) this.lastEventId = lastEventId;
+    if (channels) this.channels = channels;
   }
 
   get signal(): AbortSignal {
@@ -197,9 +244,11 @@ export class CallContext implements MethodContext {
 
   /** Ends the call: from now on the caller's signal, which may outlive many calls, no longer holds this one. */
   release(): void {
+    if (this.#released) return;
     this.#released = true;
     this.#unlink?.();
     this.#unlink = undefined;
+    this.#ended?.();
   }
 
   #link(outer: AbortSignal): void {

@@ -1,10 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { StreamItem } from '../../shared/frames.js';
-import type { MethodContext } from '../../shared/method.js';
 import { isTracked } from '../../shared/tracked.js';
 import { startDeadline } from '../async/deadline.js';
 import type { StreamObserver } from '../diagnostics/invocation.js';
-import { admit, CallContext, validResult } from './call.js';
+import { admit, CallContext, type CallerContext, validResult } from './call.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
@@ -43,7 +42,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   #observer: StreamObserver | undefined;
 
   /** @param closed Called once, when it is over. */
-  constructor(entry: MethodEntry, params: unknown, context: MethodContext, closed: () => void = () => {}) {
+  constructor(entry: MethodEntry, params: unknown, context: CallerContext, closed: () => void = () => {}) {
     this.#entry = entry;
     this.#params = params;
     this.#onClosed = closed;
@@ -243,7 +242,7 @@ function noResult(path: string): GatewayError {
 export function streamMethod(
   entry: MethodEntry,
   params: unknown,
-  context: MethodContext,
+  context: CallerContext,
   closed?: () => void,
 ): MethodStream {
   if (!entry.stream) {

@@ -4,7 +4,7 @@ import type { ParamsOf } from '../../shared/operation-types.js';
 import { eventType } from '../apps/publish-options.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { unauthenticated } from '../auth/refusal.js';
-import { callMethod, holdsAnyRole } from '../methods/call.js';
+import { type CallerContext, callMethod, holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
@@ -22,6 +22,20 @@ export interface InvokeEnvironment extends OperationEnvironment {
   readonly access: Access;
 }
 
+/** A call of a method. */
+export class InvokeCall {
+  readonly params: ParamsOf<'invoke'>;
+  readonly caller: Caller;
+  /** The session that the call names. */
+  readonly session: Session | null;
+
+  constructor(params: ParamsOf<'invoke'>, caller: Caller, session: Session | null) {
+    this.params = params;
+    this.caller = caller;
+    this.session = session;
+  }
+}
+
 /** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
 export interface InvokeOptions {
   /** What the caller can read; without it, either. */
@@ -36,7 +50,7 @@ export interface InvokeOptions {
  */
 export function invokeMethod(
   env: InvokeEnvironment,
-  call: { readonly params: ParamsOf<'invoke'>; readonly caller: Caller; readonly session: Session | null },
+  call: InvokeCall,
   { expects }: InvokeOptions,
 ): Invocation {
   const { params, caller, session } = call;
@@ -47,8 +61,7 @@ export function invokeMethod(
       message: `There is no method ${printable(params.method)}`,
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
-  const context = new InvokeContext(env, caller, entry, session);
-  if (params.lastEventId !== undefined) Object.assign(context, { lastEventId: params.lastEventId });
+  const context = new InvokeContext(env, entry, call);
   const { calls, methodMs } = env;
   if (entry.stream) {
     const open = (closed: () => void): MethodStream => {
@@ -61,8 +74,11 @@ export function invokeMethod(
     };
     return { kind: 'stream', stream: calls.stream(caller.identity, open) };
   }
-  const value = callMethod(entry, params.params, context, { timeoutMs: methodMs });
-  return { kind: 'value', value: calls.track(value) };
+  calls.begin();
+  return {
+    kind: 'value',
+    value: callMethod(entry, params.params, context, { timeoutMs: methodMs, ended: calls.end }),
+  };
 }
 
 function wrongWay({ path, stream }: MethodEntry): GatewayError {
@@ -98,51 +114,61 @@ function attend(
   });
 }
 
-class InvokeContext implements MethodContext {
-  readonly metadata: MethodContext['metadata'];
-  declare readonly channels?: NonNullable<MethodContext['channels']>;
-  declare readonly lastEventId?: string;
-  declare readonly parentSpan?: NonNullable<MethodContext['parentSpan']>;
+/** What a call is told of its caller. Made when it is asked for, which `CallContext` does once. */
+class InvokeContext implements CallerContext {
   readonly #env: OperationEnvironment;
-  readonly #caller: Caller;
-  readonly #session: Session | null;
+  readonly #entry: MethodEntry;
+  readonly #call: InvokeCall;
 
-  constructor(env: OperationEnvironment, caller: Caller, entry: MethodEntry, session: Session | null) {
+  constructor(env: OperationEnvironment, entry: MethodEntry, call: InvokeCall) {
     this.#env = env;
-    this.#caller = caller;
-    this.#session = session;
-    const { clientId, connectionId, transport } = caller;
-    this.metadata = {
-      clientId,
-      transport,
-      method: entry.path,
-      ...(session && { sessionId: session.id }),
-      ...(connectionId !== undefined && { connectionId }),
-    };
-    if (caller.parentSpan) this.parentSpan = caller.parentSpan;
-    if (session)
-      this.channels = {
-        publish: (channel, payload, options) => {
-          const published = this.#publish(session, channel, payload, options);
-          // Most handlers do not await it: a refusal is told to those who do, and to the log.
-          published.catch((error: unknown) => env.report(error, `publishing on ${printable(channel)}`));
-          return published;
-        },
-      };
+    this.#entry = entry;
+    this.#call = call;
   }
 
   get user(): MethodContext['user'] {
-    return this.#caller.identity.user;
+    return this.#call.caller.identity.user;
+  }
+  get metadata(): MethodContext['metadata'] {
+    const { caller, session } = this.#call;
+    const { clientId, connectionId, transport } = caller;
+    const metadata: { -readonly [Key in keyof MethodContext['metadata']]: MethodContext['metadata'][Key] } = {
+      clientId,
+      transport,
+      method: this.#entry.path,
+    };
+    if (session) metadata.sessionId = session.id;
+    if (connectionId !== undefined) metadata.connectionId = connectionId;
+    return metadata;
   }
   get traceId(): string {
-    return this.#caller.traceId;
+    return this.#call.caller.traceId;
+  }
+  get parentSpan(): MethodContext['parentSpan'] {
+    return this.#call.caller.parentSpan;
+  }
+  get lastEventId(): string | undefined {
+    return this.#call.params.lastEventId;
   }
   get signal(): AbortSignal {
-    return this.#caller.signal;
+    return this.#call.caller.signal;
+  }
+
+  get channels(): MethodContext['channels'] {
+    const { session } = this.#call;
+    if (!session) return undefined;
+    return {
+      publish: (channel, payload, options) => {
+        const published = this.#publish(session, channel, payload, options);
+        // Most handlers do not await it: a refusal is told to those who do, and to the log.
+        published.catch((error: unknown) => this.#env.report(error, `publishing on ${printable(channel)}`));
+        return published;
+      },
+    };
   }
 
   emit(name: string, payload: unknown): void {
-    const session = this.#session;
+    const { session, caller } = this.#call;
     if (!session) return this.#env.notify({ type: 'custom', name, payload });
     const failed = (error: unknown): void => this.#env.report(error, `emitting ${printable(name)}`);
     // The host's listeners hear it also where the session cannot begin.
@@ -151,7 +177,7 @@ class InvokeContext implements MethodContext {
       if (!session.writer) session.publisher.emit(name, payload);
     };
     try {
-      const userId = this.#caller.identity.user.id;
+      const userId = caller.identity.user.id;
       const emitted = this.#env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
@@ -171,7 +197,7 @@ class InvokeContext implements MethodContext {
     await this.#env.sessions.perform(session.ref, {
       type: 'publish',
       ...published,
-      userId: this.#caller.identity.user.id,
+      userId: this.#call.caller.identity.user.id,
     });
   }
 }

@@ -1,5 +1,4 @@
 import { GatewayError } from '../../shared/errors.js';
-import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { MethodStream } from '../methods/stream.js';
 
@@ -64,15 +63,15 @@ export class OpenCalls {
     return stream;
   }
 
-  /** Counts a call until it is answered. */
-  track<T>(value: MaybePromise<T>): MaybePromise<T> {
-    if (!isPromise(value)) return value;
+  /** Counts a call until `end` is called. */
+  begin(): void {
     this.#calls += 1;
-    return value.finally(() => {
-      this.#calls -= 1;
-      if (this.#calls === 0) for (const wake of this.#wake.splice(0)) wake();
-    });
   }
+
+  readonly end = (): void => {
+    this.#calls -= 1;
+    if (this.#calls === 0) for (const wake of this.#wake.splice(0)) wake();
+  };
 
   /** Resolves once no call is under way. Streams are not waited for: most of them never end. */
   idle(): Promise<void> {

@@ -28,8 +28,14 @@ import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
-import { type Invocation, type InvokeEnvironment, type InvokeOptions, invokeMethod } from './invoke.js';
-import { readParams } from './params.js';
+import {
+  type Invocation,
+  InvokeCall,
+  type InvokeEnvironment,
+  type InvokeOptions,
+  invokeMethod,
+} from './invoke.js';
+import { readInvoke, readParams } from './params.js';
 import { type Authorize, Reading } from './reading.js';
 import { traceOf } from './trace-of.js';
 
@@ -159,13 +165,13 @@ export class Operations {
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
-    const params = readParams('invoke', raw);
+    const params = readInvoke(raw);
     this.#assertOpen();
     this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined)
-      return invokeMethod(this.#invokeEnv, { params, caller, session: null }, options);
+      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#invokeEnv, { params, caller, session: this.#env.sessions.get(ref) }, options),
+      invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, this.#env.sessions.get(ref)), options),
     );
   }
 

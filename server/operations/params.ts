@@ -3,6 +3,9 @@ import type { OperationName } from '../../shared/operations.js';
 import { operationSchemas } from '../../shared/schemas/operations.js';
 import { validate } from '../schema/validate.js';
 
+/** Characters of a method's path, at most. */
+const MAX_METHOD = 1024;
+
 /**
  * Reads the params of an operation, whatever door they came through.
  *
@@ -11,6 +14,24 @@ import { validate } from '../schema/validate.js';
 export function readParams<Name extends OperationName>(name: Name, raw: unknown): ParamsOf<Name> {
   const normal = isRecord(raw) ? withoutAliases(name, raw) : raw;
   return validate(operationSchemas[name].params, normal ?? {}, `params of ${name}`) as ParamsOf<Name>;
+}
+
+/**
+ * Reads the params of `invoke`. It is done for every call, so what nearly all of them are is seen by hand; of anything else the schema is
+ * the judge.
+ *
+ * @throws GatewayError as `readParams`
+ */
+export function readInvoke(raw: unknown): ParamsOf<'invoke'> {
+  return isBareInvoke(raw) ? raw : readParams('invoke', raw);
+}
+
+/** Whether a value is a method with or without its params, and nothing else. */
+function isBareInvoke(raw: unknown): raw is ParamsOf<'invoke'> {
+  if (!isRecord(raw)) return false;
+  for (const name in raw) if (name !== 'method' && name !== 'params') return false;
+  const { method } = raw;
+  return typeof method === 'string' && method.length > 0 && method.length <= MAX_METHOD;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

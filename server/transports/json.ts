@@ -13,7 +13,7 @@ const BACKSLASH = 92;
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   // Before parsing: JSON.parse accepts any depth, and what walks its result later may not.
-  if (depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
+  if (hasBrackets(text, maxDepth) && depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -34,6 +34,14 @@ export function checkKeys(value: unknown, maxDepth: number): void {
     }
     checkKeys((value as Record<string, unknown>)[key], maxDepth - 1);
   }
+}
+
+/** Whether a text opens more brackets than `limit`, those in its strings too. Few texts do, and so few have to be looked at character by character. */
+function hasBrackets(text: string, limit: number): boolean {
+  let left = limit;
+  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at + 1)) if (--left < 0) return true;
+  for (let at = text.indexOf('['); at >= 0; at = text.indexOf('[', at + 1)) if (--left < 0) return true;
+  return false;
 }
 
 /** Nesting of a JSON text; stops counting once it is over `limit`. */

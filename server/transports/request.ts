@@ -47,5 +47,17 @@ export function targetOf(request: IncomingMessage, basePath: string): Target | n
 
 /** What authentication may see of a request. */
 export function authRequest(request: IncomingMessage, ip: string): AuthRequest {
-  return { headers: request.headers, ip, raw: request };
+  return new NodeRequest(request, ip);
+}
+
+class NodeRequest implements AuthRequest {
+  readonly headers: AuthRequest['headers'];
+  readonly ip: string;
+  readonly raw: IncomingMessage;
+
+  constructor(request: IncomingMessage, ip: string) {
+    this.headers = request.headers;
+    this.ip = ip;
+    this.raw = request;
+  }
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { ClientFrame } from '../../../shared/frames.js';
+import type { ClientFrame, RequestFrame } from '../../../shared/frames.js';
 import { clientFrameSchema } from '../../../shared/schemas/frames.js';
 import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { EndReason } from '../../delivery/end-reason.js';
@@ -98,6 +98,7 @@ export class FrameFault extends GatewayError {
 /** Reads a client's frame. @throws GatewayError `INVALID_REQUEST`, as a `FrameFault` where it is JSON */
 export function readFrame(text: string, maxDepth: number): ClientFrame {
   const raw = parseJson(text, maxDepth);
+  if (isRequest(raw)) return raw;
   const outcome = check(clientFrameSchema, raw);
   if ('value' in outcome) return outcome.value as ClientFrame;
   const { issues } = outcome as {
@@ -107,7 +108,18 @@ export function readFrame(text: string, maxDepth: number): ClientFrame {
   throw new FrameFault(`The frame is malformed: ${told}`, issues, requestId(raw));
 }
 
+/** Whether a frame is a request. Nearly all are, so it is seen by hand; of anything else the schema is the judge. */
+function isRequest(raw: unknown): raw is RequestFrame {
+  const { type, id, method, window } = (raw ?? {}) as { readonly [Field in keyof RequestFrame]?: unknown };
+  if (type !== 'req' || !isText(id, 256) || !isText(method, 1024)) return false;
+  return window === undefined || (Number.isSafeInteger(window) && (window as number) >= 1);
+}
+
+function isText(value: unknown, most: number): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= most;
+}
+
 function requestId(raw: unknown): string | undefined {
   const { type, id } = (raw ?? {}) as { readonly type?: unknown; readonly id?: unknown };
-  return type === 'req' && typeof id === 'string' && id !== '' && id.length <= 256 ? id : undefined;
+  return type === 'req' && isText(id, 256) ? (id as string) : undefined;
 }

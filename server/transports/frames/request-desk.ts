@@ -1,12 +1,13 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import { isOperation } from '../../../shared/operations.js';
-import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import { newTraceId } from '../../ids.js';
 import type { MethodStream } from '../../methods/stream.js';
 import type { Caller } from '../../operations/caller.js';
+import type { Invocation } from '../../operations/invoke.js';
 import type { PlainOperation } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
 import { ChunkWindow } from './chunk-window.js';
@@ -20,9 +21,6 @@ const BACKLOG = 1024 * 1024;
 /** Operations of the table that are done at the same time, so that their answers can't pile up before one of them is written. */
 const OPERATIONS_AT_ONCE = 8;
 
-/** How a call ended. Any value can be thrown, also none. */
-type CallOutcome = { readonly value: unknown } | { readonly error: unknown };
-
 /** Answers the requests of one client: each with exactly one `res`, after the chunks of a streaming method. */
 export class RequestDesk {
   readonly #env: FrameEnvironment;
@@ -30,7 +28,6 @@ export class RequestDesk {
   readonly #answered: () => void;
   readonly #blocked: () => void;
   readonly #calls = new Map<string, FrameCall>();
-  readonly #windows = new Map<FrameCall, ChunkWindow>();
   /** Requests that nobody has looked at. */
   readonly #queue: { readonly plain: boolean; begin(): void }[] = [];
   #operating = 0;
@@ -104,11 +101,11 @@ export class RequestDesk {
     const { id } = frame;
     // It was cancelled, or its client left, while it waited.
     if (this.#calls.get(id) !== call) return;
-    const failed = (error: unknown): void => this.#finish(id, call, { error });
+    const failed = (error: unknown): void => this.#finish(id, call, undefined, { error });
     try {
       const payload = this.#perform(frame, call);
-      if (isPromise(payload)) return payload.then((value) => this.#finish(id, call, { value }), failed);
-      this.#finish(id, call, { value: payload });
+      if (isPromise(payload)) return payload.then((value) => this.#finish(id, call, value), failed);
+      this.#finish(id, call, payload);
     } catch (error) {
       failed(error);
     }
@@ -123,14 +120,13 @@ export class RequestDesk {
   cancel(id: string): void {
     const call = this.#calls.get(id);
     if (!call?.cancellable) return;
-    this.#finish(id, call, { error: new GatewayError({ code: 'ABORTED' }) });
+    this.#finish(id, call, undefined, { error: new GatewayError({ code: 'ABORTED' }) });
     call.abort();
   }
 
   /** A streaming call may send so many more chunks. */
   more(id: string, count: number): void {
-    const call = this.#calls.get(id);
-    if (call) this.#windows.get(call)?.more(count);
+    this.#calls.get(id)?.window?.more(count);
   }
 
   /** Writes a frame. A client that asks without reading is not read from until it does. */
@@ -161,8 +157,10 @@ export class RequestDesk {
     this.#closed = true;
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const call of calls) if (call.cancellable) call.abort();
-    for (const window of this.#windows.values()) window.close();
+    for (const call of calls) {
+      if (call.cancellable) call.abort();
+      call.window?.close();
+    }
     this.drained();
     for (const { begin } of this.#queue.splice(0)) begin();
   }
@@ -174,13 +172,19 @@ export class RequestDesk {
     const own = method === 'invoke';
     if (!own && isOperation(method)) return operations.execute(method as PlainOperation, params, call);
     const invocation = operations.invoke(own ? params : { method, params }, call);
-    return andThen(
-      invocation,
-      (outcome): MaybePromise<unknown> =>
-        outcome.kind === 'stream'
-          ? this.#stream(id, call, { stream: outcome.stream, window })
-          : outcome.value,
-    );
+    return isPromise(invocation)
+      ? invocation.then((late) => this.#outcome(id, call, late, window))
+      : this.#outcome(id, call, invocation, window);
+  }
+
+  #outcome(
+    id: string,
+    call: FrameCall,
+    invocation: Invocation,
+    window: number | undefined,
+  ): MaybePromise<unknown> {
+    if (invocation.kind === 'value') return invocation.value;
+    return this.#stream(id, call, { stream: invocation.stream, window });
   }
 
   async #stream(
@@ -189,7 +193,7 @@ export class RequestDesk {
     { stream, window: size }: { readonly stream: MethodStream; readonly window: number | undefined },
   ): Promise<void> {
     const window = new ChunkWindow(size);
-    this.#windows.set(call, window);
+    call.window = window;
     await stream.open();
     for await (const item of stream) {
       await window.take();
@@ -206,14 +210,14 @@ export class RequestDesk {
     });
   }
 
-  #finish(id: string, call: FrameCall, outcome: CallOutcome): void {
+  /** @param failure How it failed. Any value can be thrown, also none. */
+  #finish(id: string, call: FrameCall, payload: unknown, failure?: { readonly error: unknown }): void {
     if (this.#calls.get(id) !== call) return;
     this.#calls.delete(id);
-    this.#windows.get(call)?.close();
-    this.#windows.delete(call);
+    call.window?.close();
     try {
-      if ('error' in outcome) this.refuse(id, outcome.error);
-      else this.send({ type: 'res', id, ok: true, payload: outcome.value });
+      if (failure) this.refuse(id, failure.error);
+      else this.send({ type: 'res', id, ok: true, payload });
     } catch (cause) {
       // The result is no JSON.
       this.refuse(id, cause);
@@ -235,6 +239,8 @@ export class FrameCall implements Caller {
   readonly connectionId: string;
   /** Whether a `cancel` or the caller's departure ends it: a method does, everything else has its effect. */
   readonly cancellable: boolean;
+  /** Of a streaming method. */
+  window: ChunkWindow | undefined;
   #traceId: string | undefined;
   #controller: AbortController | undefined;
   #aborted = false;

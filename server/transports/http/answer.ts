@@ -1,8 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import { publicError } from '../public-error.js';
+import type { CalledBy } from './http-call.js';
+import type { HttpEnvironment } from './http-environment.js';
+import { endConnection } from './http2.js';
+import type { PluginRoute } from './plugin-route.js';
+import { isUnread, readerKey } from './unread.js';
 
-// A flat list is written as it is; an object would be copied and walked for every answer.
-const JSON_HEADERS = [
+/** Headers of a JSON answer. A flat list is written as it is; an object would be copied and walked for every answer. */
+const jsonHeaders = (length: number): string[] => [
   'Content-Type',
   'application/json; charset=utf-8',
   'Cache-Control',
@@ -12,6 +19,7 @@ const JSON_HEADERS = [
   'Referrer-Policy',
   'no-referrer',
   'Content-Length',
+  String(length),
 ];
 
 /** Answers with JSON; without a body for `undefined` and what JSON leaves out. @throws TypeError for what is no JSON */
@@ -22,7 +30,7 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
     response.end();
     return;
   }
-  response.writeHead(status, [...JSON_HEADERS, String(Buffer.byteLength(body))]);
+  response.writeHead(status, jsonHeaders(Buffer.byteLength(body)));
   response.end(body);
 }
 
@@ -55,9 +63,77 @@ export function sendFallback(response: ServerResponse): void {
     if (response.headersSent) return void response.destroy();
     // What was set before may be what can't be sent.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    response.writeHead(500, [...JSON_HEADERS, String(FALLBACK.length)]);
+    response.writeHead(500, jsonHeaders(FALLBACK.length));
     response.end(FALLBACK);
   } catch {
     response.destroy();
+  }
+}
+
+/** Whose answer it is, and how it tells of errors, where that is known. */
+export interface Answering {
+  readonly by?: CalledBy;
+  readonly plugin?: PluginRoute;
+}
+
+/** Ends each request once: with what was asked for, or with what went wrong. Never throws. */
+export class Answers {
+  readonly #env: Pick<HttpEnvironment, 'unread' | 'report'>;
+
+  constructor(env: Pick<HttpEnvironment, 'unread' | 'report'>) {
+    this.#env = env;
+  }
+
+  /** Answers with a value as JSON, once it is there. */
+  json(response: ServerResponse, by: CalledBy, value: MaybePromise<unknown>): void {
+    if (!isPromise(value)) return this.#write(response, by, value);
+    value.then(
+      (late) => this.#write(response, by, late),
+      (error: unknown) => this.fail(response, error, { by }),
+    );
+  }
+
+  #write(response: ServerResponse, by: CalledBy, value: unknown): void {
+    if (response.closed) return;
+    try {
+      sendJson(response, 200, value);
+    } catch (error) {
+      return this.fail(response, error, { by });
+    }
+    this.over(response, by);
+  }
+
+  /** Waits for who answers by himself. */
+  await(response: ServerResponse, serving: Promise<unknown>, answering: Answering = {}): void {
+    serving.then(
+      () => this.over(response, answering.by),
+      (error: unknown) => this.fail(response, error, answering),
+    );
+  }
+
+  /** Answers with an error, or ends the response. */
+  fail(response: ServerResponse, error: unknown, { by, plugin }: Answering = {}): void {
+    try {
+      const shown = publicError(error, this.#env.report);
+      // The rest of a body that is too large is not read.
+      if (shown.status === 413 && !response.headersSent) endConnection(response);
+      const answer = plugin?.options.fail;
+      if (answer) answer(shown, response);
+      else sendError(response, shown);
+    } catch (problem) {
+      this.#env.report(problem, 'answering with an error failed');
+      sendFallback(response);
+    }
+    this.over(response, by);
+  }
+
+  /** Has an answer ended that nobody reads. */
+  over(response: ServerResponse, by?: CalledBy): void {
+    if (!isUnread(response)) return;
+    try {
+      this.#env.unread.watch(response, by && readerKey(by.identity, by.address));
+    } catch (error) {
+      this.#env.report(error, 'watching an answer failed');
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
@@ -13,30 +14,36 @@ export interface BodyLimits {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads a JSON body, or takes the one that a body parser before us has read. A request without a body is an empty object.
+ * Reads a JSON body, or takes the one that a body parser before us has read: then it is taken at once. A request without a body is an
+ * empty object.
  *
  * @param parsed What the host has parsed and handed over.
- * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`
+ * @param take Gets the body, in the context in which it was asked for. What it throws later is told to `fail`.
+ * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`; what is found out later is told to `fail`
  */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   limits: BodyLimits,
-  parsed?: unknown,
-): Promise<unknown> {
+  parsed: unknown,
+  take: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? Number.NaN);
-  if (length === 0 || (Number.isNaN(length) && !bringsBody(request))) return {};
+  if (length === 0 || (Number.isNaN(length) && !bringsBody(request))) return take({});
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
-  if (parsed !== undefined) return takeParsed(parsed, limits);
+  if (parsed !== undefined) return take(takeParsed(parsed, limits));
   // Before the end nobody can have parsed it: Express 4 sets `{}` on requests it left unread.
-  if (request.readableEnded) return takeParsed((request as { body?: unknown }).body, limits);
+  if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Compressed bodies are not accepted' });
   }
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-  return parseJson(await readText(request, limits.bodyBytes), limits.jsonDepth);
+  // Who has left already is not going to say so again.
+  if (request.destroyed) throw cutOff();
+  readText(request, limits, take, fail);
 }
 
 function takeParsed(body: unknown, limits: BodyLimits): unknown {
@@ -52,28 +59,59 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   return body;
 }
 
-function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const body = new ByteBuffer();
-    const finish = (settle: () => void): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      settle();
-    };
-    const onData = (chunk: Buffer): void => {
-      if (body.length + chunk.length > maxBytes) finish(() => reject(tooLarge(maxBytes)));
-      else body.add(chunk);
-    };
-    const onEnd = (): void => finish(() => resolve(textOf(body.take())));
-    const onClose = (): void =>
-      finish(() => reject(new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' })));
-    // Who has left already is not going to say so again.
-    if (request.destroyed) onClose();
-    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-  });
+// By callbacks: this is done for every call, and a promise would cost more than the reading.
+function readText(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  take: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
+  const { bodyBytes, jsonDepth } = limits;
+  // The events come in the context of the connection. The host's own storages hold in that of the request.
+  const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
+  // Nearly always there is one piece, and it is all.
+  let piece: Buffer | null = null;
+  let more: ByteBuffer | null = null;
+  const onData = (chunk: Buffer): void => {
+    const length = (more ?? piece)?.length ?? 0;
+    if (length + chunk.length > bodyBytes) return stopped(tooLarge(bodyBytes));
+    if (length === 0) {
+      piece = chunk;
+      return;
+    }
+    if (more === null) {
+      more = new ByteBuffer();
+      more.add(piece!);
+    }
+    more.add(chunk);
+  };
+  const onEnd = (): void => {
+    stop();
+    context.runInAsyncScope(() => {
+      try {
+        take(parseJson(more ? textOf(more.take()) : (piece?.toString() ?? ''), jsonDepth));
+      } catch (error) {
+        fail(error);
+      }
+    });
+  };
+  const stopped = (error: GatewayError): void => {
+    stop();
+    context.runInAsyncScope(fail, undefined, error);
+  };
+  const onClose = (): void => stopped(cutOff());
+  const stop = (): void => {
+    request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+  };
+  request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
 }
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+function cutOff(): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' });
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
-import { bearerToken } from '../../auth/credentials.js';
+import { bearerToken, Shown } from '../../auth/credentials.js';
 import { unnamed } from '../../auth/refusal.js';
 import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
+import type { Invocation } from '../../operations/invoke.js';
 import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
-import { publicError } from '../public-error.js';
 import {
   authRequest,
   type HandleOptions,
@@ -16,15 +16,16 @@ import {
   type Target,
   targetOf,
 } from '../request.js';
-import { sendError, sendFallback, sendJson } from './answer.js';
+import { Answers, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { FILE_ANSWER_HEADERS, FILE_REQUEST_HEADERS, fileRoute, uploadRoute } from './files-route.js';
-import { HttpCall } from './http-call.js';
+import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { endConnection, levelHttp2 } from './http2.js';
-import { invokeRoute } from './invoke-route.js';
+import { levelHttp2 } from './http2.js';
+import { invokeOptions, invokeParams } from './invoke-route.js';
+import { streamItems } from './method-stream.js';
 import type { PluginRoute } from './plugin-route.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { sendMessage } from './send-route.js';
@@ -33,13 +34,36 @@ import { readerKey } from './unread.js';
 /** How long a plugin's answer may go on once its caller was withdrawn. */
 const CUT_AFTER_MS = 1000;
 
+/**
+ * What is asked for. A class, like all that holds a request for as long as it lasts: V8 puts the objects of a literal among the old ones
+ * where it finds that many of them last, and then each keeps its whole request until the next full collection.
+ */
+class Asked {
+  readonly target: Target;
+  readonly route: FoundRoute;
+  readonly options: OperationOptions;
+
+  constructor(target: Target, route: FoundRoute, options: OperationOptions) {
+    this.target = target;
+    this.route = route;
+    this.options = options;
+  }
+}
+
+interface EventsAsked extends Pick<Asked, 'options'> {
+  readonly query: string;
+  readonly address: string;
+}
+
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
   readonly #env: HttpEnvironment;
+  readonly #answers: Answers;
   readonly #routes: ReadonlyMap<string, Route>;
 
   constructor(env: HttpEnvironment) {
     this.#env = env;
+    this.#answers = new Answers(env);
     this.#routes = routeTable(env.extraRoutes);
   }
 
@@ -50,13 +74,13 @@ export class HttpHandler {
     const route = findRoute(this.#routes, target.path);
     const plugin = route ? undefined : this.#env.plugins.find(target.path);
     if (plugin) {
-      this.#finish(response, this.#plugin(request, response, { target, plugin, options }), plugin);
+      this.#answers.await(response, this.#plugin(request, response, { target, plugin, options }), { plugin });
       return true;
     }
     if (!route) return false;
     // Not the whole of it: `params` in what a host hands over here are its framework's own.
     const { user, body } = options;
-    this.#finish(response, this.#serve(request, response, { target, route, options: { user, body } }));
+    this.#serve(request, response, new Asked(target, route, { user, body }));
     return true;
   }
 
@@ -67,7 +91,7 @@ export class HttpHandler {
     { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
   ): void {
     const target = targetOf(request, '')!;
-    this.#finish(response, this.#serve(request, response, { target, route: routeOf(name), options }));
+    this.#serve(request, response, new Asked(target, routeOf(name), options));
   }
 
   /**
@@ -78,24 +102,15 @@ export class HttpHandler {
   async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Identity> {
     levelHttp2(request, response);
     checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
-    return this.#identify(request, bearerToken(request.headers), { user });
+    return this.#identify(request, this.#env.addressOf(request), {
+      token: bearerToken(request.headers),
+      options: { user },
+    });
   }
 
   /** Answers a request that is nobody's. */
   notFound(response: ServerResponse): void {
     sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
-  }
-
-  /** Answers with what went wrong, and has an answer that nobody reads ended. */
-  #finish(response: ServerResponse, serving: Promise<string | undefined>, plugin?: PluginRoute): void {
-    const { unread } = this.#env;
-    serving
-      .catch((error: unknown) => {
-        this.#fail(response, error, plugin?.options.fail);
-        return undefined;
-      })
-      .then((reader) => unread.watch(response, reader))
-      .catch((error: unknown) => this.#env.report(error, 'watching an answer failed'));
   }
 
   async #plugin(
@@ -105,7 +120,8 @@ export class HttpHandler {
   ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
-    this.#env.gate.enter(request, response);
+    const address = this.#env.addressOf(request);
+    this.#env.gate.enter(address, response);
     const origin = checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
     allowOrigin(response, origin, options.exposedHeaders);
     if (options.methods) {
@@ -119,89 +135,138 @@ export class HttpHandler {
       response,
       path: call.target.path,
       authenticate: async () => {
-        const identity = await this.#identify(request, bearerToken(request.headers), call.options);
+        const token = bearerToken(request.headers);
+        const identity = await this.#identify(request, address, { token, options: call.options });
         this.#attend(identity, response);
         return identity;
       },
-      body: () => readBody(request, this.#env.limits, call.options.body),
+      body: () =>
+        new Promise((take, fail) => {
+          readBody(request, this.#env.limits, call.options.body, take, fail);
+        }),
     });
   }
 
-  /** Serves a route; resolves with whose answer it is, where that is known. */
-  async #serve(
+  /**
+   * Serves a route: who asks, then the body, then the operation. Each step goes on at once where it has nothing to wait for, so that a
+   * call costs the promises of its method and no others. Never throws.
+   */
+  #serve(request: IncomingMessage, response: ServerResponse, asked: Asked): void {
+    try {
+      const address = this.#env.addressOf(request);
+      if (this.#enter(request, response, address, asked)) return this.#answers.over(response);
+      const opening = this.#env.ready();
+      if (!opening) return this.#admit(request, response, address, asked);
+      opening
+        .then(() => this.#admit(request, response, address, asked))
+        .catch((error: unknown) => this.#answers.fail(response, error));
+    } catch (error) {
+      this.#answers.fail(response, error);
+    }
+  }
+
+  /** Lets a request in; true where it is answered with that. */
+  #enter(
     request: IncomingMessage,
     response: ServerResponse,
-    {
-      target,
-      route,
-      options,
-    }: { readonly target: Target; readonly route: FoundRoute; readonly options: OperationOptions },
-  ): Promise<string | undefined> {
-    const env = this.#env;
+    address: string,
+    { route, options }: Asked,
+  ): boolean {
+    const { gate, origin: policy, state } = this.#env;
     levelHttp2(request, response);
-    env.gate.enter(request, response);
-    const origin = checkOrigin(request, env.origin, originAllowedByHost(request, response));
+    gate.enter(address, response);
+    const origin = checkOrigin(request, policy, originAllowedByHost(request, response));
     const isFile = route.to === 'file';
     allowOrigin(response, origin, isFile ? FILE_ANSWER_HEADERS : undefined);
     if (isPreflight(request))
-      return void answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
+      answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
-    const head = route.http === 'GET' && route.to !== 'events';
-    if (!options.params) checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
-    if (route.to === 'healthz') return void sendJson(response, 200, { ok: true });
-    if (route.to === 'readyz') {
-      if (env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-      return void sendJson(response, 200, { ok: true });
+    else if (!options.params) {
+      const head = route.http === 'GET' && route.to !== 'events';
+      if (request.method !== route.http)
+        checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
     }
-    const opening = env.ready();
-    if (opening) await opening;
-    if (route.to === 'events') {
-      await this.#events(request, response, { query: target.query, options });
-      return undefined;
-    }
-    const identified = this.#identify(request, bearerToken(request.headers), options);
-    const identity = isPromise(identified) ? await identified : identified;
-    const reader = readerKey(identity, env.addressOf(request));
-    env.unread.admit(reader);
-    const caller = new HttpCall(request, response, identity);
-    if (route.to === 'upload')
-      await uploadRoute(env, request, response, { caller, query: target.query, parsed: options.body });
-    else if (route.to === 'file')
-      await fileRoute(env, request, response, { caller, fileId: route.fileId ?? '' });
-    else if (route.http === 'GET') {
-      const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
-      this.#answer(response, await env.operations.execute(route.to as 'history', params, caller));
-    } else {
-      const body = options.params ?? (await readBody(request, env.limits, options.body));
-      await this.#post(request, response, { to: route.to, body, caller });
-    }
-    return reader;
+    if (response.writableEnded) return true;
+    if (route.to === 'readyz' && state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
+    if (route.to !== 'healthz' && route.to !== 'readyz') return false;
+    sendJson(response, 200, { ok: true });
+    return true;
   }
 
-  async #post(
+  #admit(request: IncomingMessage, response: ServerResponse, address: string, asked: Asked): void {
+    const { options, target } = asked;
+    if (asked.route.to === 'events') {
+      const serving = this.#events(request, response, { query: target.query, options, address });
+      return this.#answers.await(response, serving);
+    }
+    const token = bearerToken(request.headers);
+    const identity = this.#identify(request, address, { token, options });
+    if (!isPromise(identity)) return this.#perform(request, response, asked, { identity, address });
+    identity
+      .then((known) => this.#perform(request, response, asked, { identity: known, address }))
+      .catch((error: unknown) => this.#answers.fail(response, error));
+  }
+
+  #perform(request: IncomingMessage, response: ServerResponse, asked: Asked, by: CalledBy): void {
+    const { unread, operations, limits } = this.#env;
+    const { route, options, target } = asked;
+    if (unread.bytes > 0) unread.admit(readerKey(by.identity, by.address));
+    const caller = new HttpCall(request, response, by);
+    if (route.to === 'upload') {
+      const { query } = target;
+      const taken = uploadRoute(this.#env, request, response, { caller, query, parsed: options.body });
+      return this.#answers.await(response, taken, { by: caller });
+    }
+    if (route.to === 'file') {
+      const sent = fileRoute(this.#env, request, response, { caller, fileId: route.fileId ?? '' });
+      return this.#answers.await(response, sent, { by: caller });
+    }
+    if (route.http === 'GET') {
+      const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
+      return this.#answers.json(response, caller, operations.execute(route.to as 'history', params, caller));
+    }
+    const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
+    if (options.params) return post(options.params);
+    const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
+    readBody(request, limits, options.body, post, fail);
+  }
+
+  #post(
     request: IncomingMessage,
     response: ServerResponse,
-    { to, body, caller }: { readonly to: Destination; readonly body: unknown; readonly caller: HttpCall },
-  ): Promise<void> {
-    if (to === 'invoke')
-      return invokeRoute(this.#env, response, {
-        body,
-        caller,
-        accept: request.headers.accept,
-        lastEventId: request.headers['last-event-id'] as string | undefined,
+    caller: HttpCall,
+    to: Destination,
+    body: unknown,
+  ): void {
+    const { operations } = this.#env;
+    if (to === 'send') {
+      return this.#answers.await(response, sendMessage(this.#env, request, response, { body, caller }), {
+        by: caller,
       });
-    if (to === 'send') return sendMessage(this.#env, request, response, { body, caller });
-    this.#answer(response, await this.#env.operations.execute(to as 'abort', body, caller));
+    }
+    if (to !== 'invoke') {
+      return this.#answers.json(response, caller, operations.execute(to as 'abort', body, caller));
+    }
+    const { headers } = request;
+    const outcome = operations.invoke(invokeParams(body, headers), caller, invokeOptions(headers));
+    if (!isPromise(outcome)) return this.#invoked(response, caller, outcome);
+    outcome
+      .then((late) => this.#invoked(response, caller, late))
+      .catch((error: unknown) => this.#answers.fail(response, error, { by: caller }));
   }
 
-  #answer(response: ServerResponse, value: unknown): void {
-    if (!response.closed) sendJson(response, 200, value);
+  /** Answers with the result of a method as the JSON body, or a stream of its items. */
+  #invoked(response: ServerResponse, caller: HttpCall, outcome: Invocation): void {
+    if (outcome.kind === 'value') return this.#answers.json(response, caller, outcome.value);
+    const { stream } = outcome;
+    const items = streamItems(this.#env, response, { stream, identity: caller.identity });
+    this.#answers.await(response, items, { by: caller });
   }
 
   async #events(
     request: IncomingMessage,
     response: ServerResponse,
-    { query, options }: { readonly query: string; readonly options: OperationOptions },
+    { query, options, address }: EventsAsked,
   ): Promise<void> {
     const asked = new URLSearchParams(query);
     const params = options.params ? queryOf(options.params) : asked;
@@ -212,7 +277,9 @@ export class HttpHandler {
       token !== undefined && isTicket(token) && !options.user
         ? this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined })
         : null;
-    const identity = await (ticket ? this.#holder(ticket) : this.#identify(request, token, options));
+    const identity = await (ticket
+      ? this.#holder(ticket)
+      : this.#identify(request, address, { token, options }));
     const events = readEventsRequest(params, lastEventId);
     await openEvents(this.#env, request, response, { identity, events, ticket });
   }
@@ -248,31 +315,14 @@ export class HttpHandler {
 
   #identify(
     request: IncomingMessage,
-    token: string | undefined,
-    options: Pick<HandleOptions, 'user'>,
+    address: string,
+    { token, options }: { readonly token: string | undefined; readonly options: Pick<HandleOptions, 'user'> },
   ): MaybePromise<Identity> {
-    const { authenticator, cookies, anonymous, addressOf } = this.#env;
+    const { authenticator, cookies, anonymous } = this.#env;
     if (options.user) return authenticator.identify(options.user);
     if (options.user === null && anonymous) throw unnamed();
     if (cookies && token === undefined) checkCookieRequest(request.headers);
-    return authenticator.authenticate({
-      ...(token !== undefined && { token }),
-      request: authRequest(request, addressOf(request)),
-    });
-  }
-
-  /** The last that is done for a request: it answers, or ends the response. Never throws. */
-  #fail(response: ServerResponse, error: unknown, answer?: PluginRoute['options']['fail']): void {
-    try {
-      const shown = publicError(error, this.#env.report);
-      // The rest of a body that is too large is not read.
-      if (shown.status === 413 && !response.headersSent) endConnection(response);
-      if (answer) answer(shown, response);
-      else sendError(response, shown);
-    } catch (problem) {
-      this.#env.report(problem, 'answering with an error failed');
-      sendFallback(response);
-    }
+    return authenticator.authenticate(new Shown(token, authRequest(request, address)));
   }
 }
 

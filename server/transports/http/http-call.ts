@@ -2,13 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParentSpan } from '../../../shared/method.js';
 import type { Identity } from '../../auth/types.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
-import { newConnectionId, newTraceId } from '../../ids.js';
+import { newClientId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
+
+/** Who makes a request, and from where. */
+export interface CalledBy {
+  readonly identity: Identity;
+  readonly address: string;
+}
 
 /** The caller of one HTTP request. What few operations look at is made when they do. */
 export class HttpCall implements Caller {
   readonly transport = 'http';
   readonly identity: Identity;
+  /** The client's. */
+  readonly address: string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   #clientId: string | undefined;
@@ -16,14 +24,15 @@ export class HttpCall implements Caller {
   #parentSpan: ParentSpan | null | undefined;
   #controller: AbortController | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, identity: Identity) {
+  constructor(request: IncomingMessage, response: ServerResponse, by: CalledBy) {
+    this.identity = by.identity;
+    this.address = by.address;
     this.#request = request;
     this.#response = response;
-    this.identity = identity;
   }
 
   get clientId(): string {
-    this.#clientId ??= newConnectionId();
+    this.#clientId ??= newClientId();
     return this.#clientId;
   }
 
@@ -46,7 +55,7 @@ export class HttpCall implements Caller {
       this.#controller = controller;
       const response = this.#response;
       if (response.closed) controller.abort();
-      else response.once('close', () => controller.abort());
+      else response.on('close', () => controller.abort());
     }
     return this.#controller.signal;
   }

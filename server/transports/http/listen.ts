@@ -52,12 +52,11 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });
   });
-  const busy = new Set<ServerResponse>();
+  const answers = new OpenAnswers();
   const bodies = new BodyTimes(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   server.on('request', (request, response) => {
     bodies.add(request, response);
-    busy.add(response);
-    response.once('close', () => busy.delete(response));
+    answers.add(response);
   });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -77,14 +76,14 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
         port: (server.address() as AddressInfo).port,
         stop: (graceMs) => {
           bodies.stop();
-          return stopListening(server, busy, graceMs);
+          return stopListening(server, answers, graceMs);
         },
       }),
     );
   });
 }
 
-function stopListening(server: Server, busy: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+function stopListening(server: Server, answers: OpenAnswers, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
@@ -92,10 +91,27 @@ function stopListening(server: Server, busy: ReadonlySet<ServerResponse>, graceM
       resolve();
     });
     // Browsers hold connections ready that never carried a request; Node does not count those as idle.
-    const cut = (): void => {
-      if (busy.size === 0) server.closeAllConnections();
-    };
-    for (const response of busy) response.once('close', cut);
-    cut();
+    answers.whenNone(() => server.closeAllConnections());
   });
+}
+
+/** Counts the answers that are not closed. */
+class OpenAnswers {
+  #open = 0;
+  #none: (() => void) | null = null;
+  readonly #closed = (): void => {
+    this.#open -= 1;
+    if (this.#open === 0) this.#none?.();
+  };
+
+  add(response: ServerResponse): void {
+    this.#open += 1;
+    response.on('close', this.#closed);
+  }
+
+  /** Calls back whenever there is none, which may be now. */
+  whenNone(listener: () => void): void {
+    this.#none = listener;
+    if (this.#open === 0) listener();
+  }
 }

@@ -11,6 +11,11 @@ export function readerKey({ shared, userKey }: Identity, address: string): strin
   return shared ? `${userKey} ${addressKey(address)}` : userKey;
 }
 
+/** Whether an answer has ended and is not all on its way: few are. */
+export function isUnread(response: ServerResponse): boolean {
+  return response.writableEnded && !response.writableFinished && !response.closed;
+}
+
 /** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
 export class UnreadAnswers {
   readonly #limits: { readonly slowClientMs: number; readonly unreadBytes: number };
@@ -37,7 +42,7 @@ export class UnreadAnswers {
 
   /** Watches an answer that has ended until it is read. @param reader Whose it is, where that is known */
   watch(response: ServerResponse, reader: string | undefined): void {
-    if (!response.writableEnded || response.writableFinished || response.closed) return;
+    if (!isUnread(response)) return;
     const bytes = response.writableLength;
     const stall = new Stall({ sent: () => sentBytes(response.socket) });
     const item: Ticking = {

@@ -39,7 +39,7 @@ export class WebSocketDoor {
     const target = targetOf(request, options.basePath ?? '');
     if (target?.path !== WEBSOCKET_PATH) return false;
     try {
-      this.#env.gate.enter(request, socket);
+      this.#env.gate.enter(this.#env.addressOf(request), socket);
       checkOrigin(request, this.#env.origin);
       if (this.#env.state.draining) {
         throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });

@@ -1,4 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { createGateway } from '../../../server/index.js';
 import { echo } from '../../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../../support/gateway.js';
 import { head, rawRequest } from '../../support/raw-http.js';
@@ -199,4 +204,46 @@ describe('text that could forge events', () => {
     expect(messages[0]!.content).to.deep.equal([{ type: 'text', text: nasty }]);
     expect(messages[1]!.content).to.deep.equal([{ type: 'text', text: `echo: ${nasty}` }]);
   });
+});
+
+describe('a body on its way', () => {
+  for (const pieces of [1, 3]) {
+    it(`a method runs in the context in which its host handed the request over, its body in ${pieces} pieces`, async () => {
+      const storage = new AsyncLocalStorage<string>();
+      const gateway = createGateway({
+        app: echo,
+        methods: { where: async () => storage.getStore() ?? null },
+      });
+      const server = createServer((request, response) =>
+        storage.run(request.headers['x-request'] as string, () => gateway.handleRequest(request, response)),
+      );
+      await gateway.start();
+      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+      try {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        for (const name of ['first', 'second']) {
+          const answer = await new Promise<string>((resolve, reject) => {
+            const { port } = server.address() as AddressInfo;
+            const headers = { ...jsonHeaders(), 'x-request': name };
+            const options = { port, host: '127.0.0.1', path: '/invoke', method: 'POST', headers, agent };
+            const asking = request(options, (response) => {
+              text(response).then(resolve, reject);
+            }).on('error', reject);
+            const body = JSON.stringify({ method: 'where' });
+            const size = Math.ceil(body.length / pieces);
+            const next = (at: number): void => {
+              if (at >= body.length) asking.end();
+              else asking.write(body.slice(at, at + size), () => setImmediate(next, at + size));
+            };
+            next(0);
+          });
+          expect(answer).to.equal(JSON.stringify(name));
+        }
+        agent.destroy();
+      } finally {
+        server.close();
+        await gateway.close();
+      }
+    });
+  }
 });
