@@ -54,8 +54,8 @@ const SMALLEST = 4096;
  */
 export class Files {
   readonly #options: FilesOptions;
-  /** Bytes of each scope that are being uploaded. */
-  readonly #coming = new Map<string, number>();
+  /** What is being uploaded, by scope. */
+  readonly #arrivals = new Map<string, Arrivals>();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -73,12 +73,17 @@ export class Files {
     const { limits, store } = this.#options;
     if ((upload.length ?? 0) > limits.fileBytes) throw tooLarge(limits.fileBytes);
     return this.#guarded('keeping a file', async () => {
-      const { files, bytes } = await store.usage(scope);
-      const taken = Math.max(bytes, files * SMALLEST);
+      const arrivals = this.#arrivals.get(scope) ?? new Arrivals();
+      this.#arrivals.set(scope, arrivals);
+      arrivals.open += 1;
       const coming = new Coming();
-      this.#checkRoom(scope, taken, Math.max(upload.length ?? 0, SMALLEST));
       try {
-        return await store.put(this.#bounded(scope, taken, upload.bytes, coming), async () => {
+        // From before the store is asked: what is kept meanwhile may not be in its answer.
+        const landed = arrivals.landed;
+        const { files, bytes } = await store.usage(scope);
+        const room = { scope, arrivals, taken: Math.max(bytes, files * SMALLEST) - landed };
+        this.#checkRoom(room, Math.max(upload.length ?? 0, SMALLEST));
+        const kept = await store.put(this.#bounded(room, upload.bytes, coming), async () => {
           const { size, sha256 } = coming.end();
           const mediaType = await mediaTypeOf(coming.head, upload.mediaType);
           const content = JSON.stringify([scope, by, sha256, mediaType, upload.name ?? null]);
@@ -86,37 +91,30 @@ export class Files {
           const named = upload.name !== undefined && { name: upload.name };
           return { fileId, scope, by, ...named, mediaType, size, sha256, createdAt: Date.now() };
         });
+        arrivals.landed += kept.size;
+        return kept;
       } finally {
-        this.#come(scope, -coming.size);
+        arrivals.coming -= coming.size;
+        arrivals.open -= 1;
+        if (arrivals.open === 0) this.#arrivals.delete(scope);
       }
     });
   }
 
-  async *#bounded(
-    scope: string,
-    taken: number,
-    bytes: AsyncIterable<Uint8Array>,
-    coming: Coming,
-  ): AsyncGenerator<Uint8Array> {
+  async *#bounded(room: Room, bytes: AsyncIterable<Uint8Array>, coming: Coming): AsyncGenerator<Uint8Array> {
     const { fileBytes } = this.#options.limits;
     for await (const chunk of bytes) {
       if (coming.size + chunk.byteLength > fileBytes) throw tooLarge(fileBytes);
-      this.#checkRoom(scope, taken, chunk.byteLength);
+      this.#checkRoom(room, chunk.byteLength);
       coming.add(chunk);
-      this.#come(scope, chunk.byteLength);
+      room.arrivals.coming += chunk.byteLength;
       yield chunk;
     }
   }
 
-  #come(scope: string, bytes: number): void {
-    const coming = (this.#coming.get(scope) ?? 0) + bytes;
-    if (coming > 0) this.#coming.set(scope, coming);
-    else this.#coming.delete(scope);
-  }
-
-  #checkRoom(scope: string, taken: number, more: number): void {
+  #checkRoom({ scope, arrivals, taken }: Room, more: number): void {
     const allowed = this.#options.bytesIn(scope);
-    const used = taken + (this.#coming.get(scope) ?? 0);
+    const used = taken + arrivals.landed + arrivals.coming;
     if (used + more <= allowed) return;
     throw new GatewayError({
       code: 'QUOTA_EXCEEDED',
@@ -229,6 +227,24 @@ export class Files {
       });
     }
   }
+}
+
+/** The uploads of one scope, for as long as there are any. */
+class Arrivals {
+  /** Uploads that have not ended. */
+  open = 0;
+  /** Bytes of those. */
+  coming = 0;
+  /** Bytes of those that have been kept. */
+  landed = 0;
+}
+
+/** What an upload may still take up. */
+interface Room {
+  readonly scope: string;
+  readonly arrivals: Arrivals;
+  /** What the scope took up by what the store says, less what had landed when it was asked. */
+  readonly taken: number;
 }
 
 /** A file that is coming in: how much of it there is, its digest, and its beginning. */

@@ -29,6 +29,8 @@ class DirectoryFiles implements FileStore {
   readonly #path: string;
   /** What scopes take up, as far as this process knows; asked anew after each sweep. */
   readonly #usage = new Map<string, { files: number; bytes: number }>();
+  /** How often a file came or went. */
+  #changes = 0;
 
   constructor({ path }: DirectoryFilesOptions) {
     this.#path = path;
@@ -61,6 +63,7 @@ class DirectoryFiles implements FileStore {
         await rename(temporary, place);
         await syncDirectory(parent);
         await syncDirectory(this.#path);
+        this.#changes += 1;
         const usage = this.#usage.get(scope);
         if (usage) {
           usage.files += 1;
@@ -94,6 +97,7 @@ class DirectoryFiles implements FileStore {
 
   async delete(scope: string, fileId: string): Promise<void> {
     if (FILE_ID.test(fileId)) await this.#drop(this.#folderOf(scope, fileId), null);
+    this.#changes += 1;
     this.#usage.delete(scope);
   }
 
@@ -101,6 +105,7 @@ class DirectoryFiles implements FileStore {
     const known = this.#usage.get(scope);
     if (known) return known;
     const usage = { files: 0, bytes: 0 };
+    const changes = this.#changes;
     const directory = dirname(this.#folderOf(scope, 'x'));
     for (const fileId of await namesIn(directory)) {
       const size = await unlessMissing(stat(join(directory, fileId, 'bytes')));
@@ -108,7 +113,8 @@ class DirectoryFiles implements FileStore {
       usage.files += 1;
       usage.bytes += size.size;
     }
-    this.#usage.set(scope, usage);
+    // What came or went meanwhile may have been missed.
+    if (changes === this.#changes) this.#usage.set(scope, usage);
     return usage;
   }
 
