@@ -7,9 +7,9 @@ import { ROOT } from '../support/program.js';
 const SIZES = {
   // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/client.md says what it is spent on.
   'client/index.ts': { max: 17_250, external: [] },
-  'client/node/index.ts': { max: 5800, external: [] },
+  'client/node/index.ts': { max: 5850, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 9400, external: ['zod'] },
+  'shared/index.ts': { max: 9500, external: ['zod'] },
 } as const;
 
 /** What files may add to a page that has the client. */
