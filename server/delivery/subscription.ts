@@ -28,7 +28,7 @@ export interface Subscribable extends StartSource {
   /** How often it took up a log: where this has not changed, nothing has begun. */
   readonly openings: number;
   /** The conversation after the one of an epoch, or the first that is kept. */
-  nextLog(after: string | null): Promise<ReadableLog | null>;
+  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../async/maybe-promise.js';
+import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 
@@ -28,16 +28,17 @@ class PastLog implements ReadableLog {
 }
 
 /** The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none. */
-export async function openNextLog(
+export function openNextLog(
   store: Store,
   ref: SessionRef,
   { after, present }: { readonly after: string | null; readonly present: ReadableLog | null },
-): Promise<ReadableLog | null> {
-  const epochs = await store.conversations(ref);
-  // Of one that is dropped every kept one is a later one.
-  const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
-  if (next === undefined) return null;
-  return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
+): MaybePromise<ReadableLog | null> {
+  return andThen(store.conversations(ref), (epochs): MaybePromise<ReadableLog | null> => {
+    // Of one that is dropped every kept one is a later one.
+    const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
+    if (next === undefined) return null;
+    return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
+  });
 }
 
 /** The last closed conversation under a key that is kept; null when there is none. */

@@ -20,6 +20,7 @@ const APP_STOPS: ReadonlySet<unknown> = new Set<AppResult['stopReason']>(['end',
 export class Execution {
   readonly #run: LiveRun;
   readonly #port: RunPort;
+  readonly #log: RunPort['log'];
   readonly #scope: RunScope;
   #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
   #burst = 0;
@@ -27,6 +28,7 @@ export class Execution {
   constructor(run: LiveRun, port: RunPort) {
     this.#run = run;
     this.#port = port;
+    this.#log = port.log;
     this.#scope = new RunScope(run, port);
   }
 
@@ -83,15 +85,15 @@ export class Execution {
     } catch (error) {
       return this.#fail(error);
     }
-    if (++this.#burst < BURST && !this.#port.log.stalled) return this.#next();
+    if (++this.#burst < BURST && !this.#log.stalled) return this.#next();
     this.#burst = 0;
     setImmediate(() => void this.#breathe());
   };
 
   /** Lets the event loop turn and the store catch up before the app goes on. */
   async #breathe(): Promise<void> {
-    await Promise.resolve(this.#port.log.settled()).catch(() => {});
-    await this.#port.log.flowing();
+    await Promise.resolve(this.#log.settled()).catch(() => {});
+    await this.#log.flowing();
     if (!this.#scope.ended) this.#next();
   }
 

@@ -124,7 +124,7 @@ export class Session implements Subscribable, LogListener {
     return openLastLog(this.#env.store, this.ref);
   }
 
-  nextLog(after: string | null): Promise<ReadableLog | null> {
+  nextLog(after: string | null): MaybePromise<ReadableLog | null> {
     return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 
@@ -172,8 +172,10 @@ export class Session implements Subscribable, LogListener {
   /** The view of a log that stands at a head: the one that is there, where it is of that. */
   #viewOf(head: LogHead): LogView {
     const { epoch } = head;
-    if (this.log?.ref.epoch !== epoch)
-      return new LogView(this.#env.store, { ...this.ref, epoch }, head, this.#env.pageBytes);
+    if (this.log?.ref.epoch !== epoch) {
+      const { scope, app, name } = this.ref;
+      return new LogView(this.#env.store, { scope, app, name, epoch }, head, this.#env.pageBytes);
+    }
     this.log.update(head);
     return this.log;
   }

@@ -38,24 +38,30 @@ interface MemoryScope {
   size: number;
 }
 
-interface MemoryLog {
+/** A class, as what is visited for each event: the fields of an object that was put together by spreading lie apart from it. */
+class MemoryLog {
   readonly scope: MemoryScope;
   readonly epoch: string;
-  first: number;
-  events: StoredEvent[];
-  terms: { term: number; first: number }[];
+  first = 1;
+  events: StoredEvent[] = [];
+  terms: { term: number; first: number }[] = [];
   /** Number of the last batch of the present term; 0 before the first. */
-  batch: number;
+  batch = 0;
   /** Its first event. */
-  batchFirst: number;
-  checkpoint: Checkpoint | null;
-  messages: MessageRows;
-  closedAt: number | null;
-  activity: Activity | null;
+  batchFirst = 1;
+  checkpoint: Checkpoint | null = null;
+  messages = new MessageRows();
+  closedAt: number | null = null;
+  activity: Activity | null = null;
   /** Of its events and messages, in characters. */
-  size: number;
+  size = 0;
   /** Dropped by `expire`; only the runs of its session are still kept. */
-  expired: boolean;
+  expired = false;
+
+  constructor(scope: MemoryScope, epoch: string) {
+    this.scope = scope;
+    this.epoch = epoch;
+  }
 }
 
 interface MemorySession {
@@ -76,19 +82,6 @@ interface MemorySession {
 
 const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
-const nothing = {
-  batch: 0,
-  batchFirst: 1,
-  checkpoint: null,
-  closedAt: null,
-  activity: null,
-  size: 0,
-  expired: false,
-};
-const emptyLog = (scope: MemoryScope, epoch: string): MemoryLog => ({
-  ...{ scope, epoch, first: 1, events: [], terms: [], messages: new MessageRows() },
-  ...nothing,
-});
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
 const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
@@ -153,7 +146,7 @@ class MemoryStore implements Store {
   ): MemorySession {
     const now = Date.now();
     const scope = this.#scope(ref.scope);
-    const log = emptyLog(scope, epoch);
+    const log = new MemoryLog(scope, epoch);
     if (from) this.#copy(log, from);
     if (old) {
       if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);

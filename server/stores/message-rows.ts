@@ -8,15 +8,18 @@ interface PathPart {
 
 /** The messages of a log that are kept apart from its events, by their ids. */
 export class MessageRows {
-  readonly #rows = new Map<string, Message>();
+  #rows: Map<string, Message> | null = null;
 
   /** Keeps messages; one that is there is replaced. Returns by how many characters they grow it. */
   put(messages: readonly Message[]): number {
+    if (messages.length === 0) return 0;
+    this.#rows ??= new Map();
+    const rows = this.#rows;
     let size = 0;
     for (const message of messages) {
-      const before = this.#rows.get(message.id);
+      const before = rows.get(message.id);
       size += sizeOf(message) - (before ? sizeOf(before) : 0);
-      this.#rows.set(message.id, message);
+      rows.set(message.id, message);
     }
     return size;
   }
@@ -25,7 +28,7 @@ export class MessageRows {
   path({ tip, limit = Number.POSITIVE_INFINITY }: PathPart): readonly Message[] {
     const path = new Set<Message>();
     for (let id: string | null | undefined = tip; id != null && path.size < limit; ) {
-      const message = this.#rows.get(id);
+      const message: Message | undefined = this.#rows?.get(id);
       if (!message || path.has(message)) break;
       path.add(message);
       id = message.parentId;
