@@ -4,17 +4,18 @@ import { type Application, defineApp } from '../../server/index.js';
 import { BROWSERS } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { openStream } from '../support/sse-client.js';
+import { until } from '../support/until.js';
 import { servePage } from './page-host.js';
 
 const PIECES = 200;
 const piece = (index: number): string => `${index} é 漢字 👩‍👩‍👧 `;
 
 /** Streams many pieces; at some of them it calls out, so that the test cuts in the middle for certain. */
-function longApp(at: readonly number[], cut: () => void): Application {
+function longApp(at: readonly number[], cut: () => void | Promise<void>): Application {
   return defineApp({
     async *run(turn) {
       for (let index = 0; index < PIECES; index++) {
-        if (at.includes(index)) cut();
+        if (at.includes(index)) await cut();
         await delay(3, undefined, { signal: turn.signal });
         yield piece(index);
       }
@@ -106,10 +107,19 @@ for (const { name, need, open } of BROWSERS)
 
     it('resumes with the client, which takes a WebSocket by itself', async () => {
       const transports: string[] = [];
+      const sockets = (): number => transports.filter((name) => name === 'websocket').length;
+      let cuts = 0;
       let proxy: CuttingProxy | undefined;
       const url = await servePage(
         CLIENT_PAGE,
-        { app: longApp([40, 150], () => proxy?.cutAll()) },
+        {
+          app: longApp([40, 150], async () => {
+            // On a slow machine it may not be there yet.
+            cuts += 1;
+            await until(() => sockets() >= cuts);
+            proxy?.cutAll();
+          }),
+        },
         (gateway) => gateway.on('client:connected', ({ transport }) => transports.push(transport)),
       );
       proxy = await CuttingProxy.start(url);
@@ -119,7 +129,7 @@ for (const { name, need, open } of BROWSERS)
       expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(log);
       expect(log.filter(({ type }) => type === 'message_accepted').length).to.equal(1);
       expect((await page.evaluate(() => globalThis.result)).stopReason).to.equal('end');
-      expect(transports.filter((name) => name === 'websocket').length).to.be.at.least(3);
+      await until(() => sockets() >= 3);
       expect(problems).to.deep.equal([]);
     });
   });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { Program } from './program.js';
 import { closeAtLast, closeLater } from './resources.js';
@@ -24,11 +23,6 @@ class Bidi {
       if (method) for (const listener of this.listeners) listener(method, params);
       else this.#waiting.get(id)?.(answer);
     });
-    socket.on('close', () => {
-      for (const answer of this.#waiting.values())
-        answer({ type: 'error', error: 'closed', message: 'Firefox is gone' });
-    });
-    socket.on('error', () => {});
   }
 
   static async connect(url: string): Promise<Bidi> {
@@ -37,8 +31,12 @@ class Bidi {
     return new Bidi(socket);
   }
 
+  get open(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
   async ask(method: string, params: object): Promise<any> {
-    if (this.#socket.readyState !== WebSocket.OPEN) throw new Error(`${method}: Firefox is gone`);
+    if (!this.open) throw new Error(`${method}: Firefox is gone`);
     const id = ++this.#last;
     const answer = new Promise<any>((resolve) => this.#waiting.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method, params }));
@@ -52,24 +50,8 @@ class Bidi {
   }
 }
 
-/** How long Firefox may take to start. One that hangs is no fault of what is tested, and is started again. */
-const START_MS = 30_000;
-const STARTS = 3;
-
-async function launch(): Promise<Bidi> {
-  const said: string[] = [];
-  for (let start = 1; start <= STARTS; start++) {
-    const { firefox, ready } = startFirefox();
-    const bidi = await Promise.race([ready.catch(() => null), delay(START_MS, null, { ref: false })]);
-    if (bidi) return bidi;
-    said.push(firefox.output);
-    firefox.child.kill('SIGKILL');
-  }
-  throw new Error(`Firefox did not start in ${STARTS} times ${START_MS} ms:\n${said.join('\n')}`);
-}
-
 /** Starts Firefox with a profile of its own; it is closed after the last test that uses it. */
-function startFirefox(): { readonly firefox: Program; readonly ready: Promise<Bidi> } {
+async function launch(): Promise<Bidi> {
   const home = mkdtempSync(join(tmpdir(), 'gw-firefox-'));
   const firefox = new Program(
     spawn(FIREFOX, ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', home], {
@@ -77,24 +59,28 @@ function startFirefox(): { readonly firefox: Program; readonly ready: Promise<Bi
       env: { ...process.env, HOME: home, MOZ_CRASHREPORTER_DISABLE: '1' },
     }),
   );
-  let bidi: Bidi | undefined;
+  const [address] = await firefox.prints(/ws:\/\/\S+(?=\s)/);
+  const bidi = await Bidi.connect(`${address}/session`);
   closeAtLast(firefox, async () => {
-    await bidi?.ask('browser.close', {}).catch(() => {});
-    bidi?.close();
-    await firefox.kill('SIGKILL');
+    await bidi.ask('browser.close', {}).catch(() => firefox.kill('SIGKILL'));
+    bidi.close();
+    await firefox.exited;
     rmSync(home, { recursive: true, force: true });
   });
-  const connect = async (): Promise<Bidi> => {
-    const [address] = await firefox.prints(/ws:\/\/\S+(?=\s)/);
-    bidi = await Bidi.connect(`${address}/session`);
-    await bidi.ask('session.new', { capabilities: {} });
-    await bidi.ask('session.subscribe', { events: ['log.entryAdded'] });
-    return bidi;
-  };
-  return { firefox, ready: connect() };
+  await bidi.ask('session.new', { capabilities: {} });
+  await bidi.ask('session.subscribe', { events: ['log.entryAdded'] });
+  return bidi;
 }
 
 let running: Promise<Bidi> | undefined;
+
+/** The browser that the tests of a file share. One that was closed after the last file of this process is started again. */
+async function browser(): Promise<Bidi> {
+  const known = await running?.catch(() => undefined);
+  if (known?.open) return known;
+  running = launch();
+  return running;
+}
 
 /** What the tests of every browser do with a page. */
 export interface TestPage {
@@ -106,8 +92,7 @@ export interface TestPage {
 export async function openFirefoxPage(
   url: string,
 ): Promise<{ readonly page: TestPage; readonly problems: string[] }> {
-  running ??= launch();
-  const bidi = await running;
+  const bidi = await browser();
   // Shares nothing with others.
   const { userContext } = await bidi.ask('browser.createUserContext', {});
   const { context } = await bidi.ask('browsingContext.create', { type: 'tab', userContext });
