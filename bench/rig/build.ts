@@ -5,6 +5,17 @@ import { build } from 'esbuild';
 import { INSTALLED_PEERS, parsePeer } from '../peers/index.js';
 import { BENCH, BUILT, BUILT_PACKAGE, ROOT } from './paths.js';
 
+/** How a program of Node is put together, whose dependencies lie where it finds them. */
+export const AS_PROGRAM = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+} as const;
+
 /**
  * Compiles this package as it is published, and the processes of the benchmark. A loader that compiles while it runs would not do:
  * what it adds to functions, to keep their names, would be measured too.
@@ -22,13 +33,7 @@ export async function buildAll(): Promise<void> {
     entryPoints: ['peers/main.ts', 'load/main.ts'].map((path) => join(BENCH, path)),
     outdir: BUILT,
     outbase: BENCH,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
+    ...AS_PROGRAM,
   });
 }
 

@@ -1,9 +1,9 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { ContentBlock, Message } from '../../shared/messages.js';
+import { namesFile } from '../../shared/names-file.js';
 import type { Turn } from '../apps/application.js';
 
 type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
-type Named = MediaBlock & { readonly fileId: string };
 
 /**
  * Messages for a model: uploaded files that they name become inline bytes. In earlier messages a file that is gone, or too large for that,
@@ -39,10 +39,6 @@ export async function withFiles<M extends Pick<Message, 'role' | 'content'>>(
         : message,
     ),
   );
-}
-
-function namesFile(block: ContentBlock): block is Named {
-  return 'fileId' in block && block.fileId !== undefined;
 }
 
 async function base64Of(turn: Turn, fileId: string): Promise<string> {

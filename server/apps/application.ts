@@ -86,6 +86,9 @@ export interface TurnSession extends ToolSession {
   readonly epoch: string;
 }
 
+/** Longest name of a step, in characters. */
+export const MAX_STEP_NAME = 128;
+
 /** What the function of a step is given. */
 export interface StepContext {
   /** Names this step of this run alone, and is the same when it is run again: an idempotency key for what it calls. */

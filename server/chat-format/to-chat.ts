@@ -7,6 +7,7 @@ import {
   textOf,
   type Usage,
 } from '../../shared/messages.js';
+import { namesFile } from '../../shared/names-file.js';
 import type { ClientTool } from '../apps/application.js';
 import type {
   ChatFinishReason,
@@ -75,7 +76,7 @@ function partsOf(content: readonly ContentBlock[]): ChatPart[] {
   for (const block of content) {
     if (block.type === 'text') parts.push({ type: 'text', text: block.text });
     // Adapters put in the bytes of uploaded files before.
-    else if ('fileId' in block && block.fileId !== undefined)
+    else if (namesFile(block))
       parts.push({ type: 'text', text: `[${block.name ?? block.mediaType}: not available]` });
     else if (block.type === 'image')
       parts.push({ type: 'image_url', image_url: { url: block.url ?? dataUrl(block) } });

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, Message } from '../../shared/messages.js';
+import { namesFile } from '../../shared/names-file.js';
 
 type MediaBlock = ImageBlock | FileBlock | AudioBlock;
 
@@ -47,10 +48,6 @@ export function withMediaTypes(
       } as MediaBlock;
     }),
   }));
-}
-
-function namesFile(block: ContentBlock): block is MediaBlock & { readonly fileId: string } {
-  return 'fileId' in block && block.fileId !== undefined;
 }
 
 /** What does not exist, or is not the caller's to see. @param path The field that names it */

@@ -34,6 +34,13 @@ const MAX_HELD = 8 * 1024 * 1024;
 /** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
 const DOUBT_MS = 30_000;
 
+/** What was handed to the store. */
+interface Written {
+  readonly entries: readonly Entry[];
+  readonly records: readonly EventRecord[];
+  readonly options: AppendOptions;
+}
+
 /**
  * The writer of one session's log, where it is held: batches what an event-loop turn appended and hands to the view what the store has
  * acknowledged; only then it is seen.
@@ -52,7 +59,7 @@ export class LogWriter {
   /** What the store has not answered yet. */
   #writing: Group | null = null;
   #broken: unknown = null;
-  #fresh: EventRecord[] = [];
+  #fresh: readonly EventRecord[] = [];
   /** What may still be committed before there can be anything to cut. */
   #spareEvents = 0;
   #spareChars = 0;
@@ -207,7 +214,7 @@ export class LogWriter {
     try {
       const result = this.#store.append(this.view.ref, records, options);
       if (!isPromise(result)) {
-        this.#commit(group, entries, result, options);
+        this.#commit(group, { entries, records, options }, result);
         return;
       }
       this.#writing = group;
@@ -216,7 +223,7 @@ export class LogWriter {
           // Too late: whoever waited was told.
           if (this.#broken) return;
           this.#writing = null;
-          this.#commit(group, entries, value, options);
+          this.#commit(group, { entries, records, options }, value);
           this.#flush();
         },
         (error: unknown) => {
@@ -264,19 +271,18 @@ export class LogWriter {
     return isSameActivity(activity, after) ? null : after;
   }
 
-  #commit(group: Group, entries: readonly Entry[], result: Committed, options: AppendOptions): void {
+  #commit(group: Group, { entries, records, options }: Written, result: Committed): void {
     if (this.#retry?.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
+    const foreseen = this.#foreseen;
+    this.#foreseen = null;
     if (result.duplicate) this.#batch -= 1;
     else {
-      const records = entries.map(recordOf);
       let seq = result.first;
       for (const record of records) {
         record.seq = seq++;
         record.term = this.term;
       }
-      const foreseen = this.#foreseen;
-      this.#foreseen = null;
       // Nothing but a cut changes the state meanwhile.
       if (foreseen && foreseen.before === this.state) this.view.ingestFolded(records, foreseen.state);
       else for (const { record, event } of entries) this.view.ingest(record, event);

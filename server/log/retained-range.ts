@@ -6,8 +6,7 @@ const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint(null));
 /** What is kept of a log: from which event on, how much that is, and what was folded before. */
 export class RetainedRange {
   #base: Checkpoint;
-  /** Lowest retained sequence number; one above the head when nothing is retained. */
-  first: number;
+  #first: number;
   /** Size of the events that were counted, in characters. */
   #chars = 0;
   #counted: number;
@@ -17,7 +16,12 @@ export class RetainedRange {
   constructor(base: Checkpoint | null) {
     this.#base = base ?? BEGINNING;
     this.#counted = this.#base.seq;
-    this.first = this.#base.seq + 1;
+    this.#first = this.#base.seq + 1;
+  }
+
+  /** Lowest retained sequence number; one above the head when nothing is retained. */
+  get first(): number {
+    return this.#first;
   }
 
   /** The fold just before `first`. */
@@ -48,7 +52,7 @@ export class RetainedRange {
   /** Goes on from a later base. @param size Of the events before it, in characters */
   move(base: Checkpoint, size: number): void {
     this.#base = base;
-    this.first = base.seq + 1;
+    this.#first = base.seq + 1;
     this.#chars -= size;
     this.#oldestAt = null;
   }

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
-import type { BegunStep, StepContext } from '../apps/application.js';
+import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/application.js';
 import type { StepRecord } from '../stores/store.js';
 import { type Failure, failureOf, toError } from './step-failure.js';
 
-const MAX_NAME = 128;
 /** What a step counts for besides its name and its outcome. */
 const OVERHEAD = 100;
 
@@ -107,8 +106,8 @@ export class RunSteps {
   #check(name: string): void {
     this.#assertGoingOn();
     if (this.#mismatch) throw this.#mismatch;
-    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME)
-      throw invalid(`A step has a name of 1 to ${MAX_NAME} characters`);
+    if (typeof name !== 'string' || name === '' || name.length > MAX_STEP_NAME)
+      throw invalid(`A step has a name of 1 to ${MAX_STEP_NAME} characters`);
     const outer = inside.getStore();
     // What a function has left behind may call on.
     if (outer?.of === this && !outer.over)

@@ -1,11 +1,11 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
+import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { MemoryRuns } from './memory-runs.js';
 import { MessageRows } from './message-rows.js';
 import {
   type Acquired,
   type AcquireOptions,
-  type Activity,
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
@@ -30,57 +30,6 @@ import {
 } from './store.js';
 import { sizeOf } from './stored-size.js';
 
-/** What the sessions of one scope share. */
-interface MemoryScope {
-  readonly name: string;
-  readonly open: Set<MemorySession>;
-  /** Of all its logs, in characters. */
-  size: number;
-}
-
-/** A class, as what is visited for each event: the fields of an object that was put together by spreading lie apart from it. */
-class MemoryLog {
-  readonly scope: MemoryScope;
-  readonly epoch: string;
-  first = 1;
-  events: StoredEvent[] = [];
-  terms: { term: number; first: number }[] = [];
-  /** Number of the last batch of the present term; 0 before the first. */
-  batch = 0;
-  /** Its first event. */
-  batchFirst = 1;
-  checkpoint: Checkpoint | null = null;
-  messages = new MessageRows();
-  closedAt: number | null = null;
-  activity: Activity | null = null;
-  /** Of its events and messages, in characters. */
-  size = 0;
-  /** Dropped by `expire`; only the runs of its session are still kept. */
-  expired = false;
-
-  constructor(scope: MemoryScope, epoch: string) {
-    this.scope = scope;
-    this.epoch = epoch;
-  }
-}
-
-interface MemorySession {
-  readonly ref: SessionRef;
-  /** Order of creation, for lists. */
-  ordinal: number;
-  createdAt: number;
-  updatedAt: number;
-  userId: string | undefined;
-  term: number;
-  /** Tells the present writer that it is not that any more. */
-  taken: (() => void) | null;
-  log: MemoryLog;
-  /** Logs of closed incarnations, by epoch. */
-  past: ReadonlyMap<string, MemoryLog>;
-  readonly runs: MemoryRuns;
-}
-
-const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
@@ -378,11 +327,6 @@ class MemoryStore implements Store {
       if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
     };
   }
-}
-
-function grow(log: MemoryLog, by: number): void {
-  log.size += by;
-  log.scope.size += by;
 }
 
 function describe(session: MemorySession, log: MemoryLog): LogHead {

@@ -36,6 +36,11 @@ export class SharedText {
 /** What is written to sockets. */
 export type SocketPayload = SharedText | Buffer;
 
+/** A text as it is written. @param size Of the text in UTF-8, in bytes */
+export function socketPayload(text: string, size = Buffer.byteLength(text)): SocketPayload {
+  return isShareable(text, size) ? new SharedText(text) : Buffer.from(text);
+}
+
 /** Whether a text is ASCII and small. @param size Of the text in UTF-8, in bytes */
 export function isShareable(text: string, size: number): boolean {
   return size === text.length && size <= SMALL;

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { Generator } from '../../bench/load/generator.js';
 import { gateway } from '../../bench/peers/gateway.js';
 import type { Door, Script } from '../../bench/peers/peer.js';
+import { AS_PROGRAM } from '../../bench/rig/build.js';
 import { ROOT } from '../support/program.js';
 import { closeAtLast, closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -38,13 +39,7 @@ function compile(): Promise<string> {
     await build({
       entryPoints: [join(ROOT, 'test/bench/counted-server.ts')],
       outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      splitting: true,
-      packages: 'external',
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
+      ...AS_PROGRAM,
       logLevel: 'error',
     });
     return join(folder, 'counted-server.mjs');

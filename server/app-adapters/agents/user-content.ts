@@ -1,5 +1,6 @@
 import type { UserMessageItem } from '@openai/agents';
 import type { ContentBlock } from '../../../shared/messages.js';
+import { namesFile } from '../../../shared/names-file.js';
 
 type UserContent = Exclude<UserMessageItem['content'], string>;
 type UserPart = UserContent[number];
@@ -9,7 +10,7 @@ type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 export function toUserContent(content: readonly ContentBlock[]): UserContent {
   return content.flatMap((block): UserPart[] => {
     // The adapter has put in the bytes of those that could be read.
-    if ('fileId' in block && block.fileId !== undefined)
+    if (namesFile(block))
       return [{ type: 'input_text', text: `[${block.name ?? block.mediaType}: not available]` }];
     switch (block.type) {
       case 'text':

@@ -1,6 +1,6 @@
 import { encodeSse } from '../../../shared/sse.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
-import { isShareable, SharedText, type SocketPayload } from '../shared-text.js';
+import { type SocketPayload, socketPayload } from '../shared-text.js';
 
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
@@ -9,7 +9,7 @@ export type IdMode = 'cursor' | 'vector';
 export function chunk(text: string): SocketPayload {
   const size = Buffer.byteLength(text);
   const framed = `${size.toString(16)}\r\n${text}\r\n`;
-  return isShareable(text, size) ? new SharedText(framed) : Buffer.from(framed);
+  return socketPayload(framed, size + framed.length - text.length);
 }
 
 function sseForm(ids: IdMode, frame: (text: string) => SocketPayload): WireForm<SocketPayload> {

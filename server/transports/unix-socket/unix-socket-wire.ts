@@ -4,14 +4,10 @@ import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { type FramePeer, type FrameWire, frameForm, HELLO_BYTES } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
-import { isShareable, SharedText, type SocketPayload, writeTo } from '../shared-text.js';
+import { type SocketPayload, socketPayload, writeTo } from '../shared-text.js';
 
 /** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
-const NDJSON_FORM = frameForm((texts) => lines(`${texts.join('\n')}\n`));
-
-function lines(text: string): SocketPayload {
-  return isShareable(text, Buffer.byteLength(text)) ? new SharedText(text) : Buffer.from(text);
-}
+const NDJSON_FORM = frameForm((texts) => socketPayload(`${texts.join('\n')}\n`));
 
 /** Nothing is known of who connects to the socket. */
 const PEER: FramePeer = { request: { headers: {}, ip: '' } };
