@@ -1,3 +1,10 @@
+import {
+  measureAccepted,
+  measureAppend,
+  measureBehind,
+  measureHot,
+  measureNodes,
+} from './measure/cluster.js';
 import { type FanOut, measureFanOut } from './measure/fan-out.js';
 import { measureInstalled } from './measure/installed.js';
 import { measureConnections, measureSessions } from './measure/memory.js';
@@ -17,8 +24,8 @@ export interface Contender {
 export interface Key {
   readonly title: string;
   readonly unit: string;
-  /** `growth` and `steady` are measured where they are asked for. */
-  readonly group: 'main' | 'growth' | 'steady';
+  /** All but `main` are measured where they are asked for. */
+  readonly group: 'main' | 'growth' | 'steady' | 'observed' | 'cluster';
   /** The first one is what the others are compared with. */
   readonly contenders: readonly Contender[];
   /** Most rounds that are worth their time. */
@@ -106,6 +113,61 @@ const steady = (
 });
 /** One run of more events than are kept. */
 const OLD = { sessions: 32, message: 'sync:10500' } as const;
+
+/** What it costs to be observed: beside the same gateway that can't be. */
+const observed = (title: string, unit: string, measure: Measure): Key => ({
+  title,
+  unit,
+  group: 'observed',
+  contenders: [
+    { label: 'untold', peer: 'gateway:untold', measure },
+    { label: 'nobody listens', peer: 'gateway', measure },
+    { label: 'metrics', peer: 'gateway:metrics', measure },
+    { label: 'all', peer: 'gateway:all', measure },
+  ],
+});
+
+/** Where sessions are kept: in the process, in a file, and in what gateways share. */
+const KEPT = ['gateway', 'gateway:sqlite', 'gateway:redis', 'gateway:postgres'];
+
+const cluster = (title: string, unit: string, contenders: readonly Contender[]): Key => ({
+  title,
+  unit,
+  group: 'cluster',
+  contenders,
+});
+
+/** The gateway that holds a session, alone and on each store that is shared, and beside each of those another one. */
+const besideHolder = (
+  measure: (peer: string, whom: 'holder' | 'another', settings: Settings) => Promise<Sample>,
+): Contender[] => [
+  ...KEPT.map((peer) => ({
+    label: peer,
+    peer,
+    measure: (name: string, settings: Settings) => measure(name, 'holder', settings),
+  })),
+  ...KEPT.slice(2).map((peer) => ({
+    label: `${peer} at another`,
+    peer,
+    measure: (name: string, settings: Settings) => measure(name, 'another', settings),
+  })),
+];
+
+/** One gateway alone, and one, two and three on a store. */
+const over = (
+  first: string,
+  counts: readonly number[],
+  measure: (peer: string, count: number, settings: Settings) => Promise<Sample>,
+): Contender[] => [
+  { label: first, peer: first, measure: (name, settings) => measure(name, 1, settings) },
+  ...KEPT.slice(2).flatMap((peer) =>
+    counts.map((count) => ({
+      label: `${peer} over ${count}`,
+      peer,
+      measure: (name: string, settings: Settings) => measure(name, count, settings),
+    })),
+  ),
+];
 
 export const KEYS: Readonly<Record<string, Key>> = {
   'sessions-sse': fanOut(
@@ -202,6 +264,55 @@ export const KEYS: Readonly<Record<string, Key>> = {
       steady('old sessions, SQLite', 'gateway:sqlite', { age: OLD }),
     ],
   },
+  'observed-invoke': observed('32 callers of a method, HTTP, observed', 'calls/s', (peer, settings) =>
+    measureInvoke(peer, { door: 'invoke', clients: 32 }, settings),
+  ),
+  'observed-send': observed('32 senders, runs of 500 events, observed', 'sends/s', (peer, settings) =>
+    measureSend(peer, { message: 'turn:500', clients: 32, rounds: 4 }, settings),
+  ),
+  'observed-sse': observed(
+    '1,000 sessions with one viewer each, SSE, observed',
+    'deliveries/s',
+    (peer, settings) => measureFanOut(peer, each('sse'), settings),
+  ),
+  'cluster-append-1': cluster(
+    'appends of one event to a store, 100 sessions at once',
+    'events/s',
+    KEPT.map((peer) => ({
+      label: peer,
+      peer,
+      measure: (name, settings) => measureAppend(name, 1, settings),
+    })),
+  ),
+  'cluster-append-16': cluster(
+    'appends of 16 events to a store, 100 sessions at once',
+    'events/s',
+    KEPT.map((peer) => ({
+      label: peer,
+      peer,
+      measure: (name, settings) => measureAppend(name, 16, settings),
+    })),
+  ),
+  'cluster-send': cluster(
+    'from a message to its acceptance, at the holder of the session and at another gateway',
+    'ms, p50',
+    besideHolder(measureAccepted),
+  ),
+  'cluster-behind': cluster(
+    'from the production of an event to its reader, at the holder and at another gateway',
+    'ms, p50',
+    besideHolder(measureBehind),
+  ),
+  'cluster-hot': cluster(
+    'one session, 300 viewers over one and three gateways, SSE',
+    'deliveries/s',
+    over('gateway', [1, 3], measureHot),
+  ),
+  'cluster-nodes': cluster(
+    '33 senders, runs of 500 events, over one to three gateways; CPU for each event',
+    'sends/s',
+    over('gateway:sqlite', [1, 2, 3], measureNodes),
+  ),
   'growth-viewers': growth('one session, more and more viewers, SSE', [1, 10, 100, 1000, 10_000], (size) =>
     one('sse', size),
   ),

@@ -26,9 +26,11 @@ const program = new Command('npm run bench --')
   .description(
     'Compares the gateway with its peers. The CPU ratio is what to trust on a machine that is not quiet.',
   )
-  .argument('[keys...]', `what to measure: names, parts of names with a star, or main, growth, steady`, [
-    'main',
-  ])
+  .argument(
+    '[keys...]',
+    `what to measure: names, parts of names with a star, or main, growth, steady, observed, cluster`,
+    ['main'],
+  )
   .option('--rounds <count>', 'rounds, of which every second one goes through the peers backwards', Number, 3)
   .option('--ms <time>', "time of the server's processor that is used in one round", Number, 400)
   .option('--peers <names>', 'only these rows', list)

@@ -53,7 +53,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
           const error = failed(transport, operation, cause);
           mayHaveArrived ||= mayHaveEffect(error);
           // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
-          const isOver = tried >= retriesOf(operation) && !(operation === 'send' && mayHaveArrived);
+          const isOver = tried >= retriesOf(operation) && !(beginsRun(operation) && mayHaveArrived);
           if (isOver || !mayPass(error)) throw error;
           await retries.wait(error, tried, signal, (hurry) => onRetry?.(error, hurry));
         }
@@ -62,10 +62,17 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
   };
 }
 
-/** What is safe to repeat, and how often: a send because it carries an idempotency key, an abort because it names a run. */
+/**
+ * What is safe to repeat, and how often: what begins a run because it carries an idempotency key, an abort because it names a run, a move
+ * and a fork because they name a message: done twice, they are done once.
+ */
 function retriesOf(operation: CallName): number {
-  if (operation === 'send') return SEND_RETRIES;
-  return routeOf(operation).http === 'GET' || operation === 'abort' ? READ_RETRIES : 0;
+  if (beginsRun(operation)) return SEND_RETRIES;
+  return routeOf(operation).http === 'GET' || /^(abort|move|fork)$/.test(operation) ? READ_RETRIES : 0;
+}
+
+function beginsRun(operation: CallName): boolean {
+  return operation === 'send' || operation === 'regenerate';
 }
 
 /** Whether the same may succeed later. */

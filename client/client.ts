@@ -1,5 +1,5 @@
 import type { AnswerTo, ContentOf } from '../shared/content.js';
-import type { EventType } from '../shared/events.js';
+import type { EventType, SessionChanges } from '../shared/events.js';
 import type { SendInput } from '../shared/messages.js';
 import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { createCall } from './call.js';
@@ -8,7 +8,15 @@ import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import { createRetries } from './retries.js';
-import { type Core, type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
+import {
+  type Core,
+  type EditOptions,
+  type FollowedRun,
+  findRun,
+  type Run,
+  type RunOptions,
+  type SendOptions,
+} from './run.js';
 import {
   type AbortOptions,
   type Answer,
@@ -17,7 +25,10 @@ import {
   type Channel,
   type ClientSession,
   type EventsOptions,
+  type ForkOptions,
   type HistoryOptions,
+  type ImportOptions,
+  type MoveTarget,
 } from './session.js';
 import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
@@ -53,6 +64,10 @@ export interface ClientOperations<Source = unknown> {
 
   session(sessionId: string): ClientSession<Source>;
   send(sessionId: string, input: SendInput, options?: SendOptions): Run<Source>;
+  edit(sessionId: string, messageId: string, input: SendInput, options?: EditOptions): Run<Source>;
+  regenerate(sessionId: string, messageId?: string, options?: RunOptions): Run<Source>;
+  move(sessionId: string, to: MoveTarget, options?: SignalOptions): Promise<ResultOf<'move'>>;
+  fork(sessionId: string, to: string, options?: ForkOptions): Promise<ResultOf<'fork'>>;
   events<Type extends EventType = EventType>(
     sessionId: string,
     options?: EventsOptions<Type>,
@@ -60,8 +75,16 @@ export interface ClientOperations<Source = unknown> {
   /** A run that was begun elsewhere, or before this page was loaded. */
   run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
+  /** Changes a session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
+  update(sessionId: string, changes: SessionChanges, options?: SignalOptions): Promise<ResultOf<'update'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
+  delete(sessionId: string, options?: SignalOptions): Promise<ResultOf<'delete'>>;
+  import(
+    sessionId: string,
+    messages: readonly unknown[],
+    options?: ImportOptions,
+  ): Promise<ResultOf<'import'>>;
   respond<Name extends string = string>(
     sessionId: string,
     asked: Asked<Name>,
@@ -80,6 +103,7 @@ export interface ClientOperations<Source = unknown> {
   status(sessionId: string, options?: SignalOptions): Promise<SessionStatusResult>;
   status(sessionId?: undefined, options?: SignalOptions): Promise<GatewayStatus>;
 
+  /** The user's sessions, page by page, the one that was used last first. */
   sessions(options?: SignalOptions & ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   apps(options?: SignalOptions): Promise<ResultOf<'apps'>>;
   methods(options?: SignalOptions): Promise<ResultOf<'methods'>>;
@@ -128,10 +152,17 @@ export function createClient(options: ClientOptions): Client {
     ...bindCalls(core),
     session,
     send: (id, ...args) => session(id).send(...args),
+    edit: (id, ...args) => session(id).edit(...args),
+    regenerate: (id, ...args) => session(id).regenerate(...args),
+    move: (id, ...args) => session(id).move(...args),
+    fork: (id, ...args) => session(id).fork(...args),
     events: (id, ...args) => session(id).events(...args),
     run: (runId, { signal } = {}) => findRun(core, { runId }, signal),
     abort: (id, ...args) => session(id).abort(...args),
+    update: (id, ...args) => session(id).update(...args),
     close: (id, ...args) => session(id).close(...args),
+    delete: (id, ...args) => session(id).delete(...args),
+    import: (id, ...args) => session(id).import(...args),
     respond: (id, ...args) => session(id).respond(...args),
     approve: (id, ...args) => session(id).approve(...args),
     deny: (id, ...args) => session(id).deny(...args),

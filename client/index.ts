@@ -21,9 +21,9 @@ export { type Client, type ClientOperations, createClient } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';
 export type { MethodCalls, TypedCalls, UntypedCalls } from './method-calls.js';
 export type { ClientOptions, SignalOptions } from './options.js';
-export type { SendingMessage } from './outbox.js';
+export type { Regenerating, SendingMessage } from './outbox.js';
 export type { Start } from './reader.js';
-export type { FollowedRun, Run, SendOptions } from './run.js';
+export type { EditOptions, FollowedRun, Run, RunOptions, SendOptions } from './run.js';
 export type {
   AbortOptions,
   Answer,
@@ -33,7 +33,10 @@ export type {
   ChannelMessage,
   ClientSession,
   EventsOptions,
+  ForkOptions,
   HistoryOptions,
+  ImportOptions,
+  MoveTarget,
   SessionOperations,
 } from './session.js';
 export type { HttpOptions, Supplied } from './transport/http-options.js';

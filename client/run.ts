@@ -3,6 +3,7 @@ import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type { Accepted, ClientTool, ResultOf, RunInfo, RunResult } from '../shared/operation-types.js';
+import type { OnRetry } from './call.js';
 import type { Connection, Following } from './connection.js';
 import { createIterator, type EventIterator } from './event-iterator.js';
 import { isFinal } from './line.js';
@@ -23,20 +24,32 @@ export interface Core extends CallNeeds {
 }
 
 /**
- * Options of `send`. A signal gives up a message that was not accepted yet (`ABORTED`); later it ends the iterations and the wait for
+ * Options of what begins a run. A signal gives up what was not accepted yet (`ABORTED`); later it ends the iterations and the wait for
  * the result, and no run.
  */
-export interface SendOptions extends SignalOptions {
+export interface RunOptions extends SignalOptions {
   /** Starts at most one run, however often it is sent. @default a random one */
   readonly idempotencyKey?: string | undefined;
-  /** @default 'queue' */
-  readonly onBusy?: OnBusy | undefined;
   /** Reaches the app as `turn.metadata`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Tools that this client answers itself, with `respond`; the app sees them as `turn.clientTools`. The gateway has to allow them. */
   readonly clientTools?: readonly ClientTool[] | undefined;
   /** What the app is to ask of its model, as `turn.parameters`: `temperature`, … The gateway has to allow them. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Options of `edit`. */
+export interface EditOptions extends RunOptions {
+  /** @default 'queue'. What runs or waits ends where a message takes another place than the last, unless this is `reject`. */
+  readonly onBusy?: OnBusy | undefined;
+}
+
+/** Options of `send`. */
+export interface SendOptions extends EditOptions {
+  /** Id of the message that this one is to follow, null for the beginning: the conversation goes on from there. @default the last one */
+  readonly parent?: string | null | undefined;
+  /** Id of the message whose place this one takes. `HISTORY_MOVED` where the conversation does not show that any more. */
+  readonly replaces?: string | undefined;
 }
 
 /**
@@ -65,26 +78,36 @@ export interface Run<Source = unknown> extends FollowedRun<Source> {
   readonly accepted: Promise<Accepted>;
 }
 
-/** Sends a message and follows its run to the end, whether or not anybody looks. */
-export function startRun(core: Core, sessionId: string, input: SendInput, options: SendOptions = {}): Run {
-  const { idempotencyKey: key = randomId(), signal, ...rest } = options;
+/** What begins a run: a message, or an answer that there is to be another of. */
+type Begun =
+  | ({ readonly operation: 'send'; readonly input: SendInput } & SendOptions)
+  | ({ readonly operation: 'regenerate'; readonly messageId: string | undefined } & RunOptions);
+
+/** Asks for a run and follows it to the end, whether or not anybody looks. */
+export function startRun(core: Core, sessionId: string, begun: Begun): Run {
+  const { operation, idempotencyKey: key = randomId(), signal, ...rest } = begun;
   const { call, outbox } = core;
-  const message = identified(input, key);
-  const params = { ...rest, sessionId, message, idempotencyKey: key };
+  const { input, ...others } = rest as { readonly input?: SendInput };
+  const message = operation === 'send' ? identified(input!, key) : undefined;
+  const params = { ...others, ...(message && { message }), sessionId, idempotencyKey: key } as never;
   const scope = openScope(signal);
   const remove = () => outbox.remove(key);
 
   let hurry = () => {};
-  const draft = draftMessage(message);
-  const show = (status: 'sending' | 'failed', error?: GatewayError) =>
+  const { replaces, messageId } = rest as { readonly replaces?: string; readonly messageId?: string };
+  const shown = message
+    ? { message: draftMessage(message), ...(replaces && { replaces }) }
+    : { ...(messageId && { messageId }) };
+  const show = (status: 'sending' | 'failed', error?: GatewayError, runId?: string) =>
     outbox.set(sessionId, {
       key,
-      message: draft,
+      ...shown,
       status,
       ...(error && { error }),
+      ...(runId && { runId }),
       retry: () => {
         if (status === 'sending') hurry();
-        else startRun(core, sessionId, input, { ...rest, idempotencyKey: key });
+        else startRun(core, sessionId, { ...begun, idempotencyKey: key, signal: undefined });
       },
       discard: () => {
         remove();
@@ -92,13 +115,18 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
       },
     });
   show('sending');
-  const accepted = call('send', { ...params, signal: scope.signal }, (error, now) => {
+  const ask = (options?: SignalOptions, onRetry?: OnRetry) =>
+    call(operation, { ...(params as object), ...options } as never, onRetry) as Promise<Accepted>;
+  const accepted = ask({ signal: scope.signal }, (error, now) => {
     hurry = now;
     if (outbox.has(key)) show('sending', error);
-  }) as Promise<Accepted>;
+  });
   accepted.then(
     // Whoever shows the session shows it until it is there, and nobody else has to.
-    () => findView(core, sessionId) || remove(),
+    ({ runId }) => {
+      if (!findView(core, sessionId)) remove();
+      else if (!message && outbox.has(key)) show('sending', undefined, runId);
+    },
     (error: GatewayError) => {
       if (scope.signal.aborted) remove();
       else if (outbox.has(key)) show('failed', error);
@@ -115,7 +143,7 @@ export function startRun(core: Core, sessionId: string, input: SendInput, option
       const named = accepted.catch((error: GatewayError) => {
         if (error.code !== 'ABORTED') throw error;
         // Given up on its way: whether it was accepted, only the same send can tell.
-        return call('send', params);
+        return ask();
       });
       const aborted = named.then(({ runId }) => call('abort', { sessionId, runId, reason }));
       aborted.catch(() => {});

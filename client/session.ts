@@ -1,5 +1,5 @@
 import type { AnswerTo, ContentOf } from '../shared/content.js';
-import type { EventOf, EventType, GatewayEvent } from '../shared/events.js';
+import type { EventOf, EventType, GatewayEvent, SessionChanges } from '../shared/events.js';
 import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
@@ -8,7 +8,16 @@ import { createIterator } from './event-iterator.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import type { Start } from './reader.js';
-import { type Core, type FollowedRun, findRun, type Run, type SendOptions, startRun } from './run.js';
+import {
+  type Core,
+  type EditOptions,
+  type FollowedRun,
+  findRun,
+  type Run,
+  type RunOptions,
+  type SendOptions,
+  startRun,
+} from './run.js';
 import type {
   ChannelInput,
   ChannelNames,
@@ -58,8 +67,15 @@ export interface Answer<Output = unknown>
 export type Asked<Name extends string = string> = string | { readonly callId: string; readonly name: Name };
 /** Which run to end, and why. */
 export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
+/** What messages of elsewhere look like, and what is kept with them. */
+export type ImportOptions = SignalOptions & Omit<ParamsOf<'import'>, 'sessionId' | 'messages'>;
 /** Which page of the history to read. */
 export type HistoryOptions = SignalOptions & Omit<ParamsOf<'history'>, 'sessionId'>;
+
+/** The id of a message, null for the beginning, or a version of a message with what followed that last. */
+export type MoveTarget = string | null | { readonly version: string };
+/** Up to which message another session is to begin like this one. */
+export type ForkOptions = SignalOptions & Omit<ParamsOf<'fork'>, 'sessionId' | 'to'>;
 
 /** One session, as a client sees it. Everything rejects with `GatewayError`. */
 export type ClientSession<Source = unknown> = SessionOperations<Source> & MethodCalls<Source, SignalOptions>;
@@ -69,6 +85,24 @@ export interface SessionOperations<Source = unknown> {
   readonly id: string;
   /** Sends a message, at once, and at most once whatever the network does. */
   send(input: SendInput, options?: SendOptions): Run<Source>;
+  /**
+   * Sends a message in the place of another one, which stays as one of its `versions`. `HISTORY_MOVED` where the conversation does not
+   * show that one any more: somebody else was first.
+   */
+  edit(messageId: string, input: SendInput, options?: EditOptions): Run<Source>;
+  /**
+   * Has a message answered again; the new answer is a version beside the old one. `HISTORY_MOVED` as with `edit`.
+   *
+   * @param messageId Of the answer, or of the message. @default the last one
+   */
+  regenerate(messageId?: string, options?: RunOptions): Run<Source>;
+  /**
+   * Has the conversation end at another of its messages, also one that is not shown, or go on from another of a message's `versions` as it
+   * did last; null for the beginning. What runs or waits ends.
+   */
+  move(to: MoveTarget, options?: SignalOptions): Promise<ResultOf<'move'>>;
+  /** Begins another session of the same app with the messages of this one. `SESSION_EXISTS` where there is one under that key. */
+  fork(to: string, options?: ForkOptions): Promise<ResultOf<'fork'>>;
   /**
    * Everything that happens in the session, from every client, each event once; ends when left. It listens from this call on.
    * Throws what the gateway refuses the session with.
@@ -89,8 +123,14 @@ export interface SessionOperations<Source = unknown> {
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
   /** Ends a run: the active one, if none is named, as far as this client knows it. */
   abort(options?: AbortOptions): Promise<ResultOf<'abort'>>;
+  /** Changes the session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
+  update(changes: SessionChanges, options?: SignalOptions): Promise<ResultOf<'update'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(options?: SignalOptions): Promise<ResultOf<'close'>>;
+  /** Ends the conversation and drops all that the gateway keeps of the session. Its followers hear `session_closed`, with `deleted`. */
+  delete(options?: SignalOptions): Promise<ResultOf<'delete'>>;
+  /** Begins the session with messages of elsewhere. `SESSION_EXISTS` where it has begun; `ACCESS_DENIED` without the gateway's leave. */
+  import(messages: readonly unknown[], options?: ImportOptions): Promise<ResultOf<'import'>>;
   respond<Name extends string = string>(
     asked: Asked<Name>,
     answer: Answer<AnswerTo<ContentOf<Source>, Name>>,
@@ -150,7 +190,14 @@ export function bindSession(core: Core, id: string): ClientSession {
   return {
     id,
     ...bindCalls(core, { sessionId: id }),
-    send: (input, options) => startRun(core, id, input, options),
+    send: (input, options) => startRun(core, id, { ...options, operation: 'send', input }),
+    edit: (replaces, input, options) =>
+      startRun(core, id, { ...options, operation: 'send', input, replaces }),
+    regenerate: (messageId, options) =>
+      startRun(core, id, { ...options, operation: 'regenerate', messageId }),
+    move: (to, options) =>
+      call('move', { ...options, ...(typeof to === 'object' && to ? to : { tip: to }), sessionId: id }),
+    fork: (to, options) => call('fork', { ...options, sessionId: id, to }),
     run: (runId, { signal } = {}) => findRun(core, { sessionId: id, runId }, signal),
     events: ({ from = 'run', types, signal } = {}) => {
       const wanted = types && new Set<string>(types);
@@ -177,7 +224,10 @@ export function bindSession(core: Core, id: string): ClientSession {
         ? { aborted: false }
         : call('abort', { ...options, sessionId: id, runId: named });
     },
+    update: (changes, options) => call('update', { ...options, ...changes, sessionId: id }),
     close: (options) => call('close', { ...options, sessionId: id }),
+    delete: (options) => call('delete', { ...options, sessionId: id }),
+    import: (messages, options) => call('import', { ...options, sessionId: id, messages }),
     respond,
     approve: (asked, input) => respond(asked, { approved: true, input }),
     deny: (asked, reason) => respond(asked, { approved: false, reason }),

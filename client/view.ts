@@ -4,7 +4,7 @@ import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message } from '../shared/messages.js';
 import { createListeners } from './listeners.js';
-import type { SendingMessage } from './outbox.js';
+import type { Regenerating, SendingMessage } from './outbox.js';
 import type { Core } from './run.js';
 import { quietTimer } from './timing.js';
 
@@ -23,6 +23,8 @@ export interface WatchState extends SessionState {
   readonly status: WatchStatus;
   /** Messages on their way, and those that failed. */
   readonly sending: readonly SendingMessage[];
+  /** The last new answer that was asked for here, until it has begun; also one that failed. */
+  readonly regenerating?: Regenerating;
   /** Why nothing more will come. */
   readonly error?: GatewayError;
 }
@@ -34,7 +36,8 @@ export type WatchChange = 'delta' | 'state';
 export function stateOf({
   status: _,
   sending: __,
-  error: ___,
+  regenerating: ___,
+  error: ____,
   ...state
 }: SessionState & Partial<WatchState>): SessionState {
   return state;
@@ -85,35 +88,40 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   const unseen = () => {
     const all = outbox.of(isMine);
     if (all.length === 0) return all;
-    const seen = new Set(
-      [...state.messages, ...state.queue.map(({ message }) => message)].map(({ id }) => id),
-    );
-    return all.filter(({ key, message }) => {
+    const { messages, queue, run } = state;
+    const seen = new Set([...messages, ...queue.map(({ message }) => message)].map(({ id }) => id));
+    for (const of of [run, ...queue, ...messages]) if (of?.runId) seen.add(of.runId);
+    return all.filter((entry) => {
+      // What is answered again is there all the time: its run tells.
+      const id = 'message' in entry ? entry.message.id : (entry.runId ?? '');
       // Not at once: whoever else looks at the outbox is told when this view shows the message.
-      if (seen.has(message.id)) queueMicrotask(() => outbox.remove(key));
-      return !seen.has(message.id);
+      if (seen.has(id)) queueMicrotask(() => outbox.remove(entry.key));
+      return !seen.has(id);
     });
   };
-  const statusOf = (sending: readonly SendingMessage[]): WatchStatus => {
+  const statusOf = (onTheirWay: readonly { readonly status: string }[]): WatchStatus => {
     const { pending, run, queue, closed } = state;
     if (error) return 'error';
     if (!isKnown) return 'loading';
     if (pending.length > 0) return 'waiting';
-    if (run || queue.length > 0 || sending.some(({ status }) => status === 'sending')) return 'running';
+    if (run || queue.length > 0 || onTheirWay.some(({ status }) => status === 'sending')) return 'running';
     return closed ? 'closed' : 'ready';
   };
   const current = (): WatchState => {
     const { messages } = state;
     if (joined.earlier !== earlier || joined.messages !== messages)
       joined = { earlier, messages, all: earlier.length === 0 ? messages : [...earlier, ...messages] };
-    const missing = unseen();
+    const onTheirWay = unseen();
+    const missing = onTheirWay.filter((entry) => 'message' in entry);
+    const regenerating = onTheirWay.filter((entry): entry is Regenerating => !('message' in entry)).at(-1);
     const sending = shown && isSame(missing, shown.sending) ? shown.sending : missing;
     const next: WatchState = {
       ...state,
       messages: joined.all,
       hasMore: hasMore(),
-      status: statusOf(sending),
+      status: statusOf(onTheirWay),
       sending,
+      ...(regenerating && { regenerating }),
       ...(error && { error }),
     };
     // Another state is another one to show, which need not be looked for field by field in each piece of text.
@@ -127,10 +135,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     listeners.emit(change);
   };
 
-  /** What a snapshot leaves out is kept if it goes on from there. */
-  const keepEarlier = ([first]: readonly Message[]) => {
-    const known = [...earlier, ...state.messages];
-    const at = known.findIndex(({ id }) => id === first?.parentId);
+  /** What is not in the state any more is kept if that goes on from there. */
+  const keepEarlier = (known: readonly Message[]) => {
+    const at = known.findIndex(({ id }) => id === state.messages[0]?.parentId);
     earlier = known.slice(0, at + 1);
     isWhole &&= at >= 0;
   };
@@ -138,8 +145,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     let change: WatchChange = 'delta';
     for (const event of events) {
       if (!isDelta(event)) change = 'state';
-      if (event.type === 'snapshot') keepEarlier(event.state.messages);
+      const { messages } = state;
       state = reduce(state, event);
+      if (event.type === 'snapshot' || event.type === 'history_moved') keepEarlier([...earlier, ...messages]);
       isKnown = true;
     }
     refresh(change);

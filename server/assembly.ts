@@ -5,19 +5,26 @@ import { isLoopback } from './auth/address.js';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.js';
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from './auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from './auth/presence.js';
-import { Tickets } from './auth/tickets.js';
+import { SharedTickets } from './auth/shared-tickets.js';
+import { type TicketDesk, Tickets } from './auth/tickets.js';
+import { errand } from './cluster/errands.js';
 import type { ParsedConfig } from './config/parse.js';
 import { Connections } from './delivery/connections.js';
 import { Ticker } from './delivery/ticker.js';
 import { withTracedAppends } from './diagnostics/append.js';
+import type { GatewayStats } from './diagnostics/gateway-stats.js';
+import type { LogFacts, Report } from './diagnostics/log-facts.js';
 import { Documents } from './documents/documents.js';
 import { Files } from './files/files.js';
 import { newHolder } from './ids.js';
+import { logCalls } from './lifecycle/call-log.js';
 import { Lifecycle } from './lifecycle/lifecycle.js';
+import { Readiness } from './lifecycle/readiness.js';
 import { Refusals } from './lifecycle/refusals.js';
 import { AddressGate } from './limits/address-gate.js';
 import { Quotas } from './limits/quotas.js';
 import { RequestGate } from './limits/request-gate.js';
+import { SharedRates } from './limits/shared-rates.js';
 import { RateLimiter } from './limits/token-bucket.js';
 import { flattenMethods } from './methods/flatten.js';
 import { OpenCalls } from './operations/open-calls.js';
@@ -27,6 +34,7 @@ import { PluginHost } from './plugins/plugin-host.js';
 import { checkLogged } from './schema/check-logged.js';
 import { SessionDirectory } from './sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from './sessions/environment.js';
+import { Erasing } from './sessions/erasing.js';
 import type { SessionRef } from './stores/store.js';
 import { allowedOrigins } from './transports/allowed-origins.js';
 import type { FrameEnvironment } from './transports/frames/frame-environment.js';
@@ -38,6 +46,9 @@ import { WebSocketDoor } from './transports/websocket/websocket-door.js';
 
 /** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
 const CHATTER_PER_SECOND = 50;
+
+/** A user is to lose what it has open. */
+const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -56,6 +67,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
   readonly files: Files;
+  readonly erasing: Erasing;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -65,6 +77,8 @@ export interface Assembly {
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
   readonly refusals: Refusals;
+  /** Has calls told to the log no more. */
+  stopLog(): void;
   /** Answers that are written and not read. */
   readonly unread: UnreadAnswers;
   /** Counts the connections of each address. */
@@ -77,27 +91,53 @@ export interface Assembly {
   now(): number;
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
-  report(error: unknown, what: string): void;
+  report: Report;
+}
+
+/** What parts ask of the gateway they belong to. */
+interface OwnGateway {
+  /** Resolves once the store is open; null when it is. */
+  ready(): Promise<void> | null;
+  stats(): GatewayStats;
 }
 
 /**
  * Makes the parts of a gateway and connects them.
  *
- * @param ready Resolves once the store is open; null when it is.
  * @throws GatewayError `INVALID_REQUEST` naming the field that is wrong
  */
-export function assemble(config: ParsedConfig, ready: () => Promise<void> | null): Assembly {
+export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): Assembly {
   const { auth, sessionScope, limits, store, id, logger } = config;
   const state: GatewayState = { draining: false, open: false };
-  const log = (error: unknown, what: string): void => logger.error({ error, gateway: id }, what);
-  const lifecycle = new Lifecycle(log);
-  const report = (error: unknown, what: string): void => {
-    log(error, what);
-    lifecycle.emit('error', { error, message: what });
+  const apps = new AppRegistry(config.apps, config.defaultApp);
+  const appOf = ({ sessionId, app }: LogFacts = {}): { readonly app?: string } => {
+    if (sessionId === undefined || app !== undefined) return {};
+    try {
+      const named = apps.parse(sessionId).app;
+      return apps.get(named) ? { app: named } : {};
+    } catch {
+      // What is named is no session.
+      return {};
+    }
   };
+  const log: Report = (error, what, about) =>
+    logger.error({ err: error, gateway: id, ...about, ...appOf(about) }, what);
+  const lifecycle = new Lifecycle(log);
+  const report: Report = Object.assign(
+    (error: unknown, what: string, about?: LogFacts) => {
+      log(error, what, about);
+      lifecycle.emit('error', { error, message: what });
+    },
+    { warn: (what: string, about: LogFacts) => refusals.warn(what, { ...about, ...appOf(about) }) },
+  );
   for (const warning of config.warnings) logger.warn({ gateway: id }, warning);
 
-  const apps = new AppRegistry(config.apps, config.defaultApp);
+  const stopLog = logger.debugs
+    ? logCalls({
+        ...{ gatewayId: id, logger, lifecycle, failed: log },
+        appOf: (key) => apps.parse(key).app,
+      })
+    : () => {};
   const refusals = new Refusals(logger, lifecycle, id);
   const authenticator = createAuthenticator({
     auth,
@@ -112,11 +152,14 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     onWithdrawn: (identity, error) => refusals.withdrawn(identity, error),
     report,
   });
-  const quotas = new Quotas(limits);
+  const sharesRates = store.shared !== undefined && Number.isFinite(limits.shareRatesMs);
+  const quotas = new Quotas(limits, sharesRates ? (rate, key) => rates?.used(rate, key) : undefined);
   const ticker = new Ticker(limits, report);
+  const holder = newHolder(id);
   const connections = new Connections(
     {
       gatewayId: id,
+      holder: store.shared ? holder : null,
       ticker,
       presence,
       allowed: (identity) => quotas.connections(identity),
@@ -139,9 +182,21 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     report,
   });
   const sessions = new SessionDirectory(
-    sessionEnvironment(config, { apps, quotas, files, notify, report, now }),
+    sessionEnvironment(config, { holder, apps, quotas, files, notify, report, now }),
   );
-  const tickets = new Tickets();
+  const erasing = new Erasing({ store, sessions, files, report });
+  const { cluster } = sessions;
+  const rates = sharesRates && cluster ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
+  rates?.serve(quotas);
+  const tickets: TicketDesk =
+    store.shared && cluster
+      ? new SharedTickets({ notes: store.shared, errands: cluster.errands, authenticator, report })
+      : new Tickets();
+  const disconnect = (target: DisconnectTarget): number => {
+    tickets.withdraw(matcherOf(target));
+    return presence.disconnect(target);
+  };
+  cluster?.errands.on(DISCONNECT, disconnect);
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -165,6 +220,7 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     files,
     clientMessages: config.clientMessages,
     clientToolsPerSend: config.limits.clientToolsPerSend,
+    importedMessages: config.limits.importedMessages,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -179,7 +235,10 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     return findAddress(request);
   };
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
-  const plugins = new PluginHost({ gatewayId: id, apps, lifecycle, host, limits, report });
+  const { extraRoutes } = config;
+  const shared = store.shared && cluster ? { notes: store.shared, errands: cluster.errands } : null;
+  const environment = { gatewayId: id, extraRoutes, apps, lifecycle, host, limits, shared, stats, report };
+  const plugins = new PluginHost(environment);
   const door = {
     operations,
     authenticator,
@@ -197,9 +256,9 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
     report,
   };
   const unread = new UnreadAnswers(limits, ticker);
-  const { extraRoutes } = config;
+  const readiness = new Readiness({ state, store, plugins, storeMs: limits.storeMs, ready, report });
   const http = new HttpHandler({
-    ...{ ...door, tickets, presence, apps, plugins, calls, ticker, unread, extraRoutes },
+    ...{ ...door, tickets, presence, apps, plugins, readiness, calls, ticker, unread, extraRoutes },
   });
   const clients = new SocketClients(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
@@ -214,17 +273,20 @@ export function assemble(config: ParsedConfig, ready: () => Promise<void> | null
       connections,
       sessions,
       files,
+      erasing,
       operations,
       calls,
       plugins,
       lifecycle,
     },
-    ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, unread },
+    ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, stopLog, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {
-      tickets.withdraw(matcherOf(target));
-      return presence.disconnect(target);
+      cluster?.errands
+        .askAll(DISCONNECT, target)
+        .catch((error: unknown) => report(error, 'disconnecting a user from other gateways'));
+      return disconnect(target);
     },
   };
 }
@@ -233,21 +295,23 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'files' | 'notify' | 'report' | 'now'
+    'holder' | 'files' | 'notify' | 'report' | 'now'
   >,
-): Omit<SessionEnvironment, 'opened' | 'unused'> {
+): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'> {
   const { limits, id, onDisconnect } = config;
-  const { queueLength, runMs, waitMs, answerSize, stepsSize } = limits;
+  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize } = limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
     store: withTracedAppends(config.store, { gatewayId: id, format }),
     files: parts.files,
     gatewayId: id,
-    holder: newHolder(id),
+    holder: parts.holder,
     retention,
     pageBytes,
     queueLength,
+    titleLength,
+    metadataBytes,
     sessionsIn: (scope) => parts.quotas.sessions(scope),
     runMs,
     waitMs,

@@ -4,7 +4,7 @@ import type { ClientTransport } from '../shared/client-transport.js';
 import type { PayloadTypes } from '../shared/contract.js';
 import { GatewayError, installErrorTable } from '../shared/errors.js';
 import type { MethodTree } from '../shared/method.js';
-import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
+import type { HistoryPlace, ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { Application, ContentTypes } from './apps/application.js';
 import { registerApp } from './apps/define-app.js';
 import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
@@ -14,15 +14,25 @@ import { isPromise } from './async/maybe-promise.js';
 import type { DisconnectTarget } from './auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from './config/config.js';
 import { type ParsedConfig, parseConfig } from './config/parse.js';
+import type { GatewayStats } from './diagnostics/gateway-stats.js';
 import { Doors, type StartedGateway } from './doors.js';
+import type {
+  EraseOptions,
+  ExportOptions,
+  ImportOptions,
+  ImportSource,
+  WholeScope,
+} from './host/data-options.js';
 import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
+import { HostData } from './host/host-data.js';
 import { hostIdentity } from './host/host-identity.js';
 import { hostCaller, openSession } from './host/open-session.js';
 import type { LifecycleEvent, LifecycleListener } from './lifecycle/lifecycle.js';
 import type { PlainOperation } from './operations/operations.js';
 import type { GatewayPlugin } from './plugins/plugin.js';
 import { drainSessions } from './sessions/drain.js';
-import { type GatewayStats, statsOf } from './stats.js';
+import type { Erased } from './sessions/erasing.js';
+import { statsOf } from './stats.js';
 import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
 import { inProcessTransport } from './transports/in-process/in-process-transport.js';
 import type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
@@ -54,8 +64,11 @@ export class Gateway<
   };
   readonly #parts: Assembly;
   readonly #doors: Doors;
+  readonly #data: HostData;
   #opening: Promise<void> | null = null;
   #recovered: Promise<void> = Promise.resolve();
+  /** Resolves once the plugins that are being started have: what is taken up again is theirs to hear of. */
+  #listening: Promise<void> = Promise.resolve();
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
   #fileSweeper: NodeJS.Timeout | undefined;
@@ -67,8 +80,12 @@ export class Gateway<
 
   /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
-    this.#parts = assemble(parseConfig(config), () => this.#readyForRequests());
+    this.#parts = assemble(parseConfig(config), {
+      ready: () => this.#readyForRequests(),
+      stats: () => this.stats(),
+    });
     this.#doors = new Doors(this.#parts);
+    this.#data = new HostData({ ...this.#parts, ready: () => this.#ready() });
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
     }
@@ -94,10 +111,19 @@ export class Gateway<
   }
 
   async #start(): Promise<StartedGateway> {
-    const { lifecycle, plugins } = this.#parts;
-    await this.#ready();
-    await plugins.start();
+    const { config, lifecycle, plugins } = this.#parts;
+    let begun = (): void => {};
+    this.#listening = new Promise((resolve) => {
+      begun = resolve;
+    });
+    try {
+      await this.#ready();
+      await plugins.start();
+    } finally {
+      begun();
+    }
     const started = await this.#doors.open();
+    config.logger.info({ gateway: config.id, ...started }, 'the gateway has started');
     lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
     return started;
   }
@@ -127,22 +153,26 @@ export class Gateway<
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, files, apps, report, now: clock } = this.#parts;
+    const { config, sessions, files, erasing, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
+      await sessions.join(({ app }) => !this.#closed && apps.has(app));
+      // Before anything of it is taken up again, or seen.
+      await erasing.resume();
       this.#parts.state.open = true;
     } catch (error) {
       this.#opening = null;
       throw error;
     }
-    this.#recovered = sessions
-      .recover(({ app }) => !this.#closed && apps.has(app))
+    this.#recovered = this.#listening
+      .then(() => sessions.recover())
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
+      void erasing.resume();
       const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
       Promise.resolve()
         .then(() => config.store.expire(before))
@@ -199,10 +229,12 @@ export class Gateway<
     const { config, authenticator, operations, http } = this.#parts;
     const { auth, sessionScope } = config;
     await this.#ready();
-    const identity =
-      options.by && !options.user
-        ? await http.identify(options.by)
-        : hostIdentity({ authenticator, auth, sessionScope }, options);
+    if (options.by && !options.user) {
+      const identity = await http.identify(options.by);
+      // What the client of a request wants is as far to be trusted as that client.
+      return operations.execute(name, params, hostCaller(identity, { trusted: false }));
+    }
+    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
     return operations.execute(name, params, hostCaller(identity));
   }
 
@@ -265,19 +297,73 @@ export class Gateway<
    * worthless from then on. A token that is still good opens new ones: withdraw it first.
    *
    * @param user The user, with its tenant; or `{ userId }` for that id in every tenant.
-   * @returns how many connections and streams were ended
+   * @returns how many connections and streams were ended here; gateways on the same store end theirs too
    */
   disconnect(user: DisconnectTarget): number {
     return this.#parts.disconnect(user);
   }
 
   /**
-   * A page of a user's open sessions, the most recently created first; pass `cursor` as `before` for the next one.
+   * A page of the open sessions of a user, or of a scope, the one that was used last first; pass `cursor` as `before` for the next one.
    *
    * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named
    */
-  async sessions({ limit, before, ...options }: SessionsOptions = {}): Promise<ResultOf<'sessions'>> {
-    return this.execute('sessions', { limit, before }, options);
+  async sessions(options: SessionsOptions = {}): Promise<ResultOf<'sessions'>> {
+    const { limit, before, archived, status, query, scope, ...whose } = options;
+    const params = { limit, before, archived, status, query };
+    return scope === undefined ? this.execute('sessions', params, whose) : this.#data.list(scope, params);
+  }
+
+  /**
+   * Drops all that is kept of a session, or of a user or scope: open and closed conversations, idempotency keys, steps, runs and their
+   * outcomes, and files. Runs that are under way end as `aborted` first; who follows is told `session_closed` with the reason `deleted`,
+   * or a `gap`. Asks nobody's permission. What was begun is finished also where the process ends in between: when the store is opened next.
+   *
+   * @param target A session's key, with `options` saying whose; or `{ user }` or `{ scope }` for all there is of it.
+   * @returns how many sessions and files there were
+   * @throws GatewayError `OVERLOADED` when the store can't do it now: it goes on by itself; `INVALID_REQUEST` for nobody, and for a user
+   * who shares a scope
+   */
+  erase(target: string | WholeScope, options: EraseOptions = {}): Promise<Erased> {
+    return this.#data.erase(target, options);
+  }
+
+  /**
+   * Overwrites what was dropped in the store's files, for erasures with `vacuum: false`. SQLite writes its file anew: until that is done
+   * nothing else is, and it takes room for another copy in the directory for temporary files.
+   */
+  vacuum(): Promise<void> {
+    return this.#data.vacuum();
+  }
+
+  /**
+   * What is kept of an open session as lines of JSON (NDJSON), oldest first, read as they are asked for. Asks nobody's permission.
+   *
+   * @throws GatewayError when it is iterated: `SESSION_NOT_FOUND`
+   */
+  export(key: string, options: ExportOptions = {}): AsyncIterable<string> {
+    return this.#data.export(key, options);
+  }
+
+  /**
+   * Begins a session with the messages of an export, of this gateway or another one.
+   *
+   * @param source Lines of JSON, as text or bytes in pieces of any size, or messages.
+   * @throws GatewayError `SESSION_EXISTS`, `FILE_NOT_FOUND`, `INVALID_PARAMS` naming the field
+   */
+  import(key: string, source: ImportSource, options: ImportOptions = {}): Promise<HistoryPlace> {
+    return this.#data.import(key, source, options);
+  }
+
+  /**
+   * Copies all that the store keeps, as it is at one moment, while the gateway goes on. A gateway whose store has the copy for its `path`
+   * goes on from there.
+   *
+   * @param path Of the copy; files go into `<path>.files`. There must be nothing yet.
+   * @throws GatewayError `INVALID_REQUEST` where there is something, and for stores without backups; `STORE_FAILED`
+   */
+  backup(path: string): Promise<void> {
+    return this.#data.backup(path);
   }
 
   /** What it has on its hands now, for metrics. */
@@ -294,26 +380,30 @@ export class Gateway<
   async #close(): Promise<void> {
     const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
+    config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
     // A store that is being opened for a first request is opened, and then closed with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();
-    plugins.drain();
+    const drained = plugins.drain();
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       storeMs,
-      handOver: config.store.durability !== 'memory',
-      others: calls.idle(),
+      handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
+      others: Promise.all([calls.idle(), drained]).then(() => {}),
     });
     calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
+    await sessions.leave();
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
     if (state.open) await this.#closeStore();
+    this.#parts.stopLog();
+    config.logger.info({ gateway: config.id }, 'the gateway has stopped');
     lifecycle.emit('stopped', {});
   }
 

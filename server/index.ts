@@ -18,6 +18,7 @@ export type {
   GapReason,
   GatewayEvent,
   OnBusy,
+  SessionChanges,
   SessionStatus,
   SubscriptionInfo,
 } from '../shared/events.js';
@@ -115,10 +116,18 @@ export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './confi
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';
 export { createGateway } from './create-gateway.js';
+export type { GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
 export type { StartedGateway } from './doors.js';
 export type { StoredFile } from './files/stored-file.js';
 export { createInProcessTransport, Gateway } from './gateway.js';
-export type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
+export type {
+  EraseOptions,
+  ExportOptions,
+  ImportOptions,
+  ImportSource,
+  WholeScope,
+} from './host/data-options.js';
+export type { ExecuteOptions, SessionsOptions, WhoseSessions } from './host/execute-options.js';
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
@@ -132,11 +141,13 @@ export type {
   GatewayPlugin,
   PluginContext,
   PluginSession,
+  SentRun,
   ToolDescription,
 } from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
-export type { GatewayStats, RunCounts } from './stats.js';
+export type { Erased } from './sessions/erasing.js';
+export type { About } from './stores/about.js';
 export { type DirectoryFilesOptions, directoryFiles } from './stores/files/directory-file-store.js';
 export type {
   ByteRange,

@@ -1,57 +1,5 @@
 import type { Assembly } from './assembly.js';
-import type { Store } from './stores/store.js';
-
-/** How many runs there are. */
-export interface RunCounts {
-  /** Answering now, or waiting for a person. */
-  readonly active: number;
-  /** Accepted and waiting for their turn. */
-  readonly queued: number;
-}
-
-/** What a gateway has on its hands now. Plain numbers of this process; counting them takes as long as there are sessions and connections in memory. */
-export interface GatewayStats {
-  readonly gatewayId: string;
-  /** Whether new work is turned away. */
-  readonly draining: boolean;
-  readonly store: {
-    readonly durability: Store['durability'];
-    /** Whether it was opened, which the first request does. */
-    readonly open: boolean;
-  };
-  readonly sessions: {
-    /** In memory. */
-    readonly live: number;
-    /** Those of them whose log is written here. */
-    readonly held: number;
-  };
-  readonly runs: RunCounts & {
-    /** By the name of the app; apps without any are there with zeros. */
-    readonly apps: Readonly<Record<string, RunCounts>>;
-    /** Questions and confirmations that wait for a person. */
-    readonly questions: number;
-  };
-  readonly calls: {
-    /** Method calls that are not answered yet, streams not counted. */
-    readonly methods: number;
-    /** Open streams of methods. */
-    readonly streams: number;
-    /** Tool calls that belong to no run. */
-    readonly tools: number;
-  };
-  readonly connections: {
-    /** Open streams of events, also those of one run and of readers in this process. */
-    readonly open: number;
-    /** Those of them whose reader does not keep up now. */
-    readonly blocked: number;
-    /** By transport: `sse`, `websocket`, `unix-socket`, `in-process`, `host`. */
-    readonly transports: Readonly<Record<string, number>>;
-    /** Sessions that they follow, all together. */
-    readonly subscriptions: number;
-  };
-  /** Bytes that were written to connections and as answers, and that nobody has taken yet. */
-  readonly unreadBytes: number;
-}
+import type { GatewayStats } from './diagnostics/gateway-stats.js';
 
 type Parts = Pick<Assembly, 'apps' | 'calls' | 'config' | 'connections' | 'sessions' | 'state' | 'unread'>;
 
@@ -82,8 +30,14 @@ export function statsOf({ apps, calls, config, connections, sessions, state, unr
     sessions: { live, held },
     runs: { active, queued, apps: perApp, questions },
     calls: { methods: calls.size, streams: calls.streams, tools },
+    delivered: deliveredBy(connections.tally),
     ...connectionStats(connections.values(), unread.bytes),
   };
+}
+
+/** As it is now: what was asked for earlier does not change. */
+function deliveredBy({ events, bytes, resumes, gaps }: GatewayStats['delivered']): GatewayStats['delivered'] {
+  return { events, bytes, resumes: { ...resumes }, gaps: { ...gaps } };
 }
 
 function connectionStats(

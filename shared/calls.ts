@@ -13,6 +13,12 @@ const POSTED = [
   'tool-response',
   'channel',
   'ticket',
+  'regenerate',
+  'move',
+  'fork',
+  'update',
+  'delete',
+  'import',
 ] as const;
 const READ = ['history', 'sessions', 'apps', 'status', 'methods', 'run'] as const;
 
@@ -38,11 +44,14 @@ export type ExtraRoutes = string | false;
 
 /**
  * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
- * and `/ticket`. A rule and no column of the table, since clients have a use for it as well.
+ * and what came after `channel`. A rule and no column of the table, since clients have a use for it as well.
  */
 export function isExtraRoute({ http, path }: OperationRoute): boolean {
-  return http === 'GET' || path === '/ticket';
+  return http === 'GET' || (POSTED as readonly string[]).indexOf(path.slice(1)) > POSTED.indexOf('channel');
 }
+
+/** The route that streams what is kept of a session, a line an item. */
+export const EXPORT_PATH = '/export';
 
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';

@@ -112,6 +112,9 @@ export interface ContentEvents<Content extends AppContent> {
   readonly tool_result: ToolOutcomeOf<EventOf<'tool_result'>, Content>;
   readonly data: DataOf<EventOf<'data'>, Content>;
   readonly message_end: WithMessage<EventOf<'message_end'>, Content>;
+  readonly history_moved: IsPlain<Content> extends true
+    ? EventOf<'history_moved'>
+    : Omit<EventOf<'history_moved'>, 'messages'> & { readonly messages?: readonly MessageOf<Content>[] };
 }
 
 /** The types of event that carry content. */

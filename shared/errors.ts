@@ -1,4 +1,4 @@
-import { type ErrorDefaults, setErrorDefaults } from './gateway-error.js';
+import { type ErrorDefaults, GatewayError, setErrorDefaults } from './gateway-error.js';
 
 export {
   type ErrorBody,
@@ -25,12 +25,15 @@ export const ERROR_TABLE = {
   SESSION_NOT_FOUND: { status: 404, message: 'No such session' },
   RUN_NOT_FOUND: { status: 404, message: 'No such run' },
   CONNECTION_NOT_FOUND: { status: 404, message: 'No such connection' },
+  MESSAGE_NOT_FOUND: { status: 404, message: 'No such message' },
   FILE_NOT_FOUND: { status: 404, message: 'No such file' },
   CALL_NOT_FOUND: { status: 404, message: 'No such confirmation, question or client tool call' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'HTTP method not allowed on this route' },
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
   MESSAGE_EXISTS: { status: 409, message: 'The session has a message with this id already' },
+  HISTORY_MOVED: { status: 409, message: 'The conversation does not show this message any more' },
+  SESSION_EXISTS: { status: 409, message: 'There is a session under this key already' },
   ALREADY_ANSWERED: { status: 409, message: 'This call was already answered' },
   CURSOR_GONE: { status: 410, message: 'The cursor is outside what is retained' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The payload is too large' },
@@ -64,3 +67,8 @@ export function installErrorTable(): void {
 }
 
 installErrorTable();
+
+/** What is wrong with one field, which the message and the details name. @param code @default 'INVALID_PARAMS' */
+export function fieldError(path: string, message: string, code: ErrorCode = 'INVALID_PARAMS'): GatewayError {
+  return new GatewayError({ code, message: `${path}: ${message}`, details: [{ path, message }] });
+}

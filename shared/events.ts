@@ -25,6 +25,14 @@ export interface SubscriptionInfo {
   readonly queued: number;
 }
 
+/** What of a session is to change: `null` takes it away, what is left out stays. */
+export interface SessionChanges {
+  readonly title?: string | null | undefined;
+  /** In place of all that it has. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly archived?: boolean | undefined;
+}
+
 /** Fields of the events that a session logs, by type. */
 export interface LoggedEventData {
   message_accepted: {
@@ -46,12 +54,16 @@ export interface LoggedEventData {
     readonly input: unknown;
     /** Whether the model's provider makes the call, as with web search: nobody else answers it. */
     readonly providerExecuted?: boolean;
+    /** Where it is answered, if not by the app: by the user's client, as a tool that the sender brought along is. */
+    readonly runsOn?: 'client';
   };
   tool_confirmation_required: {
     readonly callId: string;
     readonly name: string;
     readonly input: unknown;
     readonly message?: string;
+    /** Equal for questions that a run has put together, and are stored together; absent where no run asks. */
+    readonly batch?: string;
   };
   tool_confirmation_result: {
     readonly callId: string;
@@ -67,6 +79,8 @@ export interface LoggedEventData {
     readonly name: string;
     readonly payload?: unknown;
     readonly schema?: unknown;
+    /** As in `tool_confirmation_required`. */
+    readonly batch?: string;
   };
   input_result: {
     readonly callId: string;
@@ -96,6 +110,24 @@ export interface LoggedEventData {
     readonly usage?: Usage;
     /** The whole answer. */
     readonly message: Message;
+  };
+  /** The path ends at another message from here on. What ran or waited behind it has ended just before. */
+  history_moved: {
+    /** Id of the message that the next one follows; null at the beginning. */
+    readonly tip: string | null;
+    /** How many messages the path to it has. */
+    readonly messageCount: number;
+    /** Id of the user who moved it, where there is one. */
+    readonly by?: string;
+    /** The end of the path, where a reader may not have it: those behind a message that was shown before, or as many as a snapshot has. */
+    readonly messages?: readonly Message[];
+    /** Ids of the messages that follow `tip` already, the oldest first. */
+    readonly replies?: readonly string[];
+  };
+  /** What is kept with the session was changed: each field that was, `null` where it was taken away. */
+  session_updated: SessionChanges & {
+    /** Id of the user who changed it, where it was a user. */
+    readonly by?: string;
   };
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
@@ -197,6 +229,8 @@ const LOGGED: Record<LoggedEventType, true> = {
   steer: true,
   run_error: true,
   message_end: true,
+  history_moved: true,
+  session_updated: true,
   channel: true,
   custom: true,
   session_closed: true,

@@ -1,5 +1,12 @@
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import type { ContentBlock, Message, Outcome, Usage } from './messages.js';
+import {
+  type ContentBlock,
+  type Message,
+  type Outcome,
+  type ToolUseBlock,
+  type Usage,
+  withoutPlace,
+} from './messages.js';
 import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
@@ -48,12 +55,21 @@ export interface SessionState {
   readonly messages: readonly Message[];
   /** Whether older messages exist than `messages` holds: the first has a parent. Read them with `history`. */
   readonly hasMore: boolean;
+  /** How many messages the path to `tip` has. */
+  readonly messageCount: number;
   /** Id of the last message of the path, which the next one follows; null before the first. */
   readonly tip: string | null;
+  /** Ids of the messages that follow the tip already, the oldest first: what was left to go on from here. Absent where there are none. */
+  readonly replies?: readonly string[];
   readonly run: ActiveRun | null;
   readonly pending: readonly PendingQuestion[];
   readonly queue: readonly QueuedMessage[];
   readonly closed: boolean;
+  readonly title?: string;
+  /** What the host or the user keeps with the session. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Absent: it is not. */
+  readonly archived?: boolean;
 }
 
 /** The state before any event. */
@@ -61,6 +77,7 @@ export const initialState: SessionState = Object.freeze({
   cursor: null,
   messages: [],
   hasMore: false,
+  messageCount: 0,
   tip: null,
   run: null,
   pending: [],
@@ -99,20 +116,14 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'message_start': {
       const { messageId, app, ts, runId } = event;
       const next = take(state, (queued) => queued.runId === runId);
-      const message: Message = {
-        id: messageId,
-        parentId: next.tip,
-        role: 'assistant',
-        content: [],
-        createdAt: ts,
-      };
-      return { ...next, run: { runId: runId!, app, message } };
+      const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
+      return { ...next, run: { runId: runId!, app, message: placed(next, message) } };
     }
     case 'steer':
       return event.consumed ? take(state, ({ message }) => message.id === event.messageId) : state;
     case 'tool_use':
       return write(state, event, (content) =>
-        content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted')),
+        content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted', 'runsOn')),
       );
     case 'tool_result': {
       const next = write(state, event, (content) =>
@@ -146,11 +157,28 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
         input: event.payload,
       });
     case 'tool_confirmation_result':
-    case 'input_result':
-      return { ...state, pending: state.pending.filter((question) => question.callId !== event.callId) };
+    case 'input_result': {
+      // What was not allowed is marked.
+      const next =
+        'approved' in event && !event.approved
+          ? write(state, event, (content) => {
+              const at = content.findIndex(
+                (block) => block?.type === 'tool_use' && block.callId === event.callId,
+              );
+              if (at >= 0) content[at] = { ...content[at], denied: true } as ToolUseBlock;
+            })
+          : state;
+      return { ...next, pending: next.pending.filter((question) => question.callId !== event.callId) };
+    }
     case 'message_end':
       return endRun(state, event);
+    case 'history_moved':
+      return move(state, event);
+    case 'session_updated':
+      return update(state, event);
     case 'session_closed':
+      // What was deleted is not shown on.
+      if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
       return { ...state, run: null, queue: [], pending: [], closed: true };
     case 'snapshot':
       return event.state;
@@ -188,20 +216,63 @@ function take(state: SessionState, isIt: (queued: QueuedMessage) => boolean): Se
   return {
     ...next,
     // An answer follows what its run was steered with.
-    run: run && { ...run, message: { ...run.message, parentId: next.tip } },
+    run: run && { ...run, message: placed(next, run.message) },
     queue: queue.filter((entry) => entry !== queued),
   };
 }
 
-/** Puts messages behind the last one. Nobody else says what a message follows. */
+/** Puts messages behind the last one. Nobody else says what a message follows. One that is answered again is there already. */
 function follow(state: SessionState, ...added: readonly Message[]): SessionState {
-  let { tip } = state;
-  const following = added.map((message) => {
-    const parentId = tip;
-    tip = message.id;
-    return { ...message, parentId };
-  });
-  return { ...state, messages: [...state.messages, ...following], tip };
+  let next = state;
+  for (const message of added) {
+    if (message.id === next.tip) continue;
+    const messages = [...next.messages, placed(next, message)];
+    next = { ...withoutReplies(next), messages, messageCount: next.messageCount + 1, tip: message.id };
+  }
+  return next;
+}
+
+function withoutReplies(state: SessionState): SessionState {
+  if (!state.replies) return state;
+  const { replies: _, ...others } = state;
+  return others;
+}
+
+/** A message as one that follows the last. */
+function placed({ tip, replies }: SessionState, message: Message): Message {
+  const versions = replies && { versions: [...replies, message.id] };
+  return { ...withoutPlace(message), parentId: tip, ...versions };
+}
+
+/** Shows the path to another message, as far back as it is known. */
+function move(
+  state: SessionState,
+  { tip, messageCount, messages = [], replies }: EventOf<'history_moved'>,
+): SessionState {
+  const behind = messages.length > 0 ? messages[0]!.parentId : tip;
+  const kept = state.messages.slice(0, state.messages.findIndex(({ id }) => id === behind) + 1);
+  const path = [...kept, ...messages];
+  const hasMore = path.length > 0 ? path[0]!.parentId != null : tip !== null;
+  return {
+    ...withoutReplies(state),
+    messages: path,
+    hasMore,
+    messageCount,
+    tip,
+    ...(replies && { replies }),
+  };
+}
+
+/** Takes over what was changed of a session; what was taken away is absent. */
+function update(state: SessionState, event: EventOf<'session_updated'>): SessionState {
+  const { title = state.title, metadata = state.metadata, archived = state.archived } = event;
+  const { title: _, metadata: __, archived: ___, ...others } = state;
+  return {
+    ...others,
+    ...(title && { title }),
+    ...(metadata && { metadata }),
+    ...(archived && { archived }),
+  };
 }
 
 function ask(state: SessionState, question: PendingQuestion): SessionState {

@@ -20,6 +20,8 @@ export interface RequestFrame {
   readonly params?: unknown;
   /** Chunks of a streaming method that may be sent before `more` allows more. Without it there is no such bound. */
   readonly window?: number | undefined;
+  /** The caller's span (W3C Trace Context), as in the header of a request over HTTP. One that is malformed is none. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Allows so many more chunks of a streaming method. */

@@ -41,6 +41,7 @@ export {
   type LoggedEventData,
   type LoggedEventType,
   type OnBusy,
+  type SessionChanges,
   type SessionStatus,
   type SubscriptionInfo,
   type TransientEvent,

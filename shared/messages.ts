@@ -47,6 +47,10 @@ export interface ToolUseBlock {
   readonly input: unknown;
   /** Whether the model's provider made the call. No model is shown such a call, or its result, again. */
   readonly providerExecuted?: boolean;
+  /** Who answered it, if not the app: the user's client. */
+  readonly runsOn?: 'client';
+  /** Somebody who was asked did not allow it. */
+  readonly denied?: true;
 }
 /** The result of a tool call. */
 export interface ToolResultBlock {
@@ -76,7 +80,7 @@ export type ContentBlock =
   | ToolResultBlock
   | DataBlock;
 
-/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place. */
+/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation goes on from elsewhere. */
 export type StopReason =
   | 'end'
   | 'max_tokens'
@@ -112,6 +116,11 @@ export interface Message extends Partial<Outcome> {
    * in the queue, and in the events themselves.
    */
   readonly parentId?: string | null;
+  /**
+   * Ids of all messages that follow the same one, this one among them, the oldest first: an edited message and what it was before, an
+   * answer and the answers given instead. Set by the fold; absent where there is no other.
+   */
+  readonly versions?: readonly string[];
   readonly role: Role;
   readonly content: readonly ContentBlock[];
   readonly createdAt: number;
@@ -122,7 +131,7 @@ export interface Message extends Partial<Outcome> {
 
 /** A message as callers may write it: only `content` is required. */
 export interface MessageInput
-  extends Partial<Omit<Message, 'content' | 'parentId' | 'senderId' | keyof Outcome>> {
+  extends Partial<Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | keyof Outcome>> {
   readonly content: string | readonly ContentBlock[];
 }
 
@@ -135,6 +144,11 @@ export interface Usage {
   readonly outputTokens?: number;
   readonly totalTokens?: number;
   readonly [name: string]: unknown;
+}
+
+/** A message as the events of a log say it: where it stands among the others is the fold's to say. */
+export function withoutPlace({ parentId: _, versions: __, ...message }: Message): Message {
+  return message;
 }
 
 /** The text of a message: its text blocks, joined. */

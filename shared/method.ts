@@ -47,6 +47,8 @@ export interface MethodContext {
   };
   /** The trace of the caller's `traceparent` header (W3C Trace Context), or a new one. */
   readonly traceId: string;
+  /** Names the request: its `X-Request-Id`, or a new one. It is in the log, in the answer and in every error. */
+  readonly requestId: string;
   /** The caller's span, from the same header, to make the call's own span a child of; absent where no header came. */
   readonly parentSpan?: ParentSpan;
   /** Present when the call names a session. */

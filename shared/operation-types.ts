@@ -1,5 +1,5 @@
-import type { OnBusy, SessionStatus, SubscriptionInfo } from './events.js';
-import type { Message, SendInput, StopReason, Usage } from './messages.js';
+import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
+import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
 
 /** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
@@ -38,12 +38,52 @@ export interface SendParams {
   readonly idempotencyKey?: string | undefined;
   /** @default 'queue' */
   readonly onBusy?: OnBusy | undefined;
+  /** Id of the message that it is to follow, null for the beginning: the conversation goes on from there. @default the last one */
+  readonly parent?: string | null | undefined;
+  /** Id of the message that it takes the place of, as an edited one does: it follows what that followed. Only of one that is shown. */
+  readonly replaces?: string | undefined;
   /** Reaches the app as `turn.metadata`; untrusted. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Tools that the sender answers itself; the app sees them as `turn.clientTools`. Clients need the gateway's leave. */
   readonly clientTools?: readonly ClientTool[] | undefined;
   /** What the sender asks of the model; the app sees it as `turn.parameters`. Clients need the gateway's leave. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What `regenerate` takes. */
+export interface RegenerateParams
+  extends Pick<SendParams, 'sessionId' | 'idempotencyKey' | 'metadata' | 'clientTools' | 'parameters'> {
+  /** Id of an answer that is shown, or of the message that is to be answered again. @default the last message of a user */
+  readonly messageId?: string | undefined;
+}
+
+/** A message that is imported: as it was exported, or as somebody else wrote it. Only `content` is required. */
+export interface ImportedMessage extends Partial<Omit<Message, 'content'>> {
+  readonly content: string | readonly ContentBlock[];
+}
+
+/** What messages that are imported look like: this gateway's own, AI SDK `UIMessage`s, or those of OpenAI chat completions. */
+export type ImportFormat = 'messages' | 'ui' | 'openai';
+
+/** What `import` takes. */
+export interface ImportParams {
+  readonly sessionId: string;
+  /** In their order, the oldest first. */
+  readonly messages: readonly unknown[];
+  /** @default 'messages' */
+  readonly format?: ImportFormat | undefined;
+  readonly title?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What `export` streams: the messages that the conversation shows, or the events that are kept of it, the oldest first. */
+export type ExportedKind = 'messages' | 'events';
+
+/** Where a conversation stands that was moved or begun. */
+export interface HistoryPlace {
+  /** Id of its last message; null for an empty one. */
+  readonly tip: string | null;
+  readonly cursor: string;
 }
 
 /** A tool that the sender of a message brings along and answers itself. */
@@ -55,6 +95,11 @@ export interface ClientTool {
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
   /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
   readonly strict?: boolean | undefined;
+}
+
+/** What `update` takes. */
+export interface UpdateParams extends SessionChanges {
+  readonly sessionId: string;
 }
 
 /** A message was accepted; its run is or will be in the session's events after `cursor`. */
@@ -106,7 +151,19 @@ export interface SessionSummary {
   readonly sessionId: string;
   readonly app: string;
   readonly status: SessionStatus;
+  readonly title?: string | undefined;
+  /** The beginning of the last message that has text, in one line of 160 characters at most. */
+  readonly preview?: string | undefined;
+  /** Messages of the path that is shown. */
+  readonly messageCount: number;
+  /** Questions that nobody has answered yet. */
+  readonly pending: number;
+  readonly archived: boolean;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The session that it began as a copy of, and the last message that it has from there. */
+  readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
   readonly createdAt: number;
+  /** When it was last used: something was sent, answered, asked or moved. */
   readonly updatedAt: number;
 }
 
@@ -179,6 +236,38 @@ export interface PayloadSummary {
 /** Params and result of every operation. */
 export interface OperationTypes {
   send: { params: SendParams; result: RunResult | Accepted };
+  regenerate: { params: RegenerateParams; result: RunResult | Accepted };
+  move: {
+    params: {
+      readonly sessionId: string;
+      /** Id of the message that the conversation is to end at; null for the beginning. Either this or `version`. */
+      readonly tip?: string | null | undefined;
+      /** Id of a version of a message: the conversation goes on from that as it did last. */
+      readonly version?: string | undefined;
+    };
+    result: HistoryPlace;
+  };
+  fork: {
+    params: {
+      readonly sessionId: string;
+      /** Key of the new session, of the same app. */
+      readonly to: string;
+      /** Id of the last message that it begins with. @default the last one that is shown */
+      readonly at?: string | undefined;
+    };
+    result: HistoryPlace & { readonly sessionId: string };
+  };
+  delete: { params: { readonly sessionId: string }; result: { readonly ok: true } };
+  import: { params: ImportParams; result: HistoryPlace & { readonly sessionId: string } };
+  export: {
+    params: {
+      readonly sessionId: string;
+      /** @default 'messages' */
+      readonly what?: ExportedKind | undefined;
+    };
+    /** Each item. */
+    result: Message | GatewayEvent;
+  };
   invoke: {
     params: {
       readonly method: string;
@@ -198,6 +287,7 @@ export interface OperationTypes {
     };
     result: { readonly subscriptions: readonly string[] };
   };
+  update: { params: UpdateParams; result: { readonly ok: true } };
   abort: {
     params: {
       readonly sessionId: string;
@@ -237,7 +327,15 @@ export interface OperationTypes {
     result: HistoryPage;
   };
   sessions: {
-    params: { readonly limit?: number | undefined; readonly before?: string | undefined };
+    params: {
+      readonly limit?: number | undefined;
+      readonly before?: string | undefined;
+      /** Those that are archived, or those that are not. @default false */
+      readonly archived?: boolean | undefined;
+      readonly status?: SessionStatus | undefined;
+      /** A part of the title, in capitals or not. */
+      readonly query?: string | undefined;
+    };
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
   };
   apps: { params: Record<never, never>; result: { readonly apps: readonly AppSummary[] } };

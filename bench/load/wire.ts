@@ -14,10 +14,11 @@ export const wsUpgrade = (path: string): string =>
 export const httpGet = (path: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 
-export function httpPost(path: string, body: object): string {
+/** @param headers Lines of further headers. */
+export function httpPost(path: string, body: object, headers = ''): string {
   const text = JSON.stringify(body);
   return (
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
-    `Authorization: Bearer ${TOKEN}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+    `Authorization: Bearer ${TOKEN}\r\n${headers}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
   );
 }

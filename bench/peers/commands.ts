@@ -1,3 +1,5 @@
+import type { Appends } from './appending.js';
+
 export interface Flood {
   readonly do: 'flood';
   readonly ms: number;
@@ -19,6 +21,7 @@ export type ServerCommand =
   | { readonly do: 'store'; readonly events: number }
   | { readonly do: 'idle'; readonly sessions: number }
   | { readonly do: 'age'; readonly sessions: number; readonly message: string }
+  | ({ readonly do: 'append' } & Appends)
   | { readonly do: 'exit' };
 
 export interface Memory {
@@ -31,6 +34,7 @@ export interface Memory {
 export interface ServerAnswers {
   readonly flood: { readonly emitted: number; readonly startedAt: number };
   readonly cpu: { readonly micros: number };
+  readonly append: { readonly micros: number };
   readonly memory: Memory;
   readonly rss: Memory;
 }

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Package from '../../server/index.js';
+import type * as Postgres from '../../server/stores/postgres/index.js';
+import type * as Redis from '../../server/stores/redis/index.js';
 import type * as Sqlite from '../../server/stores/sqlite/index.js';
 import { httpGet, httpPost, wsFrame, wsUpgrade } from '../load/wire.js';
+import { appendTo } from './appending.js';
 import { CALL, createDelta, createTask, reply, TOKEN, taskSchema } from './application.js';
+import { type ObserverModules, observed } from './observed.js';
 import type { Peer, Served } from './peer.js';
 import { Pipe } from './pipe.js';
 
@@ -20,6 +24,10 @@ const EMITTED = 'emitted';
 export interface Modules {
   server(): Promise<typeof Package>;
   sqlite(): Promise<typeof Sqlite>;
+  redis(): Promise<typeof Redis>;
+  postgres(): Promise<typeof Postgres>;
+  /** Of the variants that are observed. */
+  readonly observers?: ObserverModules;
 }
 
 const load = (path: string) => import(pathToFileURL(join(process.env.PACKAGE!, path)).href);
@@ -28,9 +36,18 @@ const load = (path: string) => import(pathToFileURL(join(process.env.PACKAGE!, p
 const built: Modules = {
   server: () => load('server/index.js'),
   sqlite: () => load('server/stores/sqlite/index.js'),
+  redis: () => load('server/stores/redis/index.js'),
+  postgres: () => load('server/stores/postgres/index.js'),
+  observers: {
+    metrics: () => load('server/plugins/metrics/index.js'),
+    telemetry: () => load('server/telemetry/index.js'),
+  },
 };
 
-/** A gateway; its variants are `sqlite` with that store, and `unbounded` without retention. */
+/**
+ * A gateway; its variants are `sqlite` with that store, `redis` and `postgres` with the one that STORE_URL names and without retention,
+ * `unbounded` without retention, `metrics` and `all` with who observes it, and `untold`, which can't be observed.
+ */
 export const createPeer = (modules: Modules): Peer => ({
   // `message_end` has the whole message.
   saysDeltas: 2,
@@ -50,6 +67,9 @@ export const createPeer = (modules: Modules): Peer => ({
       ],
     }),
     send: (message, n) => ({ request: httpPost('/send', { sessionId: `r${n}`, message }) }),
+    accept: (message, n) => ({
+      request: httpPost('/send', { sessionId: `r${n}`, message }, 'Prefer: respond-async\r\n'),
+    }),
     invoke: () => ({ request: httpPost('/invoke', CALL) }),
     invokeWs: () => ({
       stages: [
@@ -62,17 +82,16 @@ export const createPeer = (modules: Modules): Peer => ({
   },
 
   async start({ port, socketPath, variant }) {
-    const { createGateway, defineApp, method } = await modules.server();
+    const { createGateway, defineApp, memoryStore, method } = await modules.server();
     const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
     const pipes = new Map<string, Pipe>();
     const app = defineApp({
       run: (turn) => (turn.text === EMITTED ? pipes.get(turn.session.id)! : reply(turn.text)),
     });
-    let store: Package.Store | undefined;
-    if (variant === 'sqlite') {
-      const { sqliteStore } = await modules.sqlite();
-      store = sqliteStore({ path: join(folder, 'gateway.db') });
-    }
+    const store = (await storeOf(modules, variant, join(folder, 'gateway.db'))) ?? memoryStore();
+    const { plugins, logger } = modules.observers
+      ? await observed(variant, modules.observers)
+      : { plugins: [] };
     const created = createGateway({
       app,
       host: '127.0.0.1',
@@ -83,16 +102,31 @@ export const createPeer = (modules: Modules): Peer => ({
         tasks: { create: method({ schema: taskSchema, handler: async (task) => createTask(task) }) },
       },
       limits: unlimited(variant),
-      ...(store && { store }),
+      store,
+      ...(logger && { logger }),
     });
+    for (const plugin of plugins) created.use(plugin);
     await created.start();
-    return serve(created, pipes, () => rmSync(folder, { recursive: true, force: true }));
+    return serve(created, store, pipes, () => rmSync(folder, { recursive: true, force: true }));
   },
 });
 
+async function storeOf(modules: Modules, variant: string, path: string): Promise<Package.Store | undefined> {
+  const { STORE_URL: url = '' } = process.env;
+  switch (variant) {
+    case 'sqlite':
+      return (await modules.sqlite()).sqliteStore({ path });
+    case 'redis':
+      return (await modules.redis()).redisStore({ url });
+    case 'postgres':
+      return (await modules.postgres()).postgresStore({ url });
+  }
+  return undefined;
+}
+
 export const gateway = createPeer(built);
 
-/** One user asks for more than many do, so what bounds a user is off; what bounds a session is as it is by default. */
+/** One user asks for more than many do, so what bounds a user is off; what bounds a session is as it is by default, but its queue: those who do not wait fill it. */
 function unlimited(variant: string): Partial<Package.Limits> {
   const off = Infinity;
   return {
@@ -111,16 +145,25 @@ function unlimited(variant: string): Partial<Package.Limits> {
       readsPerSecond: off,
       bytes: off,
     },
+    queueLength: off,
     answerSize: off,
     runMs: off,
     streamMs: off,
     // Runs of what is emitted never end.
     drainMs: 0,
-    ...(variant === 'unbounded' && { retention: { events: off, bytes: off, ageMs: off } }),
+    // Gateways that follow a flood may fall behind what is kept: their readers would be told of a gap.
+    ...(/^(?:unbounded|redis|postgres)$/.test(variant) && {
+      retention: { events: off, bytes: off, ageMs: off },
+    }),
   } as Partial<Package.Limits>;
 }
 
-function serve(created: Package.Gateway, pipes: Map<string, Pipe>, clean: () => void): Served {
+function serve(
+  created: Package.Gateway,
+  store: Package.Store,
+  pipes: Map<string, Pipe>,
+  clean: () => void,
+): Served {
   const pipeOf = (session: string): Pipe => {
     let pipe = pipes.get(session);
     if (!pipe) {
@@ -146,6 +189,7 @@ function serve(created: Package.Gateway, pipes: Map<string, Pipe>, clean: () => 
     async age(sessions, message) {
       for (let n = 0; n < sessions; n++) await created.session(`r${n}`).send(message).result;
     },
+    append: (appends) => appendTo(store, appends),
     async close() {
       await created.close();
       clean();

@@ -89,6 +89,8 @@ async function answer(command: ServerCommand): Promise<unknown> {
       return served.idle!(command.sessions);
     case 'age':
       return served.age!(command.sessions, command.message);
+    case 'append':
+      return { micros: await served.append!(command) };
     case 'exit':
       await served.close?.();
       process.exit(0);

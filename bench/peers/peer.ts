@@ -1,3 +1,4 @@
+import type { Appends } from './appending.js';
 import type { Delta } from './application.js';
 
 /** How one client connects and asks, as bytes, each character being one. */
@@ -16,6 +17,8 @@ export interface Doors {
   unix?(session: string, n: number): Script;
   /** Sends a message (see `reply` in application.ts) to session `r<n>` and reads the run as a stream. */
   send?(message: string, n: number): Script;
+  /** Sends a message to session `r<n>` and waits until it is accepted. */
+  accept?(message: string, n: number): Script;
   /** Calls `tasks:create`. */
   invoke?(): Script;
   invokeWs?(): Script;
@@ -45,6 +48,8 @@ export interface Served {
   idle?(sessions: number): Promise<void>;
   /** Sends this message in the process to so many of the sessions that `send` uses, and waits for the ends. */
   age?(sessions: number, message: string): Promise<void>;
+  /** Appends to its store, past the gateway. Resolves with how long that took, in microseconds. */
+  append?(appends: Appends): Promise<number>;
   close?(): Promise<void> | void;
 }
 

@@ -7,3 +7,5 @@ export const BENCH = join(ROOT, 'bench');
 export const BUILT = join(BENCH, 'dist');
 /** The package, compiled: where it finds its own dependencies, and not those of a peer. */
 export const BUILT_PACKAGE = join(ROOT, '.cache/bench/package');
+/** The same without what it tells on its channels. */
+export const UNTOLD_PACKAGE = join(ROOT, '.cache/bench/untold');

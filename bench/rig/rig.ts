@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command, Connected, Counts } from '../load/commands.js';
@@ -8,7 +7,8 @@ import type { ServerAnswers, ServerCommand } from '../peers/commands.js';
 import { loadPeer, parsePeer } from '../peers/index.js';
 import type { Door, Doors, Peer, Script } from '../peers/peer.js';
 import { Child } from './child.js';
-import { BUILT, BUILT_PACKAGE } from './paths.js';
+import { freePort } from './free-port.js';
+import { BUILT, BUILT_PACKAGE, UNTOLD_PACKAGE } from './paths.js';
 
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
@@ -19,6 +19,8 @@ export interface RigOptions {
   readonly against?: string;
   /** Folder for CPU profiles of the servers. */
   readonly profiles?: string;
+  /** Of the store of the variants `redis` and `postgres`. */
+  readonly storeUrl?: string;
 }
 
 /** A server that runs in a process of its own. */
@@ -29,7 +31,7 @@ export class Server {
   readonly #port: number;
   readonly #folder: string;
 
-  static async start(name: string, { against, profiles }: RigOptions): Promise<Server> {
+  static async start(name: string, { against, profiles, storeUrl }: RigOptions): Promise<Server> {
     const peer = await loadPeer(name);
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
@@ -38,7 +40,7 @@ export class Server {
       core: SERVER_CORE,
       flags: ['--expose-gc', ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [])],
       args: [name, String(port), socketPath],
-      env: { PACKAGE: parsePeer(name).peer === 'other' ? against! : BUILT_PACKAGE },
+      env: { PACKAGE: packageOf(name, against), ...(storeUrl && { STORE_URL: storeUrl }) },
     });
     return new Server(name, peer, child, port, folder);
   }
@@ -135,11 +137,8 @@ export class Load {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+function packageOf(name: string, against: string | undefined): string {
+  const { peer, variant } = parsePeer(name);
+  if (peer === 'other') return against!;
+  return variant === 'untold' ? UNTOLD_PACKAGE : BUILT_PACKAGE;
 }

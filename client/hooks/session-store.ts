@@ -11,7 +11,10 @@ import type { Watch } from '../watch.js';
 
 /** What an interface does with a session. The functions stay the same for as long as the session is shown. */
 export interface SessionActions<Source = unknown>
-  extends Pick<SessionOperations<Source>, 'send' | 'abort' | 'approve' | 'deny' | 'respond'>,
+  extends Pick<
+      SessionOperations<Source>,
+      'send' | 'edit' | 'regenerate' | 'move' | 'fork' | 'abort' | 'approve' | 'deny' | 'respond'
+    >,
     Pick<Watch, 'loadEarlier' | 'retry'> {}
 
 /** A session as an interface shows it, and what can be done with it. The same object until something changes. */
@@ -61,7 +64,7 @@ export function createSessionStore(
   shown.set(client, all);
   const session = client.session(id);
   const watch = session.watch({ initial });
-  const { approve, deny, respond } = session;
+  const { move, fork, approve, deny, respond } = session;
   const { loadEarlier, retry } = watch;
   const { subscribe, emit, isEmpty } = createListeners();
   /** The last message that was sent from here, until its run is over. */
@@ -81,16 +84,24 @@ export function createSessionStore(
     }
     return view;
   };
+  const begun = (run: Run) => {
+    const over = () => {
+      if (sent === run) sent = undefined;
+    };
+    sent = run;
+    run.result.then(over, over);
+    return run;
+  };
   const actions: SessionActions = {
-    send: (...args) => {
-      const run = session.send(...args);
-      const over = () => {
-        if (sent === run) sent = undefined;
-      };
-      sent = run;
-      run.result.then(over, over);
-      return run;
+    send: (...args) => begun(session.send(...args)),
+    edit: (...args) => begun(session.edit(...args)),
+    // What is shown is meant, whatever comes behind it meanwhile.
+    regenerate: (messageId, options) => {
+      const { run, tip } = current();
+      return begun(session.regenerate(messageId ?? run?.message.id ?? tip ?? undefined, options));
     },
+    move,
+    fork,
     abort: async (options) => {
       const { run, queue } = current();
       const runId = options?.runId ?? (run ?? queue[0])?.runId;

@@ -9,6 +9,7 @@ export {
   type CallState,
   type MethodHandle,
   type SessionList,
+  type SessionListOptions,
   useConnection,
   useMethod,
   useSessions,

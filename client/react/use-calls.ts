@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { GatewayError } from '../../shared/gateway-error.js';
 import type { CallOptions } from '../../shared/method.js';
-import type { SessionSummary } from '../../shared/operation-types.js';
+import type { ParamsOf, SessionSummary } from '../../shared/operation-types.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import { useGateway } from './provider.js';
 
@@ -64,7 +64,7 @@ export function useMethod(path: string): MethodHandle<[params?: unknown, options
   return { invoke, data, error, isPending };
 }
 
-/** The user's sessions, newest first, as they were when they were last read. */
+/** The user's sessions, the one that was used last first, as they were when they were last read. */
 export interface SessionList {
   /** Undefined until they are known. */
   readonly sessions: readonly SessionSummary[] | undefined;
@@ -77,15 +77,25 @@ export interface SessionList {
   readonly loadMore: () => void;
 }
 
-/** The user's sessions, read when the component mounts and by `refresh`. @param limit Sessions of a page. @default 50 */
-export function useSessions({ limit }: { readonly limit?: number | undefined } = {}): SessionList {
+/** Which sessions are listed, and how many of them to a page (`limit`, 50 by default). */
+export type SessionListOptions = Omit<ParamsOf<'sessions'>, 'before'>;
+
+/** The user's sessions, read when the component mounts, when the options change, and by `refresh`. */
+export function useSessions({ limit, archived, status, query }: SessionListOptions = {}): SessionList {
   const client = useGateway();
   const read = useCallback(
     async (signal?: AbortSignal, old?: Page): Promise<Page> => {
-      const page = await client.sessions({ limit, signal, before: old?.cursor ?? undefined });
+      const page = await client.sessions({
+        limit,
+        archived,
+        status,
+        query,
+        signal,
+        before: old?.cursor ?? undefined,
+      });
       return { ...page, sessions: [...(old?.sessions ?? []), ...page.sessions] };
     },
-    [client, limit],
+    [client, limit, archived, status, query],
   );
   const { run, last, data, error, isPending } = useCall(read, { ...NOTHING, isPending: true });
   useEffect(() => {

@@ -68,9 +68,10 @@ export function liveSession<Source = unknown>(
   options?: SessionOptions,
 ): LiveSession<Source> {
   const store = createSessionStore(client, id, options);
-  const { send, abort, approve, deny, respond, loadEarlier, retry } = store.getSnapshot();
+  const { send, edit, regenerate, move, fork, abort, approve, deny, respond, loadEarlier, retry } =
+    store.getSnapshot();
   const value = live(store);
-  const actions = { send, abort, approve, deny, respond, loadEarlier, retry };
+  const actions = { send, edit, regenerate, move, fork, abort, approve, deny, respond, loadEarlier, retry };
   return Object.defineProperties(actions, Object.getOwnPropertyDescriptors(value)) as never;
 }
 

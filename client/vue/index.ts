@@ -90,7 +90,12 @@ export function useSession<Source = unknown>(
     typeof first[name] === 'function'
       ? (...args: never[]) => (view.value[name] as (...args: never[]) => unknown)(...args)
       : computed(() => view.value[name]);
-  const names = [...(Object.keys(first) as (keyof SessionView)[]), 'error' as const];
+  const names = [
+    ...(Object.keys(first) as (keyof SessionView)[]),
+    'error' as const,
+    'replies' as const,
+    'regenerating' as const,
+  ];
   return {
     view,
     ...Object.fromEntries(names.map((name) => [name, of(name)])),

@@ -1,16 +1,21 @@
 // A page that talks to its gateway on the same origin.
 //   npx tsx examples/browser-page/server.ts
+// With DATABASE=chat.db conversations outlive the server.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createGateway, defineApp, GatewayError, ToolCallError, tool } from 'agent-session-gateway';
+import { sqliteStore } from 'agent-session-gateway/stores/sqlite';
 import { build } from 'esbuild';
 import { z } from 'zod';
 
+const { DATABASE, PORT = 3000 } = process.env;
+
 const gateway = createGateway({
   embedded: true,
+  ...(DATABASE && { store: sqliteStore({ path: DATABASE }) }),
   auth: { type: 'none' },
   app: defineApp({
     tools: {
@@ -56,7 +61,7 @@ const server = createServer((request, response) => {
   else if (pathname === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(script);
   else gateway.handleRequest(request, response, { basePath: '/agent' });
 });
-server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+server.listen(Number(PORT), '127.0.0.1', () => {
   console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 process.once('SIGTERM', async () => {

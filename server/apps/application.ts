@@ -84,6 +84,8 @@ export interface ToolSession {
 export interface TurnSession extends ToolSession {
   /** Names this conversation alone: the same `id` of another user has another, and so has the session that follows a `close`. */
   readonly epoch: string;
+  /** The title that it has by now. */
+  readonly title: string | undefined;
 }
 
 /** Longest name of a step, in characters. */
@@ -139,6 +141,8 @@ export interface Turn<
   readonly clientTools: readonly ClientTool[];
   /** What the sender asks of the model: `temperature`, `max_tokens`, …; untrusted. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The `traceparent` (W3C Trace Context) that the sender's request came with, to be passed on to what the app calls. */
+  readonly traceparent?: string | undefined;
   /**
    * Calls one of `clientTools`, which the sender answers; the app's own tool where both have the name.
    *
@@ -201,6 +205,11 @@ export interface Turn<
   file(fileId: string): Promise<StoredFile>;
   /** Merges metadata into the answer's. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
+  /**
+   * Gives the session a title, in place of the one it has (`session.title`). It is made one line, and cut at `limits.titleLength`; an
+   * empty one changes nothing.
+   */
+  title(text: string): void;
   /** Logs a custom event: delivered and replayed, but not part of the answer. */
   emit<Name extends PayloadName<RegisteredEvents>>(
     name: Name,

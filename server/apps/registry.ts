@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { AppSummary, ToolSummary } from '../../shared/operation-types.js';
 import { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from '../../shared/session-key.js';
 import { toJsonSchema } from '../schema/json-schema.js';
@@ -89,9 +89,5 @@ function listTools(tools: ToolSet): readonly ToolSummary[] {
 }
 
 function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  return fieldError(path, message, 'INVALID_REQUEST');
 }

@@ -1,11 +1,15 @@
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
-import type { EventOf, GatewayEvent } from '../../shared/events.js';
-import type { MessageInput, SendInput } from '../../shared/messages.js';
+import type { EventOf, GatewayEvent, SessionChanges } from '../../shared/events.js';
+import type { Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type {
   Accepted,
   From,
   HistoryPage,
+  HistoryPlace,
+  ImportParams,
+  RegenerateParams,
+  ResultOf,
   RunInfo,
   RunResult,
   SendParams,
@@ -27,6 +31,9 @@ export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messag
   /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
   readonly preceding?: readonly MessageInput[];
 };
+
+/** Options of answering a message again from host code. */
+export type HostRegenerateOptions = Omit<RegenerateParams, 'sessionId'>;
 
 /** A run of a session, whoever began it. Iterating yields its events from its beginning. It runs whether or not it is looked at. */
 export interface HostFollowedRun extends AsyncIterable<GatewayEvent> {
@@ -67,6 +74,15 @@ export interface SessionHandle<Channels = any> {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
+  /** Answers a message again: the last one, itself or that of an answer (`messageId`). The new answer is a version beside the old one. */
+  regenerate(options?: HostRegenerateOptions): HostRun;
+  /**
+   * Has the conversation end at another of its messages, also one that is not shown any more, or go on from a `version` as it did last;
+   * `null` for its beginning.
+   */
+  move(to: string | null | { readonly version: string }): Promise<HistoryPlace>;
+  /** Begins a session of the same app with the messages up to one of these. @param options `at` names the last of them. @default the last one */
+  fork(to: string, options?: { readonly at?: string }): Promise<ResultOf<'fork'>>;
   /** A run that somebody else may have begun, also before a restart. It is known for 24 hours after its end at least. */
   run(runId: string): HostFollowedRun;
   /** The session's events until the loop is left or the signal aborts. */
@@ -85,6 +101,18 @@ export interface SessionHandle<Channels = any> {
       readonly output?: unknown;
     },
   ): Promise<void>;
+  /** Changes the session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
+  update(changes: SessionChanges): Promise<void>;
   close(): Promise<void>;
+  /** Ends the conversation and drops all that is kept of the session. Its followers are told `session_closed`, with the reason `deleted`. */
+  delete(): Promise<void>;
+  /** The messages that the conversation shows, or the events that are kept of it, the oldest first, read as they are asked for. */
+  export(what?: 'messages'): AsyncIterable<Message>;
+  export(what: 'events'): AsyncIterable<GatewayEvent>;
+  /** Begins the session with messages of elsewhere, as they were written there. */
+  import(
+    messages: readonly unknown[],
+    options?: Omit<ImportParams, 'sessionId' | 'messages'>,
+  ): Promise<HistoryPlace>;
   channel<Name extends PayloadName<Channels>>(name: Name): HostChannel<PayloadAt<Channels, Name>>;
 }

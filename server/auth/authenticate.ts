@@ -21,6 +21,8 @@ export interface AuthRefusal {
   readonly reason: string;
   /** The client's address; empty where it is not known. */
   readonly address: string;
+  /** Of the request, where it was one. */
+  readonly requestId?: string;
 }
 
 export interface AuthenticatorOptions {
@@ -40,6 +42,12 @@ export interface AuthenticatorOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** An identity on its way to another gateway. */
+export interface CarriedIdentity {
+  readonly identity: Identity;
+  readonly shown?: Credentials;
+}
+
 /** The one way in, whatever the transport. */
 export interface Authenticator {
   /**
@@ -56,6 +64,10 @@ export interface Authenticator {
    * @throws GatewayError as `authenticate`; `UNAUTHENTICATED` also where the same credentials are somebody else's now
    */
   revalidate(identity: Identity): MaybePromise<Identity>;
+  /** An identity as a value that another gateway of the same configuration takes in. It holds what the caller showed: keep it secret. */
+  carry(identity: Identity): CarriedIdentity;
+  /** An identity that was carried, which can be asked about again as it could where it comes from. */
+  receive(carried: CarriedIdentity): Identity;
   /**
    * The identity of a user whom the host authenticated itself.
    *
@@ -151,6 +163,16 @@ class ConfiguredAuthenticator implements Authenticator {
     );
   }
 
+  carry(identity: Identity): CarriedIdentity {
+    const shown = this.#shown.get(identity);
+    return { identity, ...(shown && { shown }) };
+  }
+
+  receive({ identity, shown }: CarriedIdentity): Identity {
+    if (shown) this.#shown.set(identity, shown);
+    return identity;
+  }
+
   #admit({ token, request }: Credentials): void {
     if (token === undefined || !this.#guessable) return;
     this.#attempts.admit(request.ip, token);
@@ -211,7 +233,9 @@ class ConfiguredAuthenticator implements Authenticator {
     if (!token && request.headers.cookie === undefined) return;
     if (!isGatewayError(error)) return;
     const { code, cause, message } = error;
-    this.#onRefused({ code, reason: typeof cause === 'string' ? cause : message, address: request.ip });
+    const { ip: address, requestId } = request;
+    const reason = typeof cause === 'string' ? cause : message;
+    this.#onRefused({ code, reason, address, ...(requestId !== undefined && { requestId }) });
   }
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 
 /**
  * The refusal of a caller. `reason` is for the log alone: it becomes `cause`, which is not part of the wire form, and
@@ -15,9 +15,5 @@ export function unnamed(): GatewayError {
 
 /** A configuration error of one field of `auth`. */
 export function invalidAuth(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  return fieldError(path, message, 'INVALID_REQUEST');
 }

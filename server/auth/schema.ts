@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUrl } from '../../shared/parse-url.js';
 import {
   type AuthConfig,
   type CustomAuth,
@@ -39,7 +40,7 @@ const secret = z.custom<string | Uint8Array>(
 );
 
 const jwksUri = z.string('must be a URL (is it set?)').refine((value) => {
-  const url = URL.canParse(value) ? new URL(value) : null;
+  const url = parseUrl(value);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }, 'must be an https: URL without credentials, such as https://example.com/.well-known/jwks.json');
 

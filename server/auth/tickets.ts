@@ -1,13 +1,16 @@
 import crypto, { randomBytes } from 'node:crypto';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import { unauthenticated } from './refusal.js';
 import type { Identity } from './types.js';
 
-const OPEN_WITHIN_MS = 30_000;
-const MAX_AGE_MS = 3_600_000;
-const PER_USER = 16;
-const TOTAL = 10_000;
+/** How long after its issue a ticket can be opened. */
+export const OPEN_WITHIN_MS = 30_000;
+/** How long one serves reconnects at most. */
+export const MAX_AGE_MS = 3_600_000;
+export const PER_USER = 16;
+export const TOTAL = 10_000;
 /** Sessions a ticket's stream may come back to. */
-const SESSIONS = 1000;
+export const SESSIONS = 1000;
 const FORM = /^tkt_[A-Za-z0-9_-]{43}$/;
 
 /** The stream that a ticket serves at present. */
@@ -42,11 +45,31 @@ export interface ShownTicket {
    *
    * @throws GatewayError `UNAUTHENTICATED` when it resumes what the ticket's stream did not follow
    */
-  admit(sessionIds: Iterable<string>): void;
-  /** The stream has begun. What this returns is called with each session that it follows later. */
-  serve(stream: TicketStream): (sessionId: string) => void;
+  admit(sessionIds: Iterable<string>): MaybePromise<void>;
+  /** The stream has begun. What this returns is called with each session that it follows later, and has noted it once it resolves. */
+  serve(stream: TicketStream): (sessionId: string) => MaybePromise<void>;
   /** Makes it worthless. */
   drop(): void;
+}
+
+/** One that is judged at once. */
+interface LocalTicket extends ShownTicket {
+  admit(sessionIds: Iterable<string>): void;
+  serve(stream: TicketStream): (sessionId: string) => void;
+}
+
+/** Where tickets are issued and shown. */
+export interface TicketDesk {
+  /** Makes a ticket for an authenticated caller. */
+  issue(identity: Identity): MaybePromise<IssuedTicket>;
+  /**
+   * Opens a stream with a ticket, or resumes it (`resuming`: the request carries a last event id).
+   *
+   * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
+   */
+  redeem(ticket: string, options: { readonly resuming: boolean }): MaybePromise<ShownTicket>;
+  /** Makes the tickets of whom it matches worthless. */
+  withdraw(matches: (identity: Identity) => boolean): void;
 }
 
 /** Whether a token has the form of a ticket. */
@@ -59,7 +82,7 @@ export function isTicket(token: string): boolean {
  * stream's reconnects, one at a time and for the same sessions, until the token of its holder expires or is withdrawn, 1 h at most.
  * Bounded: 16 a user and 10,000 in all, the one unused for longest goes first. Only their hashes are kept.
  */
-export class Tickets {
+export class Tickets implements TicketDesk {
   readonly #now: () => number;
   /** By hash, least recently used first. */
   readonly #entries = new Map<string, Entry>();
@@ -77,11 +100,10 @@ export class Tickets {
     return this.#entries.size;
   }
 
-  /** Makes a ticket for an authenticated caller. */
   issue(identity: Identity): IssuedTicket {
     const now = this.#now();
     this.#sweep(now);
-    const ticket = `tkt_${randomBytes(32).toString('base64url')}`;
+    const ticket = newTicket();
     const expiresAt = Math.min(identity.expiresAt ?? Number.POSITIVE_INFINITY, now + MAX_AGE_MS);
     const id = idOf(ticket);
     const mine = this.#byUser.get(identity.userKey) ?? new Set();
@@ -93,12 +115,7 @@ export class Tickets {
     return { ticket, expiresAt };
   }
 
-  /**
-   * Opens a stream with a ticket, or resumes it (`resuming`: the request carries a last event id).
-   *
-   * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
-   */
-  redeem(ticket: string, { resuming }: { readonly resuming: boolean }): ShownTicket {
+  redeem(ticket: string, { resuming }: { readonly resuming: boolean }): LocalTicket {
     const id = idOf(ticket);
     const entry = this.#entries.get(id);
     if (entry === undefined) throw unauthenticated('unknown ticket');
@@ -123,7 +140,6 @@ export class Tickets {
     };
   }
 
-  /** Makes the tickets of whom it matches worthless. */
   withdraw(matches: (identity: Identity) => boolean): void {
     for (const [id, { identity }] of this.#entries) if (matches(identity)) this.#drop(id);
   }
@@ -177,6 +193,12 @@ function isDead(entry: Entry, now: number): boolean {
   return now >= entry.expiresAt || (entry.openBy !== undefined && now >= entry.openBy);
 }
 
-function idOf(ticket: string): string {
+/** A new ticket. */
+export function newTicket(): string {
+  return `tkt_${randomBytes(32).toString('base64url')}`;
+}
+
+/** By what a ticket is known: its hash. */
+export function idOf(ticket: string): string {
   return crypto.hash('sha256', ticket, 'base64');
 }

@@ -8,6 +8,8 @@ export interface AuthRequest {
   readonly ip: string;
   /** The transport's own request, for example Node's `IncomingMessage`. */
   readonly raw?: unknown;
+  /** Names the request in its answer and the log. */
+  readonly requestId?: string;
 }
 
 /** A user as host code hands it over: a literal with any further fields, or a value of the host's own type. */

@@ -1,7 +1,8 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { ContentBlock, MessageInput, Usage } from '../../shared/messages.js';
 import type { AppResult, ClientTool } from '../apps/application.js';
 import type { ChatFinishReason, ChatMessage, ChatPart, ChatTool, ChatUsage } from './chat-types.js';
+import { mediaOf } from './media.js';
 
 /**
  * Reads the messages of a chat-completions conversation.
@@ -120,20 +121,6 @@ function blockOf(part: ChatPart, path: string): ContentBlock {
   }
 }
 
-const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
-
-function mediaOf(
-  url: string,
-  unknown: string,
-): { mediaType: string; url: string } | { mediaType: string; data: string } {
-  const inline = DATA_URL.exec(url);
-  return inline ? { mediaType: inline[1]!, data: url.slice(inline[0].length) } : { mediaType: unknown, url };
-}
-
 function refusal(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  return fieldError(path, message, 'INVALID_REQUEST');
 }

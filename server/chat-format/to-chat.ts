@@ -1,7 +1,6 @@
 import {
   type ContentBlock,
   type FileBlock,
-  type Message,
   type StopReason,
   type ToolUseBlock,
   textOf,
@@ -17,14 +16,16 @@ import type {
   ChatToolCall,
   ChatUsage,
 } from './chat-types.js';
+import { type Told, tellOfCuts } from './cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, roundsOf, withoutProviderCalls } from './rounds.js';
 
 /**
  * Writes a conversation as chat-completions messages. One answer of ours may hold several steps of a tool loop: each step becomes
- * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out.
+ * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out. Of an
+ * answer that was cut off the user's next message tells.
  */
-export function toChatMessages(all: readonly Pick<Message, 'role' | 'content'>[]): ChatMessage[] {
-  const messages = withoutProviderCalls(all);
+export function toChatMessages(all: readonly Told[]): ChatMessage[] {
+  const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): ChatMessage[] => {
     if (role === 'assistant') return stepsOf(content, results);

@@ -10,4 +10,6 @@ const [{ runCli }, { processTerminal }] = await Promise.all([
   import('./program.js'),
   import('./terminal.js'),
 ]);
+// Whoever reads the output may have enough, as `head` does. What was begun on the gateway goes on.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2));
 await runCli(process.argv.slice(2), processTerminal);

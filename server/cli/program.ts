@@ -1,14 +1,52 @@
 import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
-import { generateCommand } from './generate.js';
+import { chatCommand } from './commands/chat.js';
+import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
+import { demoCommand } from './commands/demo.js';
+import { devCommand } from './commands/dev.js';
+import { doctorCommand } from './commands/doctor.js';
+import { generateCommand } from './commands/generate.js';
+import { initCommand } from './commands/init.js';
+import { invokeCommand } from './commands/invoke.js';
+import { sessionsCommand } from './commands/sessions.js';
+import { startCommand } from './commands/start.js';
+import { tailCommand } from './commands/tail.js';
+import { tokenCommand } from './commands/token.js';
+import { packageVersion } from './package-files.js';
 import { EXIT_FAILED, type Terminal } from './terminal.js';
+
+/** What to do about an error that a command ends with, where the error does not say it itself. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: 'Give a good token with --token or AGENT_SESSION_GATEWAY_TOKEN; `doctor` says more.',
+  NETWORK: '`agent-session-gateway doctor` looks closer.',
+};
 
 /** Runs the command line; resolves when the command is done. Errors are said on the terminal, never thrown. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
   const program = new Command('agent-session-gateway')
-    .description('Tools for agent-session-gateway')
-    .addCommand(generateCommand(terminal));
-  for (const command of [program, ...program.commands]) {
+    .description('Runs gateways, talks to them, and finds out what is wrong with them')
+    .version(packageVersion(), '--version', 'print the version')
+    .showHelpAfterError('(--help lists what there is)')
+    .addCommand(demoCommand(terminal))
+    .addCommand(initCommand(terminal))
+    .addCommand(devCommand(terminal))
+    .addCommand(startCommand(terminal))
+    .addCommand(chatCommand(terminal))
+    .addCommand(tailCommand(terminal))
+    .addCommand(sessionsCommand(terminal))
+    .addCommand(invokeCommand(terminal))
+    .addCommand(tokenCommand(terminal))
+    .addCommand(doctorCommand(terminal))
+    .addCommand(generateCommand(terminal))
+    .addCommand(backupCommand(terminal))
+    .addCommand(exportCommand(terminal))
+    .addCommand(eraseCommand(terminal))
+    .addHelpText('after', '\nOf each command: agent-session-gateway <command> --help');
+  for (const command of allOf(program)) {
+    // An empty variable counts as none.
+    for (const { envVar } of command.options) {
+      if (envVar !== undefined && process.env[envVar] === '') delete process.env[envVar];
+    }
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.say(text.trimEnd()),
       writeErr: (text) => terminal.warn(text.trimEnd()),
@@ -18,7 +56,19 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return terminal.exit(error.exitCode === 0 ? 0 : EXIT_FAILED);
-    terminal.warn(isGatewayError(error) ? error.message : `${error instanceof Error ? error.stack : error}`);
+    terminal.warn(isGatewayError(error) ? said(error) : `${error instanceof Error ? error.stack : error}`);
     terminal.exit(EXIT_FAILED);
   }
+}
+
+/** A command, those below it, and so on. */
+function allOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}
+
+function said({ code, message }: { readonly code: string; readonly message: string }): string {
+  const remedy = REMEDIES[code];
+  return remedy === undefined
+    ? message
+    : `${message.replace(/[.?]*$/, (end) => end.slice(0, 1) || '.')} ${remedy}`;
 }

@@ -1,26 +1,79 @@
-/** What `--check` found differs. */
+import { clearScreenDown, cursorTo } from 'node:readline';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
+
+/** The command did its work, and the outcome is no: a file is out of date, a check found a fault, a run did not end by itself. */
 export const EXIT_DIFFERENT = 1;
 /** The command could not do its work. */
 export const EXIT_FAILED = 2;
+/** The run waits for a person, and nobody was there to answer. */
+export const EXIT_WAITING = 3;
+/** Ended by Ctrl+C, as shells count it: 128 and the number of the signal. */
+export const EXIT_INTERRUPTED = 130;
 
-/** Where a command says what it did. */
+type Format = Parameters<typeof styleText>[0];
+
+/** A piece of a line. What is styled is plain where there are no colours. */
+export type Part = string | { readonly format: Format; readonly text: string };
+
+export function styled(format: Format, text: string): Part {
+  return { format, text };
+}
+
+/** Where a command says what it did, and where it reads. */
 export interface Terminal {
-  say(line: string): void;
-  warn(line: string): void;
+  /** A line of the output. */
+  say(...line: readonly Part[]): void;
+  /** A line for the person who looks on. */
+  warn(...line: readonly Part[]): void;
+  /** A piece of the output, without a line end. */
+  write(...parts: readonly Part[]): void;
+  /** Empties the screen. */
+  clear(): void;
   /** The code the process ends with. */
   exit(code: number): void;
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  /** Whether a person sits there: input and output are a terminal. */
+  readonly isInteractive: boolean;
 }
 
 /** The process's own streams. */
 export const processTerminal: Terminal = {
-  say: (line) => void process.stdout.write(`${printable(line)}\n`),
-  warn: (line) => void process.stderr.write(`${printable(line)}\n`),
+  say: (...line) => put(process.stdout, line, '\n'),
+  warn: (...line) => put(process.stderr, line, '\n'),
+  write: (...parts) => put(process.stdout, parts, ''),
+  clear: () => {
+    cursorTo(process.stdout, 0, 0);
+    clearScreenDown(process.stdout);
+  },
   exit: (code) => {
     process.exitCode = code;
   },
+  get input() {
+    return process.stdin as ReadStream;
+  },
+  get output() {
+    return process.stdout as WriteStream;
+  },
+  get isInteractive() {
+    return process.stdin.isTTY === true && process.stdout.isTTY === true;
+  },
 };
 
+function put(stream: NodeJS.WriteStream, parts: readonly Part[], end: string): void {
+  // A terminal knows its colours, and reads NO_COLOR and TERM for that.
+  const hasColors = stream.isTTY === true && stream.hasColors();
+  const text = parts.map((part) => {
+    if (typeof part === 'string') return printable(part);
+    return hasColors
+      ? styleText(part.format, printable(part.text), { validateStream: false })
+      : printable(part.text);
+  });
+  stream.write(`${text.join('')}${end}`);
+}
+
 /** Names and messages come from servers: none may steer the terminal. */
-function printable(line: string): string {
-  return line.replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '?');
+export function printable(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '?');
 }

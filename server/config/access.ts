@@ -36,4 +36,11 @@ export interface ClientMessages {
   readonly tools?: Allowance | undefined;
   /** What they may ask of the model (`parameters`), by name. @default false */
   readonly parameters?: Allowance | undefined;
+  /**
+   * Whether they may begin sessions with conversations of elsewhere (`import`), messages of every role among them: then history may say
+   * what no app ever said. A function that throws, or does not answer in 5 s, does not allow it.
+   *
+   * @default false
+   */
+  readonly import?: boolean | ((user: UserContext, app: string) => MaybePromise<boolean>) | undefined;
 }

@@ -14,10 +14,18 @@ import type { Origins } from './origins.js';
 /** Schemas of payloads, by channel or event name. */
 export type PayloadSchemas = Readonly<Record<string, StandardSchemaV1>>;
 
-/** Where the gateway's own log lines go; pino, console and the like fit. */
+/** Where the gateway's own log lines go; pino, console and the like fit. `err` in the details is what failed. */
 export interface Logger {
+  /** Each call and connection, where `isLevelEnabled('debug')` says so: it is not told otherwise. */
+  debug?(details: Readonly<Record<string, unknown>>, message: string): void;
+  /** Start, drain and stop. */
+  info?(details: Readonly<Record<string, unknown>>, message: string): void;
+  /** Who was refused, and why. */
   warn(details: Readonly<Record<string, unknown>>, message: string): void;
+  /** What failed. */
   error(details: Readonly<Record<string, unknown>>, message: string): void;
+  /** Whether lines of a level are written. */
+  isLevelEnabled?(level: string): boolean;
 }
 
 /** Limits as a host writes them: what is left out has its default. */

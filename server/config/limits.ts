@@ -24,6 +24,12 @@ export interface Limits {
   readonly invokesPerSecond: number;
   /** Other operations of one user (history, lists, documents, subscriptions), sustained; likewise. @default 200 */
   readonly readsPerSecond: number;
+  /**
+   * How often gateways on one store tell each other what of the rates (`…PerSecond`) was used, so that a user has one rate at all of them.
+   *
+   * @default Infinity: each counts by itself
+   */
+  readonly shareRatesMs: number;
   /** Size of what is kept of a session, in characters: its events and messages, also of closed logs. @default 256 Mi */
   readonly sessionBytes: number;
   /** The same of all sessions of a scope: of one user, unless `sessionScope` says otherwise. @default 1 Gi */
@@ -60,8 +66,14 @@ export interface Limits {
   readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
   readonly queueLength: number;
+  /** Messages that one `import` may bring. @default 10,000 */
+  readonly importedMessages: number;
   /** Tools that one message may bring along. @default 128 */
   readonly clientToolsPerSend: number;
+  /** Length of a session's title, in characters. @default 256 */
+  readonly titleLength: number;
+  /** A session's metadata, in bytes of JSON. @default 16 KiB */
+  readonly metadataBytes: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
   /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
@@ -110,6 +122,7 @@ export const DEFAULT_LIMITS: Limits = {
   subscribesPerSecond: 100,
   invokesPerSecond: 200,
   readsPerSecond: 200,
+  shareRatesMs: Number.POSITIVE_INFINITY,
   sessionBytes: 256 * 1024 * 1024,
   userBytes: 1024 * 1024 * 1024,
   fileBytes: 100 * 1024 * 1024,
@@ -130,7 +143,10 @@ export const DEFAULT_LIMITS: Limits = {
   },
   revalidateMs: 60_000,
   queueLength: 32,
+  importedMessages: 10_000,
   clientToolsPerSend: 128,
+  titleLength: 256,
+  metadataBytes: 16 * 1024,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

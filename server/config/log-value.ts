@@ -16,6 +16,34 @@ export function logValue(value: unknown): Json {
   return new Writer().write(value, []);
 }
 
+/**
+ * An error with no more than what a log is to have of it: name, message, stack, code and causes. What is no error is copied as
+ * `logValue` does. Never throws.
+ */
+export function plainError(value: unknown, depth = 0): unknown {
+  try {
+    if (types.isProxy(value) || !(value instanceof Error) || depth > MAX_DEPTH) return logValue(value);
+    const { name, message, stack, cause, code } = value as Error & { readonly code?: unknown };
+    const plain = new Error(short(String(message)));
+    const known = {
+      name: short(String(name)),
+      stack: short(String(stack)),
+      ...(code !== undefined && { code: logValue(code) }),
+      ...(cause !== undefined && { cause: plainError(cause, depth + 1) }),
+    };
+    for (const [field, given] of Object.entries(known))
+      Object.defineProperty(plain, field, {
+        value: given,
+        configurable: true,
+        writable: true,
+        enumerable: field === 'code',
+      });
+    return plain;
+  } catch {
+    return '[unreadable]';
+  }
+}
+
 class Writer {
   #nodes = 0;
 
@@ -73,13 +101,15 @@ class Writer {
   }
 
   #fields(value: object, names: readonly string[], above: readonly object[], getters = false): Json {
-    const shown = names.slice(0, MAX_FIELDS).map((name): [string, Json] => {
+    const shown = names.slice(0, MAX_FIELDS).flatMap((name): [string, Json][] => {
       try {
         const own = Object.getOwnPropertyDescriptor(value, name);
-        if (own?.get && !getters) return [short(name), '[getter]'];
-        return [short(name), this.write((value as Record<string, unknown>)[name], above)];
+        if (own?.get && !getters) return [[short(name), '[getter]']];
+        const field = (value as Record<string, unknown>)[name];
+        // As in all JSON.
+        return field === undefined ? [] : [[short(name), this.write(field, above)]];
       } catch {
-        return [short(name), '[unreadable]'];
+        return [[short(name), '[unreadable]']];
       }
     });
     if (names.length > MAX_FIELDS) shown.push(['…', `${names.length - MAX_FIELDS} more`]);

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../shared/parse-url.js';
 import { isLoopback } from '../auth/address.js';
 import type { AuthRequest } from '../auth/types.js';
 
@@ -41,7 +42,6 @@ function meant(text: string): string {
 }
 
 function webOrigin(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { origin } = new URL(text);
+  const origin = parseUrl(text)?.origin;
   return origin === 'null' ? undefined : origin;
 }

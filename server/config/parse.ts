@@ -15,7 +15,7 @@ import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
-import { safeLogger, stderrLogger } from './logger.js';
+import { type GatewayLogger, safeLogger } from './logger.js';
 import type { Origins } from './origins.js';
 import { readOrigin } from './origins.js';
 
@@ -24,10 +24,11 @@ export interface ParsedConfig
   extends Required<
     Omit<
       { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
-      'app' | 'limits' | 'sessionAccess' | 'appAccess' | 'trustProxy' | 'methods' | 'socketPath'
+      'app' | 'limits' | 'logger' | 'sessionAccess' | 'appAccess' | 'trustProxy' | 'methods' | 'socketPath'
     >
   > {
   readonly limits: Limits;
+  readonly logger: GatewayLogger;
   readonly methods: MethodTree;
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
@@ -101,6 +102,7 @@ const schema = z.strictObject({
       createdAt: z.boolean().optional(),
       tools: allowance.optional(),
       parameters: allowance.optional(),
+      import: z.union([z.boolean(), func], { error: 'must be true, false, or a function' }).optional(),
     })
     .optional(),
   trustProxy: z
@@ -183,7 +185,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     origins: originsOf(config.origins),
     allowedHosts: config.allowedHosts ?? [],
     extraRoutes: config.extraRoutes ?? '',
-    logger: safeLogger(config.logger ?? stderrLogger),
+    logger: safeLogger(config.logger),
     warnings,
   };
 }

@@ -1,13 +1,15 @@
 import { formatVector } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
-import type { SubscriptionInfo, TransientEventType } from '../../shared/events.js';
+import type { GapReason, SubscriptionInfo, TransientEventType } from '../../shared/events.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
 import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
 import { type Outlet, type Subscribable, Subscription } from './subscription.js';
+import { Tally } from './tally.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
 
 /** The transport's side of a connection. */
@@ -26,6 +28,8 @@ export interface ConnectionOptions {
   readonly id: string;
   readonly transport: string;
   readonly identity: Identity;
+  /** Of the request that opens it, where it is one. */
+  readonly requestId?: string;
   readonly form: WireForm<unknown>;
   readonly sink: Sink;
   readonly heartbeatMs: number;
@@ -35,7 +39,7 @@ export interface ConnectionOptions {
   /** Whether ids are vectors of several sessions' cursors instead of one session's. */
   readonly vector?: boolean;
   /** Called with each session that is followed. */
-  readonly onFollow?: ((sessionId: string) => void) | undefined;
+  readonly onFollow?: ((sessionId: string) => MaybePromise<void>) | undefined;
   /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
   readonly client: boolean;
 }
@@ -66,6 +70,7 @@ export class EventConnection implements Outlet {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onClose: (connection: EventConnection, ending: ConnectionEnding) => void;
   readonly #report: (error: unknown, what: string) => void;
+  readonly #tally: Tally;
   readonly #diesAt: number;
   /** While the receiver does not keep up. */
   #stall: Stall | null = null;
@@ -83,6 +88,7 @@ export class EventConnection implements Outlet {
     options: ConnectionOptions,
     onClose: (connection: EventConnection, ending: ConnectionEnding) => void,
     report: (error: unknown, what: string) => void,
+    tally: Tally = new Tally(),
   ) {
     this.options = options;
     this.form = options.form;
@@ -91,6 +97,7 @@ export class EventConnection implements Outlet {
     this.identity = options.identity;
     this.#onClose = onClose;
     this.#report = report;
+    this.#tally = tally;
     const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
     this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
   }
@@ -123,8 +130,14 @@ export class EventConnection implements Outlet {
     return [...this.#subscriptions.keys()];
   }
 
-  write(payload: unknown): void {
+  gap(reason: GapReason): void {
+    this.#tally.gaps[reason] += 1;
+  }
+
+  write(payload: unknown, events: number): void {
     if (this.#closed) return;
+    this.#tally.events += events;
+    this.#tally.bytes += (payload as { readonly byteLength?: number }).byteLength ?? 0;
     if (!this.#sink.write(payload)) this.blocked();
     if (!this.#vector) return;
     this.#dirty = true;
@@ -141,9 +154,10 @@ export class EventConnection implements Outlet {
     if (this.#closed) return;
     const payload = this.form.transient(type, data, id);
     const isHeld = this.#stall !== null;
+    const { byteLength = 0 } = payload as { readonly byteLength?: number };
+    this.#tally.bytes += byteLength;
     if (!this.#sink.write(payload)) this.blocked();
     if (!isHeld) return;
-    const { byteLength = 0 } = payload as { readonly byteLength?: number };
     this.#held += byteLength;
     if (this.#held > MAX_HELD) this.end('slow');
   }
@@ -176,7 +190,7 @@ export class EventConnection implements Outlet {
     this.#subscriptions.get(session.id)?.close();
     const subscription = new Subscription(session, this);
     this.#subscriptions.set(session.id, subscription);
-    this.options.onFollow?.(session.id);
+    const noted = this.options.onFollow?.(session.id);
     let info: SubscriptionInfo;
     try {
       info = await subscription.open(target);
@@ -186,6 +200,9 @@ export class EventConnection implements Outlet {
       else subscription.close();
       throw error;
     }
+    // Whoever is told that it follows may come back for it at once.
+    if (noted) await noted;
+    this.#tally.resumes[info.resume] += 1;
     if (this.#closed) subscription.close();
     const begin = (): void => {
       // Another request may have repositioned the session meanwhile.

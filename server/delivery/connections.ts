@@ -1,14 +1,18 @@
-import { GatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Presence } from '../auth/presence.js';
 import type { Identity } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
+import { newConnectionId } from '../ids.js';
+import { LimitError } from '../limit-error.js';
 import { type ConnectionEnding, type ConnectionOptions, EventConnection } from './connection.js';
+import { Tally } from './tally.js';
 import type { Ticker } from './ticker.js';
 
 /** What a gateway's connections work with. */
 export interface ConnectionsEnvironment {
   readonly gatewayId: string;
+  /** This gateway among those that share its store; null where it is alone. */
+  readonly holder: string | null;
   readonly ticker: Ticker;
   /** Whom connections are open for, so that a caller who is withdrawn loses them. */
   readonly presence: Presence;
@@ -19,6 +23,9 @@ export interface ConnectionsEnvironment {
   report(error: unknown, what: string): void;
 }
 
+/** What comes before the gateway's name in an id. */
+const AT = '~';
+
 /** What connections tell the gateway's listeners. */
 export interface ConnectionNotice {
   readonly type: 'client:connected' | 'client:disconnected';
@@ -27,6 +34,8 @@ export interface ConnectionNotice {
 
 /** Every open connection of a gateway. */
 export class Connections {
+  /** What they were sent, those that have ended too. */
+  readonly tally = new Tally();
   readonly #env: ConnectionsEnvironment;
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
@@ -36,6 +45,21 @@ export class Connections {
   constructor(env: ConnectionsEnvironment, notify: (notice: ConnectionNotice) => void) {
     this.#env = env;
     this.#notify = notify;
+  }
+
+  /** An id for a client's connection. Other gateways on the store see by it whom to ask about the connection. */
+  newId(): string {
+    const { holder } = this.#env;
+    return holder === null ? newConnectionId() : `${newConnectionId()}${AT}${holder}`;
+  }
+
+  /** Which other gateway has a connection open, by its id; null for one of this gateway's, or nobody's. */
+  elsewhere(id: string): string | null {
+    const { holder } = this.#env;
+    const at = id.indexOf(AT);
+    if (holder === null || at < 0) return null;
+    const named = id.slice(at + 1);
+    return named === '' || named === holder ? null : named;
   }
 
   /** The open connections. */
@@ -49,12 +73,12 @@ export class Connections {
 
   /** @throws GatewayError `TOO_MANY_CONNECTIONS` when the user has as many as are allowed. */
   add(options: ConnectionOptions): EventConnection {
-    const { userKey } = options.identity;
+    const { userKey, shared } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
       const allowed = this.#env.allowed(options.identity);
       if (count >= allowed) {
-        throw new GatewayError({
+        throw new LimitError(shared ? 'limits.shared.connections' : 'limits.connectionsPerUser', {
           code: 'TOO_MANY_CONNECTIONS',
           message: `A user can have ${allowed} open connections`,
           retryAfterMs: 5000,
@@ -69,6 +93,7 @@ export class Connections {
         this.#remove(closed, userKey, ending);
       },
       this.#env.report,
+      this.tally,
     );
     const leave = this.#env.presence.add({
       get identity() {

@@ -27,7 +27,7 @@ export interface Dialect<State> {
    */
   begin(session: SessionState): Encoded<State>;
   /**
-   * Called with the events that came together: `gap` and `auth_expired` too.
+   * Called with the events that came together: `gap` and `auth_expired` too. With none behind a snapshot that none follow.
    *
    * @param at `isHead` tells whether they are the last that the session has. What was appended together also comes together.
    */
@@ -122,8 +122,10 @@ export class DialectSink<State> implements Sink {
   #take(events: readonly GatewayEvent[]): boolean {
     let writable = true;
     let ready: GatewayEvent[] = [];
+    let begun = false;
     const flush = (isHead: boolean): void => {
-      if (ready.length === 0) return;
+      if (ready.length === 0 && !begun) return;
+      begun = false;
       if (!this.#now) writable = this.#begin(initialState) && writable;
       const encoded = this.#dialect.encode(this.#now!.state, ready, { isHead });
       ready = [];
@@ -133,6 +135,7 @@ export class DialectSink<State> implements Sink {
       if (event.type === 'snapshot') {
         flush(false);
         writable = this.#begin((event as EventOf<'snapshot'>).state) && writable;
+        begun = true;
       } else if (event.type === 'heartbeat') {
         this.#beats += 1;
         // The first comes at once, when there is no silence to break.

@@ -30,14 +30,27 @@ export interface StartSource {
   pastLog(epoch: string): Promise<ReadableLog | null>;
   /** The last of them. */
   lastLog(): Promise<ReadableLog | null>;
+  /**
+   * Asks the store where others may have written: what is known here may lag behind what a reader has seen elsewhere.
+   *
+   * @returns null where nobody else writes
+   */
+  refresh(): Promise<void> | null;
 }
 
 /** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
 export async function resolveStart(source: StartSource, request: StartRequest): Promise<Start> {
+  let isFresh = false;
+  if (source.log?.isReplaced) await source.refresh();
   for (;;) {
     const start = await find(source, request);
-    if (start) return start;
     // Its place was cut while the store was asked: there is another answer by now.
+    if (!start) continue;
+    if (!start.gap || isFresh) return start;
+    isFresh = true;
+    const refreshed = source.refresh();
+    if (!refreshed) return start;
+    await refreshed;
   }
 }
 
@@ -56,7 +69,8 @@ async function find(source: StartSource, request: StartRequest): Promise<Start |
       return snapshot && { log, after: head, resume: 'new', snapshot };
     }
     case 'earliest':
-      return log.first === 1 ? { log, after: 0, resume: 'new' } : gap(log, 'evicted', null, log.first - 1);
+      if (log.first > 1) return gap(log, 'evicted', null, log.first - 1);
+      return head === 0 ? fromNothing(log) : { log, after: 0, resume: 'new' };
     case 'run': {
       const { runStart } = source;
       if (runStart === null) return { log, after: head, resume: 'new' };
@@ -67,6 +81,14 @@ async function find(source: StartSource, request: StartRequest): Promise<Start |
     default:
       return { log, after: head, resume: 'new' };
   }
+}
+
+/** What a log begins with is an event of it, unless its gateway was killed before that was stored. */
+async function fromNothing(log: LogView): Promise<Start | null> {
+  const { tip } = await log.folded();
+  const snapshot = tip === null ? undefined : await stateAt(log, 0);
+  if (snapshot === null) return null;
+  return { log, after: 0, resume: 'new', ...(snapshot && { snapshot }) };
 }
 
 async function fromCursor(source: StartSource, requested: string): Promise<Start | null> {
@@ -124,11 +146,14 @@ async function gap(
 
 async function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): Promise<Start> {
   const past = await source.lastLog();
+  // What is left of a session that was deleted is one event, which says so.
+  const after = past && past.head > 1 ? past.head : 0;
   return {
-    ...behind(past),
+    log: past,
+    after,
     resume: 'gap',
     gap: { reason, requested },
-    snapshot: { ...initialState, cursor: cursorAt(past, past?.head ?? 0) },
+    snapshot: { ...initialState, cursor: cursorAt(past, after) },
   };
 }
 

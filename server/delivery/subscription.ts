@@ -1,4 +1,4 @@
-import type { SubscriptionInfo } from '../../shared/events.js';
+import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
@@ -15,7 +15,10 @@ import type { WireForm } from './wire-form.js';
 export interface Outlet {
   readonly form: WireForm<unknown>;
   readonly writable: boolean;
-  write(payload: unknown): void;
+  /** @param events How many logged events are in it. */
+  write(payload: unknown, events: number): void;
+  /** A gap is announced. */
+  gap(reason: GapReason): void;
   /** The place of a subscription has changed other than by events: a new log, or a snapshot. */
   moved(): void;
   /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
@@ -27,8 +30,8 @@ export interface Outlet {
 export interface Subscribable extends StartSource {
   /** How often it took up a log: where this has not changed, nothing has begun. */
   readonly openings: number;
-  /** The conversation after the one of an epoch, or the first that is kept. */
-  nextLog(after: string | null): MaybePromise<ReadableLog | null>;
+  /** The conversation after the one of an epoch, or the first that is kept; `gone` when that of the epoch is not kept any more. */
+  nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null>;
   /** Canonical key. */
   readonly id: string;
   attach(subscription: Subscription): void;
@@ -183,6 +186,7 @@ export class Subscription {
   /** Sends what comes next; whether there may be more to do. */
   #advance(batch?: LogBatch): boolean {
     const log = this.#log;
+    if (log?.isReplaced) return this.#restart();
     if (!log || this.#after >= log.head) {
       if (!this.#filter) return this.#follow();
       if (this.#filter.isBehind(log, this.#after)) this.#finish(this.#filter);
@@ -198,7 +202,7 @@ export class Subscription {
     this.#after = batch.last;
     const isWhole = this.#filter?.isWhole(batch) ?? true;
     if (isWhole && (!batch.needs || batch.needs === this.#known)) {
-      this.#outlet.write(batch.payload(this.#outlet.form, this.session.id));
+      this.#outlet.write(batch.payload(this.#outlet.form, this.session.id), batch.events.length);
       this.#checkEnd(batch.events);
     } else this.#send(batch.events, log);
     if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
@@ -212,6 +216,7 @@ export class Subscription {
     return this.#read(
       () => this.session.nextLog(epoch),
       (found) => {
+        if (found === 'gone') return this.#restart();
         if (found) this.#enter(found);
         else this.#followed = openings;
         return found !== null;
@@ -271,8 +276,8 @@ export class Subscription {
   }
 
   #take(page: LogBatch | null, log: ReadableLog): boolean {
-    // Nothing where something was: the whole rest has been cut.
-    if (page?.first !== this.#after + 1) return this.#restart();
+    // Nothing where something was: the whole rest has been cut. What was read of another end than it has seen is not passed on.
+    if (log.isReplaced || page?.first !== this.#after + 1) return this.#restart();
     this.#pass(page, log);
     return true;
   }
@@ -295,7 +300,7 @@ export class Subscription {
     const wanted = this.#filter ? this.#filter.of(events) : events;
     if (wanted.length === 0) return;
     const origin = { sessionId: this.session.id, epoch: log.ref.epoch };
-    this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known));
+    this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known), wanted.length);
     for (const event of wanted) this.#known = answeringAfter(event, this.#known);
     this.#checkEnd(wanted);
   }
@@ -320,12 +325,16 @@ export class Subscription {
   #sendGap(gap: NonNullable<Start['gap']>): void {
     const log = this.#log;
     const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
-    this.#outlet.write(this.#transient('gap', { ...gap, ...place }));
+    this.#outlet.gap(gap.reason);
+    this.#outlet.write(this.#transient('gap', { ...gap, ...place }), 0);
   }
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     const { form } = this.#outlet;
-    this.#outlet.write(snapshotPayload(state, form, () => this.#transient('snapshot', { state })));
+    this.#outlet.write(
+      snapshotPayload(state, form, () => this.#transient('snapshot', { state })),
+      0,
+    );
     this.#outlet.moved();
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { textOf } from '../../shared/messages.js';
 import { type App, defineApp, ToolCallError, type Turn, tool } from '../index.js';
 import { STORY } from './story.js';
 
@@ -37,9 +38,11 @@ type Answer = AsyncGenerator<string, void>;
  * The built-in app of `npm start`: deterministic, without a key or network.
  *
  * @param wordMs Pause before each word, in milliseconds. @default 30
+ * @param resumable Whether an answer goes on that its process did not live to end. @default false
  */
-export function createDemoApp(wordMs = 30): App<typeof tools> {
+export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools> {
   return defineApp({
+    resumable,
     description: 'Shows what a gateway can do, without a model',
     tools,
     run(turn) {
@@ -64,12 +67,21 @@ export function createDemoApp(wordMs = 30): App<typeof tools> {
 
 /** Passes text on word by word, so that the answer is seen to grow. */
 async function* words(turn: DemoTurn, wordMs: number, texts: Answer): Answer {
+  const said = turn.resumed ? textOf(turn.resumed) : '';
   for await (const text of texts) {
-    for (const word of text.match(/\S+\s*|\s+/g) ?? []) {
+    for (const word of unsaid(text, said).match(/\S+\s*|\s+/g) ?? []) {
       await delay(wordMs, undefined, { signal: turn.signal });
       yield word;
     }
   }
+}
+
+/** What is left of a text, where an answer ended in the midst of it or behind it. */
+function unsaid(text: string, said: string): string {
+  if (said.includes(text)) return '';
+  for (let length = text.length; length > 0; length--)
+    if (said.endsWith(text.slice(0, length))) return text.slice(length);
+  return text;
 }
 
 async function* greeting(turn: DemoTurn): Answer {

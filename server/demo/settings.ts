@@ -20,13 +20,17 @@ export interface DemoSettings {
   /** Whether the tokens are new at each start. */
   readonly madeUp: boolean;
   readonly endpoint: DemoEndpoint | undefined;
-  /** File of the sessions; undefined keeps them in memory. */
+  /** Where sessions are kept, a file or a URL; undefined keeps them in memory. */
   readonly database: string | undefined;
+  /** Folder of uploaded files; undefined keeps them beside the sessions. */
+  readonly files: string | undefined;
+  /** From which level on it logs. */
+  readonly logLevel: string | undefined;
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads `HOST`, `PORT`, `GATEWAY_TOKEN`, `GATEWAY_DB`, `OPENAI_BASE_URL`, `OPENAI_MODEL` and `OPENAI_API_KEY`. Empty ones count as unset; tokens that
+ * Reads `HOST`, `PORT`, `GATEWAY_TOKEN`, `GATEWAY_DB`, `GATEWAY_FILES`, `LOG_LEVEL`, `OPENAI_BASE_URL`, `OPENAI_MODEL` and `OPENAI_API_KEY`. Empty ones count as unset; tokens that
  * are not given are random.
  *
  * @throws GatewayError `INVALID_REQUEST` naming the variable
@@ -43,6 +47,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     madeUp: !env.GATEWAY_TOKEN,
     endpoint: readEndpoint(env),
     database: env.GATEWAY_DB === 'memory' ? undefined : env.GATEWAY_DB || 'data/gateway.db',
+    files: env.GATEWAY_FILES || undefined,
+    logLevel: env.LOG_LEVEL,
     warnings: checkSecrets({ type: 'token', token: admin }, exposure).map(
       (warning) => `GATEWAY_TOKEN, used as ${warning}`,
     ),

@@ -1,36 +1,54 @@
+import { toldPlace } from '../runtime/store-at.js';
 import type { DemoTokens } from './access.js';
+import type { Door } from './doors.js';
 
 /** What the demo's banner tells of. */
 export interface Welcome {
   readonly tokens: DemoTokens;
   /** Whether the tokens are new at each start. */
   readonly madeUp: boolean;
-  /** File of the sessions; undefined keeps them in memory. */
+  /** Where sessions are kept, a file or a URL; undefined keeps them in memory. */
   readonly database: string | undefined;
+  readonly doors: readonly Door[];
+  /** What is said of doors that are not served. */
+  readonly lacks: readonly string[];
+  /** What starts the demo. */
+  readonly command: string;
 }
 
 /** What the demo prints when it has started: where it is, its tokens, and commands that work as they stand. */
-export function welcome(url: string, { tokens: { admin, guest }, madeUp, database }: Welcome): string {
+export function welcome(
+  url: string,
+  { tokens: { admin, guest }, madeUp, database, doors, lacks, command }: Welcome,
+): string {
   const bearer = quote(`Authorization: Bearer ${admin}`);
   const json = quote('Content-Type: application/json');
   const body = (value: unknown): string => quote(JSON.stringify(value));
   const kept =
-    database === undefined
-      ? 'Sessions are kept in memory and end with this process.'
-      : `Sessions are kept in ${database}.`;
+    database === undefined ? 'Sessions are kept in memory and end with this process.' : toldPlace(database);
   const ask = { sessionId: 'files', message: 'delete report.txt' };
   const lasting = madeUp
     ? `
-  These tokens end with this process. For one that stays, start with GATEWAY_TOKEN=${admin} npm start
+  These tokens end with this process. For one that stays, start with GATEWAY_TOKEN=${admin} ${command}
 `
     : '';
+  const names = Math.max(...doors.map(({ name }) => name.length));
+  const paths = Math.max(...doors.map(({ path }) => path.length));
+  const listed = doors.map(
+    ({ name, path, use }) => `  ${name.padEnd(names)}  ${url}${path.padEnd(paths)}  ${use}`,
+  );
   return `Agent Session Gateway: the demo. ${kept}
+
+  Open ${url}/#token=${encodeURIComponent(admin)}
 
   URL          ${url}
   token        ${admin}   (user demo, role admin)
   guest token  ${guest}   (user guest, no roles)
-  for OpenAI clients: base URL ${url}/v1, model demo, the token as API key
 ${lasting}
+Doors, all to the same sessions:
+
+${[...listed, ...lacks.map((text) => `  ${text}`)].join('\n')}
+
 Try, in another terminal:
 
   curl -N ${url}/send -H ${bearer} -H ${json} -d ${body({ sessionId: 'main', message: 'weather in Oslo' })}

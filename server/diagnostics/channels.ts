@@ -2,6 +2,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type {
   AppendMessage,
   ConnectionEndMessage,
+  ModelMessage,
   OperationMessage,
   RunMessage,
   ToolMessage,
@@ -21,7 +22,7 @@ export interface MessageChannel<Message> {
 export interface TraceHandlers<Message> {
   /** It begins. */
   start?(message: Message): void;
-  /** Its synchronous part is over: all of it, where `result` or `error` is in the message. */
+  /** Its synchronous part is over: all of it, where `ms` is in the message. */
   end?(message: Message): void;
   /** It is over, after it went on asynchronously. */
   asyncStart?(message: Message): void;
@@ -59,6 +60,8 @@ export interface Channels {
   readonly run: TraceChannel<RunMessage>;
   /** A call of a tool. */
   readonly tool: TraceChannel<ToolMessage>;
+  /** A call of a model by an app adapter. */
+  readonly model: TraceChannel<ModelMessage>;
   /** An append to the store, each attempt on its own. */
   readonly append: TraceChannel<AppendMessage>;
   /** A connection has ended. */
@@ -83,6 +86,7 @@ export const channels: Channels = {
   operation: tracing('operation'),
   run: tracing('run'),
   tool: tracing('tool'),
+  model: tracing('model'),
   append: tracing('append'),
   connectionEnd: channel(
     'agent-session-gateway.connection.end',

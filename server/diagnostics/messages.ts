@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { ContentBlock, Usage } from '../../shared/messages.js';
 import type { ParentSpan } from '../../shared/method.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -9,6 +10,8 @@ export interface TraceOutcome<Result = unknown> {
   result?: Result;
   /** What it failed with, as it was thrown: clients may have been told less. */
   error?: unknown;
+  /** Milliseconds that it took. There as soon as `result` or `error` is. */
+  ms?: number;
   /** The code of a `GatewayError` or `StoreError`; `INTERNAL` for any other error, as clients are told. */
   code?: string;
 }
@@ -32,6 +35,8 @@ export interface OperationMessage extends TraceOutcome {
   /** Of the connection, or of this call alone. */
   readonly clientId: string;
   readonly connectionId?: string | undefined;
+  /** Names the request in its answer, its error and the log: its `X-Request-Id`, or a new one. */
+  readonly requestId: string;
   /** Absent for `events`. */
   readonly trace?: TraceOrigin | undefined;
   /** Canonical key; absent where none was named, or one that is malformed or of no app. */
@@ -49,10 +54,14 @@ export interface RunMessage extends TraceOutcome<RunResult> {
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
+  /** Names the conversation; absent where the log was lost before the run began. */
+  readonly epoch?: string | undefined;
   readonly runId: string;
   readonly user: UserContext | null;
   /** Of the send that began it. Kept with the run, so that it is there too where another process goes on with it. */
   readonly trace?: TraceOrigin | undefined;
+  /** Of the request that began it; absent where a former process did. */
+  readonly requestId?: string | undefined;
   /** False where it ended before its app was called. */
   readonly started: boolean;
   /** Whether a former process had begun it. */
@@ -68,12 +77,57 @@ export interface ToolMessage extends TraceOutcome {
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
+  /** Names the conversation. */
+  readonly epoch?: string | undefined;
   /** Absent where it belongs to no run. */
   readonly runId?: string | undefined;
   readonly callId: string;
   /** Name, as it was asked for: there may be no such tool. */
   readonly tool: string;
   readonly user: UserContext | null;
+}
+
+/** What a model has answered. */
+export interface ModelAnswer {
+  /** Of the answer, as its provider names it. */
+  readonly id?: string | undefined;
+  /** The model that answered, as it calls itself. */
+  readonly model?: string | undefined;
+  /** Why it stopped, in its provider's words. */
+  readonly finishReasons: readonly string[];
+  readonly usage?: Usage | undefined;
+  /** What it said: text, reasoning and calls of tools. */
+  readonly content: readonly ContentBlock[];
+}
+
+/** A call of a model by one of this package's app adapters, until its answer has ended. Each attempt that the adapter sees is one. */
+export interface ModelMessage extends TraceOutcome<ModelAnswer> {
+  readonly gatewayId: string;
+  readonly sessionId: string;
+  readonly app: string;
+  /** Names the conversation. */
+  readonly epoch: string;
+  readonly runId: string;
+  readonly user: UserContext | null;
+  /** Who asks: `openai`, `ai-sdk`, `agents` or `langgraph`. */
+  readonly adapter: string;
+  /** Who is asked, as OpenTelemetry names providers: `openai`, `anthropic`, `gcp.gemini`, …; as the library calls it where it has no name there. */
+  readonly provider?: string | undefined;
+  /** The model that is asked for; absent where only its answer names it, as with a `Model` object of the Agents SDK. */
+  readonly model?: string | undefined;
+  /** Where its endpoint is, as far as the adapter knows. */
+  readonly server?: { readonly address: string; readonly port?: number | undefined } | undefined;
+  /** What is asked of it besides; no text. */
+  readonly settings: ModelSettings;
+  /** Milliseconds until it had said something; there at the end, if it has. */
+  firstDeltaMs?: number;
+}
+
+/** Settings of a call, as far as they are given. */
+export interface ModelSettings {
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly maxTokens?: number | undefined;
 }
 
 /** An append to the store: one batch of a session's events. */

@@ -9,13 +9,17 @@ import { Trace } from './trace.js';
 /** Whose run it is, and where. */
 interface RunPlace {
   readonly gatewayId: string;
-  readonly session: { readonly id: string; readonly app: string };
+  readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
 }
 
 /** What of a run is told. */
 interface TracedRun {
   readonly id: string;
-  readonly request: { readonly user: UserContext | null; readonly trace?: TraceOrigin | undefined };
+  readonly request: {
+    readonly user: UserContext | null;
+    readonly trace?: TraceOrigin | undefined;
+    readonly requestId?: string | undefined;
+  };
   readonly resumed?: unknown;
   readonly acceptedAt: number;
   readonly startedAt: number | null;
@@ -80,14 +84,16 @@ function messageOf(
   { id, request, resumed, acceptedAt, startedAt }: TracedRun,
   { gatewayId, session }: RunPlace,
 ): RunMessage {
-  const { user, trace } = request;
+  const { user, trace, requestId } = request;
   return {
     gatewayId,
     sessionId: session.id,
     app: session.app,
+    epoch: session.epoch,
     runId: id,
     user,
     trace,
+    requestId,
     started: startedAt !== null,
     resumed: Boolean(resumed),
     queuedMs: (startedAt ?? performance.now()) - acceptedAt,

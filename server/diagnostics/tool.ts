@@ -6,7 +6,7 @@ import { codeOf, Trace } from './trace.js';
 /** Who calls a tool. */
 interface ToolCaller {
   readonly gatewayId: string;
-  readonly session: { readonly id: string; readonly app: string };
+  readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
   readonly user: UserContext | null;
   /** Resolves when nobody waits for the call any more. */
   readonly over: Promise<unknown>;
@@ -28,7 +28,16 @@ function callTraced<T>(caller: ToolCaller, call: TracedCall, work: () => Promise
   const { gatewayId, session, user, over } = caller;
   const { runId, callId, toolName: tool } = call;
   const trace = new Trace(channels.tool, {
-    ...{ gatewayId, sessionId: session.id, app: session.app, runId, callId, tool, user },
+    ...{
+      gatewayId,
+      sessionId: session.id,
+      app: session.app,
+      epoch: session.epoch,
+      runId,
+      callId,
+      tool,
+      user,
+    },
   });
   const cutOff = (): void =>
     trace.fail(new GatewayError({ code: 'ABORTED', message: 'The run ended before the tool had answered' }));

@@ -13,6 +13,7 @@ export const codeOf = (error: unknown): string =>
 export class Trace<Message extends TraceOutcome> {
   readonly message: Message;
   readonly #channel: TracingChannel<unknown, Message>;
+  #began = 0;
   #beginning = true;
   #over = false;
 
@@ -23,6 +24,7 @@ export class Trace<Message extends TraceOutcome> {
 
   /** Begins it: `work`, and all that it starts, runs with the stores that subscribers have bound. */
   during<T>(work: () => T): T {
+    this.#began = performance.now();
     const begin = (): T => {
       try {
         return work();
@@ -38,6 +40,7 @@ export class Trace<Message extends TraceOutcome> {
   done(result: Message['result']): void {
     if (this.#over) return;
     this.message.result = result;
+    this.message.ms = performance.now() - this.#began;
     this.#finish();
   }
 
@@ -46,6 +49,7 @@ export class Trace<Message extends TraceOutcome> {
     if (this.#over) return;
     this.message.error = error;
     this.message.code = code;
+    this.message.ms = performance.now() - this.#began;
     this.#publish('error');
     this.#finish();
   }

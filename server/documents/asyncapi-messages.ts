@@ -1,4 +1,4 @@
-import { OPERATIONS, type OperationName } from '../../shared/operations.js';
+import { beginsRun, OPERATIONS, type OperationName, RUN_OPERATIONS } from '../../shared/operations.js';
 import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS } from './event-types.js';
@@ -28,6 +28,11 @@ const WINDOW = {
   minimum: 1,
   description:
     'Of a streaming method: how many chunks may come before `more` allows more. Without it, any number',
+};
+const TRACEPARENT = {
+  ...TEXT,
+  maxLength: 256,
+  description: "The caller's span, as W3C Trace Context writes it",
 };
 const CALL_HEADERS = { type: 'object', properties: { 'last-event-id': LAST_EVENT_ID } };
 const ANSWERED = { correlationId: { location: '$message.payload#/id' } };
@@ -90,10 +95,12 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
     }),
     'sse.end': streamed('end', { summary: 'There are no more items', payload: { type: 'object' } }),
     'sse.fail': streamed('fail', { summary: 'The method failed', payload: refTo('ErrorBody') }),
-    'body.send': message('send', {
-      summary: ROUTE_WORDS.send.summary,
-      payload: operationSchema('send', 'params'),
-    }),
+    ...Object.fromEntries(
+      RUN_OPERATIONS.map((name) => [
+        `body.${name}`,
+        message(name, { summary: ROUTE_WORDS[name].summary, payload: operationSchema(name, 'params') }),
+      ]),
+    ),
     ...Object.fromEntries(calls),
   };
 }
@@ -156,14 +163,18 @@ export function requestMessages(methods: readonly DescribedMethod[]): Messages {
   ]);
   return {
     'chunk.invoke': item('a streaming method', {}),
+    'chunk.export': item('export', operationSchema('export', 'result')),
     ...Object.fromEntries(operations),
     ...Object.fromEntries(calls),
   };
 }
 
 function request(method: string, summary: string | undefined, params: JsonSchema, required = false): object {
-  const fields = { type: { const: 'req' }, id: TEXT, method: { const: method }, params, window: WINDOW };
-  const optional = required ? ['window'] : ['params', 'window'];
+  const fields = {
+    ...{ type: { const: 'req' }, id: TEXT, method: { const: method }, params },
+    ...{ window: WINDOW, traceparent: TRACEPARENT },
+  };
+  const optional = [...(required ? [] : ['params']), 'window', 'traceparent'];
   return message(method, { summary, payload: object(fields, optional) }, ANSWERED);
 }
 
@@ -188,7 +199,8 @@ function frameParams(name: OperationName): JsonSchema {
   return name === 'subscribe' ? refTo('subscribe.frame') : operationSchema(name, 'params');
 }
 
-/** Over a socket `send` is answered at acceptance. */
+/** Over a socket what begins a run is answered at acceptance, and an export once its chunks were sent. */
 function frameResult(name: OperationName): JsonSchema {
-  return name === 'send' ? refTo('Accepted') : operationSchema(name, 'result');
+  if (name === 'export') return {};
+  return beginsRun(name) ? refTo('Accepted') : operationSchema(name, 'result');
 }

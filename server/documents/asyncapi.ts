@@ -1,7 +1,7 @@
 import { EVENTS_PATH, WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
-import { OPERATIONS } from '../../shared/operations.js';
+import { OPERATIONS, RUN_OPERATIONS, type RunOperation } from '../../shared/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
 import {
   frameMessages,
@@ -157,20 +157,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
         },
       },
     },
-    send: {
-      address: OPERATIONS.send.path,
-      server: 'http',
-      description: 'A message, answered with the events of its run as Server-Sent Events',
-      operations: {
-        send: {
-          action: 'receive',
-          summary: ROUTE_WORDS.send.summary,
-          messages: ['body.send'],
-          reply: RUN_EVENTS.map((type) => `sse.${type}`),
-          bindings: http('POST'),
-        },
-      },
-    },
+    ...Object.fromEntries(RUN_OPERATIONS.map((name) => [name, runChannel(name)])),
     ...(streaming.length > 0 && {
       invoke: {
         address: OPERATIONS.invoke.path,
@@ -190,6 +177,28 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
   };
 }
 
+function runChannel(name: RunOperation): Channel {
+  return {
+    address: OPERATIONS[name].path,
+    server: 'http',
+    description: 'What begins a run, answered with its events as Server-Sent Events',
+    operations: {
+      [name]: {
+        action: 'receive',
+        summary: ROUTE_WORDS[name].summary,
+        messages: [`body.${name}`],
+        reply: RUN_EVENTS.map((type) => `sse.${type}`),
+        bindings: http('POST'),
+      },
+    },
+  };
+}
+
+/** Whether an operation may answer with chunks. */
+function isStreamed(name: string): boolean {
+  return name === 'invoke' || name === 'export';
+}
+
 function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<string, Operation>> {
   const operations = OPERATION_NAMES.map((name): [string, Operation] => [
     name,
@@ -197,7 +206,7 @@ function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<
       action: 'receive',
       summary: ROUTE_WORDS[name].summary,
       messages: [`req.${name}`],
-      reply: [...(name === 'invoke' ? ['chunk.invoke'] : []), `res.${name}`, 'res.error'],
+      reply: [...(isStreamed(name) ? [`chunk.${name}`] : []), `res.${name}`, 'res.error'],
     },
   ]);
   const calls = methods.map(({ name, description, stream }): [string, Operation] => [

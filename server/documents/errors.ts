@@ -17,18 +17,42 @@ const READING = [...CALLER, 'INVALID_PARAMS', 'OVERLOADED'] as const;
 const POSTING = [...READING, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 const SESSION = ['APP_NOT_FOUND', 'SESSION_NOT_FOUND'] as const;
 
+const RUN = [
+  ...POSTING,
+  ...SESSION,
+  'MESSAGE_NOT_FOUND',
+  'HISTORY_MOVED',
+  'SESSION_CLOSED',
+  'IDEMPOTENCY_CONFLICT',
+  'CURSOR_GONE',
+  'QUOTA_EXCEEDED',
+  'SHUTTING_DOWN',
+] as const;
+
 /** The codes that each route may answer with. What a host throws in its own code comes on top. */
 const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
-  send: [
+  send: [...RUN, 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
+  regenerate: RUN,
+  delete: [...POSTING, ...SESSION],
+  import: [
+    ...POSTING,
+    'APP_NOT_FOUND',
+    'SESSION_NOT_FOUND',
+    'ACCESS_DENIED',
+    'FILE_NOT_FOUND',
+    'SESSION_EXISTS',
+    'SESSION_CLOSED',
+    'QUOTA_EXCEEDED',
+    'SHUTTING_DOWN',
+  ],
+  export: [...READING, ...SESSION, 'TOO_MANY_CONNECTIONS'],
+  move: [...POSTING, ...SESSION, 'MESSAGE_NOT_FOUND', 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  fork: [
     ...POSTING,
     ...SESSION,
-    'FILE_NOT_FOUND',
-    'SESSION_BUSY',
-    'MESSAGE_EXISTS',
+    'MESSAGE_NOT_FOUND',
+    'SESSION_EXISTS',
     'SESSION_CLOSED',
-    'IDEMPOTENCY_CONFLICT',
-    'CURSOR_GONE',
-    'QUEUE_FULL',
     'QUOTA_EXCEEDED',
     'SHUTTING_DOWN',
   ],
@@ -38,6 +62,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   close: [...POSTING, ...SESSION],
   'tool-response': [...POSTING, ...SESSION, 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
   channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  update: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   ticket: POSTING,
   history: [...READING, ...SESSION, 'CURSOR_GONE'],
   sessions: READING,
@@ -51,7 +76,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   upload: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   file: [...READING, 'FILE_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
   live: ORIGIN,
-  ready: [...ORIGIN, 'SHUTTING_DOWN'],
+  ready: [...ORIGIN, 'SHUTTING_DOWN', 'OVERLOADED'],
 };
 
 /** The codes of a route by HTTP status. */

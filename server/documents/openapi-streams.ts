@@ -1,7 +1,7 @@
 import type { EventType } from '../../shared/events.js';
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS, RUN_EVENTS } from './event-types.js';
-import { type Components, eventSchema, refTo } from './schemas.js';
+import { type Components, eventSchema, operationSchema, refTo } from './schemas.js';
 import { EVENT_WORDS } from './words.js';
 
 /** Schema of one message of an event stream whose data is JSON. */
@@ -48,8 +48,18 @@ export function eventsResponse(): object {
   };
 }
 
-/** The three answers of `POST /send`. */
-export function sendResponses(): object {
+/** The answer of `GET /export`. */
+export function exportResponse(): object {
+  return {
+    200: {
+      description: 'One message or event a line. An answer that is cut short was not the whole',
+      content: { 'application/x-ndjson': { schema: operationSchema('export', 'result') } },
+    },
+  };
+}
+
+/** The three answers of what begins a run. */
+export function runResponses(): object {
   const json = { 'application/json': { schema: refTo('RunResult') } };
   return {
     200: {

@@ -1,6 +1,6 @@
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
-import { isOperation, type OperationName } from '../../shared/operations.js';
+import { beginsRun, isOperation, type OperationName } from '../../shared/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
 import { type Destination, routeTable } from '../transports/http/routes.js';
 import type { Described } from './errors.js';
@@ -9,7 +9,7 @@ import { type DescribedMethod, MethodDescriber } from './methods.js';
 import { errorExamples, errorResponses, errorSchemas } from './openapi-errors.js';
 import { FILE_PARAMETERS, fileResponses, uploadBody, uploadResponse } from './openapi-files.js';
 import { invokeBody, invokeResponses, methodSchemas, methodTable } from './openapi-invoke.js';
-import { eventsResponse, sendResponses, sseSchemas } from './openapi-streams.js';
+import { eventsResponse, exportResponse, runResponses, sseSchemas } from './openapi-streams.js';
 import {
   type Components,
   operationSchema,
@@ -140,15 +140,22 @@ function bodyOf(described: Described, methods: readonly DescribedMethod[]): obje
 }
 
 function answersOf(described: Described, methods: readonly DescribedMethod[]): object {
-  if (described === 'send') return sendResponses();
+  if (beginsRun(described)) return runResponses();
   if (described === 'invoke') return invokeResponses(methods);
   if (described === 'events') return eventsResponse();
+  if (described === 'export') return exportResponse();
   if (described === 'upload') return uploadResponse;
   if (described === 'file') return fileResponses;
   // What health routes answer is what operations answer that have nothing to tell.
   const schema = operationSchema(isOperation(described) ? described : 'close', 'result');
   return { 200: { description: 'The answer', content: { 'application/json': { schema } } } };
 }
+
+const RUN_HEADERS = [
+  header('Idempotency-Key', 'The same as `idempotencyKey` in the body'),
+  header('Prefer', '`respond-async` for an answer as soon as the message is accepted'),
+  header('Last-Event-ID', 'Resumes the stream of the same request, repeated'),
+];
 
 const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
   ...FILE_PARAMETERS,
@@ -162,17 +169,15 @@ const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
     query('lastEventId', TEXT, 'The same as `Last-Event-ID`, for clients that cannot set it'),
     header('Last-Event-ID', 'The last `id` seen: the stream goes on after it'),
   ],
-  send: [
-    header('Idempotency-Key', 'The same as `idempotencyKey` in the body'),
-    header('Prefer', '`respond-async` for an answer as soon as the message is accepted'),
-    header('Last-Event-ID', 'Resumes the stream of a repeated send'),
-  ],
+  send: RUN_HEADERS,
+  regenerate: RUN_HEADERS,
 };
 
 const PARAMETERS: Readonly<Record<string, string>> = {
   sessionId: 'The session',
   limit: 'How many at most',
   before: 'The `cursor` of the page before',
+  what: 'What is read',
 };
 
 function query(name: string, schema: object, description = '', required = false): object {

@@ -31,6 +31,42 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'Answers with the events of the run; with `Accept: application/json` with its result once it has ended; with `Prefer: respond-async` as soon as the message is accepted.',
   },
+  regenerate: {
+    tag: 'conversation',
+    summary: 'Answer a message again',
+    description:
+      'The last message, or that of `messageId`. Answers as `send` does. The new answer is a version beside the old one; runs that were under way or waited end as superseded.',
+  },
+  move: {
+    tag: 'conversation',
+    summary: 'Go back to another message',
+    description:
+      'The conversation ends at `tip` from then on, or goes on from `version` as it did last; nothing is lost, and all can be gone back to. Runs that were under way or waited end as superseded.',
+  },
+  fork: {
+    tag: 'conversation',
+    summary: 'Begin a session with the messages of another',
+    description:
+      'Up to the message `at`, or all that are shown. The session that they come from stays as it is.',
+  },
+  delete: {
+    tag: 'conversation',
+    summary: 'Delete a session',
+    description:
+      'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; whoever follows it is told `session_closed` with the reason `deleted`.',
+  },
+  import: {
+    tag: 'conversation',
+    summary: 'Begin a session with messages of elsewhere',
+    description:
+      'Messages as `export` writes them, AI SDK `UIMessage`s or messages of OpenAI chat completions. Clients need the leave of the gateway (`clientMessages.import`).',
+  },
+  export: {
+    tag: 'conversation',
+    summary: 'Read a whole conversation',
+    description:
+      'The messages that are shown, or the events that are kept, oldest first: one JSON object a line.',
+  },
   invoke: {
     tag: 'methods',
     summary: 'Call a method',
@@ -54,6 +90,11 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description: 'The first answer counts.',
   },
   channel: { tag: 'conversation', summary: 'Publish to a channel of a session' },
+  update: {
+    tag: 'conversation',
+    summary: "Change a session's title, metadata, or whether it is archived",
+    description: '`null` takes a field away; what is left out stays.',
+  },
   ticket: {
     tag: 'service',
     summary: 'Get a ticket for an event stream',
@@ -61,7 +102,7 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
   },
   run: { tag: 'reading', summary: 'Read what a run is doing, and how it ended' },
   history: { tag: 'reading', summary: 'Read the messages of a session, oldest first' },
-  sessions: { tag: 'reading', summary: "List the caller's sessions" },
+  sessions: { tag: 'reading', summary: "List the caller's sessions, the one that was used last first" },
   apps: { tag: 'reading', summary: 'List the apps' },
   status: { tag: 'reading', summary: 'Tell of a session, or of the gateway' },
   methods: { tag: 'methods', summary: 'List the methods that the caller may see' },
@@ -99,6 +140,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   steer: 'What became of a message that was to steer a run',
   run_error: 'Why a run failed',
   message_end: 'A run has ended: the last event of each',
+  history_moved: 'The conversation ends at another message from here on',
+  session_updated: 'The title or metadata of the session was changed, or whether it is archived',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',
   session_closed: 'The session is over',

@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { parseCursor } from '../../shared/cursor.js';
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
+import { LimitError } from '../limit-error.js';
 import type { ByteRange, FileRecord, FileStore, FileUse } from '../stores/files/file-store.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Erasure, SessionRef, Store } from '../stores/store.js';
 import { HEAD_BYTES, mediaTypeOf } from './media-type.js';
 import { fileNotFound, type NamedFile, namedFiles, withMediaTypes } from './named-files.js';
 import { openedFile, type StoredFile } from './stored-file.js';
@@ -116,7 +117,7 @@ export class Files {
     const allowed = this.#options.bytesIn(scope);
     const used = taken + arrivals.landed + arrivals.coming;
     if (used + more <= allowed) return;
-    throw new GatewayError({
+    throw new LimitError('limits.userFileBytes', {
       code: 'QUOTA_EXCEEDED',
       message: `Your files may take up ${allowed} bytes; those of sessions that are gone make room`,
       details: { limit: 'userFileBytes', bytes: allowed, used },
@@ -150,12 +151,21 @@ export class Files {
   /**
    * Keeps the files that messages name for the session that they go to; null where they name none.
    *
-   * @param runId The run that the messages begin.
+   * @param runId The run that the messages begin, or what else does.
+   * @param most How many files they may name.
    * @throws GatewayError `FILE_NOT_FOUND` or `INVALID_PARAMS`, naming the field
    */
-  name(ref: SessionRef, runId: string, messages: readonly Message[]): Promise<Naming> | null {
+  name(
+    ref: SessionRef,
+    runId: string,
+    messages: readonly Message[],
+    most: number = this.#options.limits.filesPerSend,
+  ): Promise<Naming> | null {
     const named = namedFiles(messages);
-    return named.length === 0 ? null : this.#name(ref, runId, messages, named);
+    if (named.length === 0) return null;
+    const count = new Set(named.map(({ fileId }) => fileId)).size;
+    if (count > most) throw tooMany(most);
+    return this.#name(ref, runId, messages, named);
   }
 
   async #name(
@@ -164,9 +174,8 @@ export class Files {
     messages: readonly Message[],
     named: readonly NamedFile[],
   ): Promise<Naming> {
-    const { store, limits, now, report } = this.#options;
+    const { store, now } = this.#options;
     const ids = [...new Set(named.map(({ fileId }) => fileId))];
-    if (ids.length > limits.filesPerSend) throw tooMany(limits.filesPerSend);
     const use = { app, name, runId, at: now() };
     const records = new Map<string, FileRecord>();
     for (const { fileId, path } of named) {
@@ -179,18 +188,41 @@ export class Files {
       const kept = await this.#guarded('naming a file', () => store.use(scope, fileId, use));
       if (!kept) throw fileNotFound(fileId, path);
     }
+    return { messages: withMediaTypes(messages, records), ...this.#noted(scope, ids, use) };
+  }
+
+  /**
+   * Keeps files that messages of one session name for another that begins with those; null where there are none.
+   *
+   * @param began Id of what begins it, as that of a run
+   */
+  async carry(
+    { scope, app, name }: SessionRef,
+    began: string,
+    ids: readonly string[],
+  ): Promise<Omit<Naming, 'messages'> | null> {
+    if (ids.length === 0) return null;
+    const use = { app, name, runId: began, at: this.#options.now() };
+    // One that is gone is gone for the session it was named in, too.
+    for (const fileId of ids)
+      await this.#guarded('naming a file', () => this.#options.store.use(scope, fileId, use));
+    return this.#noted(scope, ids, use);
+  }
+
+  #noted(scope: string, ids: readonly string[], use: FileUse): Omit<Naming, 'messages'> {
+    const { store, report } = this.#options;
+    const { app, name, at } = use;
     const each = (change: (fileId: string) => Promise<unknown>): void =>
       // What was noted before the message keeps the file until this is done, and where it never is.
       void Promise.all(ids.map(change)).catch((error: unknown) =>
         report(error, 'noting where a file is named'),
       );
     return {
-      messages: withMediaTypes(messages, records),
       accepted: (cursor) => {
         const epoch = parseCursor(cursor)?.epoch;
         if (epoch === undefined) return;
         each(async (fileId) => {
-          await store.use(scope, fileId, { app, name, epoch, at: use.at });
+          await store.use(scope, fileId, { app, name, epoch, at });
           await store.release(scope, fileId, use);
         });
       },
@@ -211,6 +243,41 @@ export class Files {
         return epoch === undefined ? kept.length === 0 : !kept.includes(epoch);
       },
     });
+  }
+
+  /**
+   * Drops the files of a scope, or those that one session of it alone names.
+   *
+   * @returns how many
+   */
+  async erase({ scope, app, name }: Erasure): Promise<number> {
+    const { store, now } = this.#options;
+    const before = now();
+    return this.#guarded('erasing files', async () => {
+      let count = 0;
+      for await (const record of store.list(scope)) {
+        const ref = app === undefined ? null : { scope, app, name };
+        if (ref && !(await this.#isLetGo(record, ref, before))) continue;
+        await store.delete(scope, record.fileId);
+        count += 1;
+      }
+      await store.clear(scope);
+      return count;
+    });
+  }
+
+  /** Forgets where a session that is gone has named a file; whether it did, and nobody names it any more. */
+  async #isLetGo({ scope, fileId }: FileRecord, ref: SessionRef, before: number): Promise<boolean> {
+    const { store, sessions } = this.#options;
+    const own = ({ app, name }: FileUse): boolean => app === ref.app && name === ref.name;
+    const uses = (await store.uses(scope, fileId)).filter(own);
+    if (uses.length === 0) return false;
+    // It may have begun anew, with the same file.
+    const kept = await sessions.conversations(ref);
+    const over = ({ epoch, at }: FileUse): boolean =>
+      epoch === undefined ? at <= before : !kept.includes(epoch);
+    for (const use of uses.filter(over)) await store.release(scope, fileId, use);
+    return (await store.uses(scope, fileId)).length === 0;
   }
 
   async #guarded<T>(what: string, call: () => Promise<T>): Promise<T> {
@@ -273,7 +340,7 @@ class Coming {
 }
 
 function tooLarge(fileBytes: number): GatewayError {
-  return new GatewayError({
+  return new LimitError('limits.fileBytes', {
     code: 'PAYLOAD_TOO_LARGE',
     message: `A file is limited to ${fileBytes} bytes`,
     details: { limit: 'fileBytes', bytes: fileBytes },
@@ -281,10 +348,5 @@ function tooLarge(fileBytes: number): GatewayError {
 }
 
 function tooMany(filesPerSend: number): GatewayError {
-  const message = `at most ${filesPerSend} files (limits.filesPerSend)`;
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `message.content: ${message}`,
-    details: [{ path: 'message.content', message }],
-  });
+  return fieldError('message.content', `at most ${filesPerSend} files (limits.filesPerSend)`);
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, Message } from '../../shared/messages.js';
 import { namesFile } from '../../shared/names-file.js';
 
@@ -54,18 +54,9 @@ export function withMediaTypes(
 export function fileNotFound(fileId: string, path?: string): GatewayError {
   const message = `There is no file ${JSON.stringify(fileId.slice(0, 128))}`;
   if (path === undefined) return new GatewayError({ code: 'FILE_NOT_FOUND', message });
-  return new GatewayError({
-    code: 'FILE_NOT_FOUND',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  return fieldError(path, message, 'FILE_NOT_FOUND');
 }
 
 function ambiguous(path: string): GatewayError {
-  const message = 'give either fileId, url or data';
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  return fieldError(path, 'give either fileId, url or data');
 }

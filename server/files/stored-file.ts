@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { LimitError } from '../limit-error.js';
 import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
 
 /** A file that was uploaded, as an app has it. */
@@ -31,7 +31,7 @@ export function openedFile(
     sha256,
     async bytes() {
       if (size > inlineBytes) {
-        throw new GatewayError({
+        throw new LimitError('limits.inlineFileBytes', {
           code: 'PAYLOAD_TOO_LARGE',
           message: `The file has ${size} bytes, and ${inlineBytes} at most are read into memory (limits.inlineFileBytes); stream() reads more`,
           details: { limit: 'inlineFileBytes', bytes: inlineBytes },

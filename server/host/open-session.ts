@@ -1,19 +1,20 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SendInput } from '../../shared/messages.js';
-import type { From, ResultOf, RunResult } from '../../shared/operation-types.js';
+import type { ExportedKind, From, ResultOf, RunResult } from '../../shared/operation-types.js';
 import { eventType } from '../apps/publish-options.js';
 import type {
   HostChannel,
   HostEventsOptions,
   HostFollowedRun,
+  HostRegenerateOptions,
   HostRun,
   HostSendOptions,
   SessionHandle,
 } from '../apps/session-handle.js';
 import type { Identity } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
-import { newConnectionId, newTraceId } from '../ids.js';
+import { newConnectionId, newRequestId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
 import type { Followed, Operations, PlainOperation, Sent } from '../operations/operations.js';
@@ -31,18 +32,23 @@ export interface HostEnvironment {
 /** Code of this process as the caller of an operation. */
 export function hostCaller(
   identity: Identity,
-  { transport = 'host', signal }: Partial<Pick<Caller, 'transport' | 'signal'>> = {},
+  {
+    transport = 'host',
+    signal,
+    trusted = true,
+  }: Partial<Pick<Caller, 'transport' | 'signal' | 'trusted'>> = {},
 ): Caller {
   let own = signal;
   // Inside a call it goes on with the caller's trace.
-  const { traceId = newTraceId(), parentSpan } = currentContext() ?? {};
+  const { traceId = newTraceId(), requestId = newRequestId(), parentSpan } = currentContext() ?? {};
   return {
     identity,
     transport,
     clientId: newConnectionId(),
     traceId,
+    requestId,
     parentSpan,
-    trusted: true,
+    trusted,
     // Most calls never look at it, and Node makes one slowly.
     get signal() {
       own ??= new AbortController().signal;
@@ -75,12 +81,21 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     const { preceding = [], ...params } = options;
     const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.send({ ...params, ...message, sessionId: id }, caller);
+    return operations.start('send', { ...params, ...message, sessionId: id }, caller);
+  };
+  const regenerate = async (options: HostRegenerateOptions = {}): Promise<Sent> => {
+    await env.ready();
+    return operations.start('regenerate', { ...options, sessionId: id }, caller);
   };
   const follow = async (runId: string): Promise<Followed> => {
     await env.ready();
     return operations.follow({ runId, sessionId: id }, caller);
   };
+  async function* exported(what: ExportedKind | undefined): AsyncGenerator<unknown> {
+    await env.ready();
+    const { stream } = await operations.export({ sessionId: id, what }, caller);
+    for await (const { data } of stream) yield data;
+  }
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { from, signal } = options;
     return readEvents(env, identity, { signal }, async (connection) => {
@@ -91,6 +106,9 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
   return {
     id,
     send: (input, options) => startRun(env, caller, send(input, options)),
+    regenerate: (options) => startRun(env, caller, regenerate(options)),
+    move: (to) => execute('move', typeof to === 'object' && to ? { version: to.version } : { tip: to }),
+    fork: (to, options) => execute('fork', { to, ...options }),
     run: (runId) => followRun(env, caller, follow(runId)),
     events,
     async history(options) {
@@ -107,8 +125,19 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     async respond(callId, answer) {
       await execute('tool-response', { ...answer, callId });
     },
+    async update(changes) {
+      await execute('update', changes);
+    },
     async close() {
       await execute('close');
+    },
+    async delete() {
+      await execute('delete');
+    },
+    export: (what?: ExportedKind) => exported(what) as AsyncIterable<never>,
+    async import(messages, options) {
+      const { tip, cursor } = await execute('import', { ...options, messages });
+      return { tip, cursor };
     },
     channel: (name) =>
       channel(name, events, async (payload, options) => {

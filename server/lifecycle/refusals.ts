@@ -11,6 +11,7 @@ const LINES_PER_SECOND = 5;
 export interface OriginRefusal {
   readonly origin?: string | undefined;
   readonly host: string;
+  readonly requestId?: string | undefined;
   /** Which option would allow it. */
   readonly message: string;
 }
@@ -31,14 +32,16 @@ export class Refusals {
   }
 
   /** A caller showed credentials and was refused. */
-  caller({ code, reason, address }: AuthRefusal): void {
+  caller({ code, reason, address, requestId }: AuthRefusal): void {
     if (code === 'RATE_LIMITED') {
       this.#lifecycle.emit('address:blocked', { address, reason });
-      this.#warn('an address is refused unheard after too many failed attempts', { code, address });
+      this.#warn('an address is refused unheard after too many failed attempts', {
+        ...{ code, address, reason, requestId },
+      });
       return;
     }
     this.#lifecycle.emit('caller:refused', { code, reason, address });
-    this.#warn('a caller was refused', { code, reason, address });
+    this.#warn('a caller was refused', { code, reason, address, requestId });
   }
 
   /** What a caller had open was ended. */
@@ -69,6 +72,11 @@ export class Refusals {
       { gateway: this.#gateway },
       'requests come through a proxy on this machine: set trustProxy (for one, 1), or all clients share its address and with it one limit on failed attempts',
     );
+  }
+
+  /** What is no refusal of a caller, at the same rate. */
+  warn(message: string, details: Readonly<Record<string, unknown>>): void {
+    this.#warn(message, details);
   }
 
   #warn(message: string, details: Readonly<Record<string, unknown>>): void {

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../shared/errors.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
+import { LimitError } from '../limit-error.js';
 import { RateLimiter } from './token-bucket.js';
 
 type UserLimits = Pick<
@@ -24,14 +24,41 @@ const SUBSCRIBE_BURST = 3000;
 /** Scopes remembered as those of many callers; the oldest are forgotten first, and then bounded like a person's. */
 const SCOPES = 10_000;
 
+type RateNames = readonly [
+  own: 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond' | 'uploadsPerSecond' | 'subscribesPerSecond',
+  ofShared: 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond' | 'uploadsPerSecond',
+];
+
+type OnTake = (isShared: boolean, key: string) => void;
+
 /** Rates of one kind: a bucket for each person, and a bigger one for an identity that many share. */
 class Rates {
   readonly #people: RateLimiter;
   readonly #shared: RateLimiter;
 
-  constructor(perPerson: number, perShared: number, burst?: number) {
-    this.#people = new RateLimiter({ perSecond: perPerson, burst });
-    this.#shared = new RateLimiter({ perSecond: perShared });
+  /** @param names Of both limits: a person's, and that of an identity that many share. */
+  constructor(
+    limits: UserLimits,
+    [own, ofShared]: RateNames,
+    { burst, onTake }: { readonly burst?: number; readonly onTake?: OnTake | undefined } = {},
+  ) {
+    const of = (isShared: boolean) => onTake && ((key: string) => onTake(isShared, key));
+    this.#people = new RateLimiter({
+      perSecond: limits[own],
+      burst,
+      option: `limits.${own}`,
+      onTake: of(false),
+    });
+    this.#shared = new RateLimiter({
+      perSecond: limits.shared[ofShared],
+      option: `limits.shared.${ofShared}`,
+      onTake: of(true),
+    });
+  }
+
+  /** What was taken at another gateway. */
+  spend(isShared: boolean, key: string, count: number): void {
+    (isShared ? this.#shared : this.#people).spend(key, count);
   }
 
   /** @throws GatewayError `RATE_LIMITED` */
@@ -49,16 +76,31 @@ export class Quotas {
   /** Sessions that callers follow: each new name costs memory. */
   readonly subscribes: Rates;
   readonly #limits: UserLimits;
+  readonly #rates: readonly Rates[];
   readonly #sharedScopes = new Set<string>();
 
-  constructor(limits: UserLimits) {
-    const { shared } = limits;
+  /** @param used Told of each use of a rate, which it can `spend` at another gateway. */
+  constructor(limits: UserLimits, used?: (rate: number, key: string) => void) {
     this.#limits = limits;
-    this.sends = new Rates(limits.sendsPerSecond, shared.sendsPerSecond);
-    this.invokes = new Rates(limits.invokesPerSecond, shared.invokesPerSecond);
-    this.reads = new Rates(limits.readsPerSecond, shared.readsPerSecond);
-    this.uploads = new Rates(limits.uploadsPerSecond, shared.uploadsPerSecond);
-    this.subscribes = new Rates(limits.subscribesPerSecond, shared.readsPerSecond, SUBSCRIBE_BURST);
+    const made: Rates[] = [];
+    const rates = (names: RateNames, burst?: number): Rates => {
+      const at = 2 * made.length;
+      const onTake = used && ((isShared: boolean, key: string) => used(isShared ? at + 1 : at, key));
+      const own = new Rates(limits, names, { onTake, ...(burst !== undefined && { burst }) });
+      made.push(own);
+      return own;
+    };
+    this.sends = rates(['sendsPerSecond', 'sendsPerSecond']);
+    this.invokes = rates(['invokesPerSecond', 'invokesPerSecond']);
+    this.reads = rates(['readsPerSecond', 'readsPerSecond']);
+    this.uploads = rates(['uploadsPerSecond', 'uploadsPerSecond']);
+    this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], SUBSCRIBE_BURST);
+    this.#rates = made;
+  }
+
+  /** A rate was used so often at another gateway. */
+  spend(rate: number, key: string, count: number): void {
+    this.#rates[rate >> 1]?.spend(rate % 2 === 1, key, count);
   }
 
   /** Open connections a caller may have. */
@@ -95,14 +137,14 @@ export class Quotas {
     const { sessionBytes, userBytes, shared } = this.#limits;
     const inAll = this.#sharedScopes.has(scope) ? shared.bytes : userBytes;
     if (size.session >= sessionBytes) {
-      throw new GatewayError({
+      throw new LimitError('limits.sessionBytes', {
         code: 'QUOTA_EXCEEDED',
         message: `The session takes up the ${sessionBytes} bytes that it may; go on in another one`,
         details: { limit: 'sessionBytes', bytes: sessionBytes, used: size.session },
       });
     }
     if (size.scope >= inAll) {
-      throw new GatewayError({
+      throw new LimitError(this.#sharedScopes.has(scope) ? 'limits.shared.bytes' : 'limits.userBytes', {
         code: 'QUOTA_EXCEEDED',
         message: `Your sessions take up the ${inAll} bytes that they may; closed ones make room once they are dropped`,
         details: { limit: 'userBytes', bytes: inAll, used: size.scope },

@@ -1,14 +1,19 @@
 import { GatewayError } from '../../shared/errors.js';
+import { LimitError } from '../limit-error.js';
 
 export interface RateLimiterOptions {
   /** Sustained rate of one key. A million and more, or Infinity, switches the limit off. */
   readonly perSecond: number;
   /** Tokens of a key that was idle. @default twice the rate, at least 1 */
   readonly burst?: number | undefined;
+  /** The option that sets the rate, for the log. */
+  readonly option?: string | undefined;
   /** Keys remembered at most; beyond it the ones idle for longest are forgotten, and start full again. @default 20_000 */
   readonly maxKeys?: number | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
+  /** Called with each key that a token was taken of. */
+  readonly onTake?: ((key: string) => void) | undefined;
 }
 
 interface Bucket {
@@ -25,7 +30,9 @@ export class RateLimiter {
   readonly #perMs: number;
   readonly #burst: number;
   readonly #maxKeys: number;
+  readonly #option: string | undefined;
   readonly #now: () => number;
+  readonly #onTake: ((key: string) => void) | undefined;
   readonly #off: boolean;
   // Two generations: whoever was not seen for the time a bucket takes to fill is forgotten without a loss, and without a scan.
   #recent = new Map<string, Bucket>();
@@ -37,7 +44,9 @@ export class RateLimiter {
     this.#perMs = options.perSecond / 1000;
     this.#burst = options.burst ?? Math.max(1, options.perSecond * 2);
     this.#maxKeys = options.maxKeys ?? 20_000;
+    this.#option = options.option;
     this.#now = options.now ?? (() => performance.now());
+    this.#onTake = options.onTake;
     this.#off = options.perSecond >= OFF;
     if (!(options.perSecond > 0)) throw invalid('a rate limit must be above 0 per second');
     if (!(this.#burst >= 1)) throw invalid('the burst of a rate limit must be at least 1');
@@ -56,15 +65,29 @@ export class RateLimiter {
    */
   take(key: string): void {
     if (this.#off) return;
+    const bucket = this.#filled(key);
+    if (bucket.tokens < 1 - EPSILON) {
+      const retryAfterMs = Math.max(1, Math.ceil((1 - EPSILON - bucket.tokens) / this.#perMs));
+      const error = { code: 'RATE_LIMITED', retryAfterMs } as const;
+      throw this.#option === undefined ? new GatewayError(error) : new LimitError(this.#option, error);
+    }
+    bucket.tokens -= 1;
+    this.#onTake?.(key);
+  }
+
+  /** So many tokens of a key were taken elsewhere, of a bucket of the same size: it may owe as many as it holds. */
+  spend(key: string, count: number): void {
+    if (this.#off) return;
+    const bucket = this.#filled(key);
+    bucket.tokens = Math.max(-this.#burst, bucket.tokens - count);
+  }
+
+  #filled(key: string): Bucket {
     const now = this.#now();
     const bucket = this.#bucket(key, now);
     bucket.tokens = Math.min(this.#burst, bucket.tokens + (now - bucket.filledAt) * this.#perMs);
     bucket.filledAt = now;
-    if (bucket.tokens < 1 - EPSILON) {
-      const retryAfterMs = Math.max(1, Math.ceil((1 - EPSILON - bucket.tokens) / this.#perMs));
-      throw new GatewayError({ code: 'RATE_LIMITED', retryAfterMs });
-    }
-    bucket.tokens -= 1;
+    return bucket;
   }
 
   #bucket(key: string, now: number): Bucket {

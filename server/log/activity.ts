@@ -1,11 +1,12 @@
 import type { SessionState } from '../../shared/fold.js';
 import { type Activity, IDLE } from '../stores/store.js';
 
-/** Events after which a session does something else. */
-const CHANGING: ReadonlySet<string> = new Set([
+/** Events with which a session is used: it does something else after them, or shows another message. */
+const USING: ReadonlySet<string> = new Set([
   'message_accepted',
   'message_start',
   'message_end',
+  'history_moved',
   'steer',
   'tool_confirmation_required',
   'tool_confirmation_result',
@@ -14,9 +15,14 @@ const CHANGING: ReadonlySet<string> = new Set([
   'session_closed',
 ]);
 
-/** Whether a session may do something else after an event of this type. */
-export function changesActivity(type: string): boolean {
-  return CHANGING.has(type);
+/** Whether its record says something else of a session after an event of this type. */
+export function changesRecord(type: string): boolean {
+  return USING.has(type) || type === 'session_updated';
+}
+
+/** Whether a session is used with an event of this type. */
+export function isUse(type: string): boolean {
+  return USING.has(type);
 }
 
 /**

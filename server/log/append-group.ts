@@ -9,17 +9,18 @@ export interface Committed {
   readonly first: number;
   readonly last: number;
   readonly duplicate?: RunRecord;
+  readonly repeated?: true;
 }
 
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** What goes with a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'close'> & {
+export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
   /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
   readonly ends?: readonly string[];
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
   readonly refusable?: boolean;
-  /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for a duplicate. */
+  /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for what was written before. */
   readonly acknowledged?: () => void;
 };
 

@@ -10,6 +10,8 @@ export interface Entry {
 /** Events whose values come from an app or a caller, who may change them afterwards: the fold gets a copy. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'message_accepted',
+  'history_moved',
+  'session_updated',
   'tool_use',
   'tool_confirmation_required',
   'tool_confirmation_result',

@@ -1,14 +1,26 @@
 import { type EventOf, type GatewayEvent, isDelta } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { withVersions } from './versions.js';
 
 type Delta = EventOf<'content_delta' | 'reasoning_delta'>;
 
 /** Deltas that are put together before they are folded. */
 const GATHERED = 64;
 
-/** A fold in which the deltas of a stretch are one step, not one each. */
+const NONE: ReadonlyMap<string, Message> = new Map();
+
+/** A fold in which the deltas of a stretch are one step, not one each. Keeps what a move has taken out of the path. */
 export class LazyFold {
   #state: SessionState;
+  #aside: Map<string, Message> | null = null;
+  /** How often the path was moved. */
+  moves = 0;
+  /**
+   * Id of the oldest message that everybody has who has read up to here, wherever they began; absent where they have the whole path. A
+   * move takes from a reader what it goes back behind, so that only what it named is certain.
+   */
+  sureFrom: string | undefined;
   /** The first of the deltas that are not folded yet; all are pieces of the same block. */
   #delta: Delta | null = null;
   #text = '';
@@ -16,6 +28,7 @@ export class LazyFold {
 
   constructor(state: SessionState) {
     this.#state = state;
+    this.sureFrom = state.tip ?? undefined;
   }
 
   add(event: GatewayEvent): void {
@@ -31,7 +44,33 @@ export class LazyFold {
       this.#delta = event;
       this.#text = event.delta;
       this.#gathered = 1;
-    } else this.#state = reduce(this.#state, event);
+    } else if (event.type === 'history_moved') this.#move(event);
+    else this.#state = reduce(this.#state, event);
+  }
+
+  #move(event: EventOf<'history_moved'>): void {
+    const before = this.#state.messages;
+    this.moves += 1;
+    this.sureFrom = event.messages?.[0]?.id ?? event.tip ?? undefined;
+    this.#state = reduce(this.#state, event);
+    const shown = new Set(this.#state.messages.map(({ id }) => id));
+    this.#aside ??= new Map();
+    for (const id of shown) this.#aside.delete(id);
+    for (const message of before) if (!shown.has(message.id)) this.#aside.set(message.id, message);
+  }
+
+  /** Messages that were folded and are not on the path, by their ids. */
+  get aside(): ReadonlyMap<string, Message> {
+    return this.#aside ?? NONE;
+  }
+
+  /** Forgets of them what is kept elsewhere. */
+  forgetAside(messages: readonly Message[]): void {
+    const aside = this.#aside;
+    if (!aside) return;
+    for (const { id } of messages) aside.delete(id);
+    // What stays may have been left before it had those versions, of which nothing else here tells any more.
+    for (const message of withVersions([...aside.values()], messages)) aside.set(message.id, message);
   }
 
   get state(): SessionState {

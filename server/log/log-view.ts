@@ -11,6 +11,7 @@ import {
   type LogRef,
   type Store,
   type StoredEvent,
+  StoreError,
 } from '../stores/store.js';
 import { activityOf } from './activity.js';
 import { parseEvent } from './entry.js';
@@ -20,8 +21,10 @@ import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedRange } from './retained-range.js';
 import { showing } from './showing.js';
 
-/** Messages kept in memory for turns and snapshots; older ones are read from the store. */
-const MESSAGES_IN_MEMORY = 1000;
+/** Messages kept in memory for turns and snapshots, and shown to an app; older ones are read from the store. */
+export const MESSAGES_IN_MEMORY = 1000;
+/** How long the gateway that holds a session may take to tell its store again what that has forgotten, in milliseconds. */
+const HEAL_MS = 3000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
 /** The folded part of a view. */
@@ -49,6 +52,11 @@ export class LogView implements ReadableLog {
   #folded: Folded | null = null;
   /** What is folded is of no use any more: the log was cut elsewhere, or lost its tail. */
   #stale = false;
+  #isReplaced = false;
+  /** The store lacks what it had, and did not say yet what became of it. */
+  #isLacking = false;
+  /** Since when it has lacked that; monotonic milliseconds. */
+  #lackingSince: number | null = null;
   #folding: Promise<unknown> | null = null;
   /** Finds out whether a cut was made whose answer was lost; set while the log is written here. */
   settleCut: (() => Promise<void>) | null = null;
@@ -61,6 +69,11 @@ export class LogView implements ReadableLog {
     this.#terms = head.terms;
     this.#activity = head.activity ?? null;
     this.pageBytes = pageBytes;
+  }
+
+  /** The store lost the end of what was seen here: another view takes its place. */
+  get isReplaced(): boolean {
+    return this.#isReplaced;
   }
 
   /** Lowest retained sequence number; `head + 1` when nothing is retained. */
@@ -86,19 +99,48 @@ export class LogView implements ReadableLog {
    */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
     return andThen(this.#store.read(this.ref, after, limit, bytes), (read) => {
-      const page = read.length > 0 && read.at(-1)!.seq > this.head ? this.#known(read) : read;
+      const page = this.#known(read);
       const isMissing = after < this.head && after >= this.first - 1 && page[0]?.seq !== after + 1;
       return isMissing ? andThen(this.settleCut?.() ?? this.#lookAgain(), () => page) : page;
     });
   }
 
+  /** What of a page is known here: nothing where it has another end than the one that was seen. */
   #known(page: readonly StoredEvent[]): readonly StoredEvent[] {
-    return page.filter(({ seq }) => seq <= this.head);
+    const known =
+      page.length > 0 && page.at(-1)!.seq > this.head ? page.filter(({ seq }) => seq <= this.head) : page;
+    const last = known.at(-1);
+    return last && last.term !== this.termAt(last.seq) ? [] : known;
   }
 
   /** The last `limit` messages up to one that a cut put into a row, oldest first; none where there is no such row. */
   storedMessages(tip: string, limit: number): MaybePromise<readonly Message[]> {
     return this.#store.messages(this.ref, { tip, limit });
+  }
+
+  /** Ids of the messages that follow one, as far as they are rows. */
+  storedReplies(parent: string | null): MaybePromise<readonly string[]> {
+    return this.#store.replies(this.ref, parent);
+  }
+
+  /** How many messages that are rows the path to one has. */
+  storedLength(tip: string): MaybePromise<number> {
+    return this.#store.pathLength(this.ref, tip);
+  }
+
+  /** Messages that are not on the path and may be no rows yet, by their ids; once it is folded. */
+  get aside(): ReadonlyMap<string, Message> {
+    return this.#folded!.fold.aside;
+  }
+
+  /** How often the path was moved since it was first folded here. */
+  get moves(): number {
+    return this.#folded!.fold.moves;
+  }
+
+  /** What of the path everybody has who follows it, also those who began with a snapshot before it was moved; once it is folded. */
+  get sureFrom(): string | undefined {
+    return this.#folded!.fold.sureFrom;
   }
 
   /** What the session is doing, as the log has it. */
@@ -116,9 +158,14 @@ export class LogView implements ReadableLog {
 
   /** Takes note of where the log stands by now. */
   update({ head, first, terms, activity }: LogHead): void {
+    const [known = 0, term = 0] = [this.#terms, terms].map((each) => each.at(-1)?.term);
     // What was asked for earlier and came later is no news.
-    if (head < this.head && terms.at(-1)?.term === this.#terms.at(-1)?.term) return;
-    if (first > this.first || head < (this.#folded?.at ?? 0)) this.#stale = true;
+    if (term < known || (head < this.head && term === known)) return;
+    if (head < this.head || (this.head > 0 && termAt(terms, this.head) !== this.termAt(this.head))) {
+      this.#isReplaced = true;
+      return;
+    }
+    if (first > this.first) this.#stale = true;
     this.head = head;
     this.#first = first;
     this.#terms = terms;
@@ -133,6 +180,11 @@ export class LogView implements ReadableLog {
   /** The fold just before `first`, once anything is folded. */
   get base(): Checkpoint {
     return this.#folded!.range.base;
+  }
+
+  /** Whether what is folded still begins there: nothing was cut meanwhile, here or elsewhere. */
+  isFoldedFrom(base: Checkpoint): boolean {
+    return !this.#stale && this.#folded?.range.base === base;
   }
 
   /** What is kept, once it is folded. */
@@ -154,6 +206,13 @@ export class LogView implements ReadableLog {
   }
 
   #start(): MaybePromise<Folded> {
+    if (this.#isLacking || this.#isReplaced) {
+      this.#isLacking = false;
+      throw new StoreError(
+        'UNAVAILABLE',
+        `The store lacks what it had of the log of session ${this.ref.name}`,
+      );
+    }
     this.#stale = false;
     return andThen(this.#store.checkpoint(this.ref), (checkpoint) => {
       const range = new RetainedRange(checkpoint);
@@ -167,6 +226,8 @@ export class LogView implements ReadableLog {
   }
 
   #catchUp(folded: Folded): MaybePromise<void> {
+    // It was cut elsewhere behind what is known here.
+    if (folded.at > this.head && !this.#stale) return this.#lookAgain();
     if (folded.at >= this.head || this.#stale) {
       this.#folded = folded;
       return;
@@ -187,9 +248,16 @@ export class LogView implements ReadableLog {
   }
 
   #lookAgain(): MaybePromise<void> {
+    const { first, head: known } = this;
     return andThen(this.#store.head(this.ref, this.ref.epoch), (head) => {
       this.#stale = true;
       if (head) this.update(head);
+      this.#isLacking = !head || (this.head === known && this.first === first);
+      if (!this.#isLacking) this.#lackingSince = null;
+      else this.#lackingSince ??= performance.now();
+      // Nobody has told it again what it has forgotten: it is believed.
+      const isLost = head !== null && head.head < known && this.#isLacking;
+      if (isLost && performance.now() - this.#lackingSince! >= HEAL_MS) this.#isReplaced = true;
     });
   }
 
@@ -219,8 +287,9 @@ export class LogView implements ReadableLog {
     this.#activity = activity;
   }
 
-  /** What is now in rows may leave memory: the path to the tip of a checkpoint. */
-  forgetMessages({ state: { tip } }: Checkpoint): void {
+  /** What is now in rows may leave memory: the path to the tip of a checkpoint, and what is not on the path. */
+  forgetMessages({ state: { tip } }: Checkpoint, stored: readonly Message[]): void {
+    this.#folded!.fold.forgetAside(stored);
     const { messages } = this.state;
     const kept = messages.findLastIndex(({ id }) => id === tip) + 1;
     const excess = Math.min(messages.length - MESSAGES_IN_MEMORY, kept);

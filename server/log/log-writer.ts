@@ -2,15 +2,15 @@ import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { aboutOf } from '../stores/about.js';
 import {
-  type Activity,
   type AppendOptions,
   type EventRecord,
   type LogRef,
   type Store,
   StoreError,
 } from '../stores/store.js';
-import { activityOf, changesActivity, isSameActivity } from './activity.js';
+import { activityOf, changesRecord, isSameActivity, isUse } from './activity.js';
 import type { Answering } from './answering.js';
 import {
   type Committed,
@@ -102,6 +102,11 @@ export class LogWriter {
     return this.view.state;
   }
 
+  /** What is appended now, as long as it is written together: the same object from one event to the next; null before the first of them. */
+  get gathering(): object | null {
+    return this.#gathering;
+  }
+
   /**
    * Appends one event with the others of this event-loop turn and returns the size of its body. Losing the log is reported to
    * the listener.
@@ -136,7 +141,12 @@ export class LogWriter {
 
   /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
   settled(): MaybePromise<unknown> {
-    return this.#groups.length === 0 && !this.#writing ? undefined : this.commit([], { refusable: true });
+    return this.pending ? this.commit([], { refusable: true }) : undefined;
+  }
+
+  /** Whether anything was appended that is not acknowledged yet. */
+  get pending(): boolean {
+    return this.#groups.length > 0 || this.#writing !== null;
   }
 
   /** Whether what was appended waits for a store that can't be written. */
@@ -239,36 +249,43 @@ export class LogWriter {
 
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
     this.#foreseen = null;
-    const activity = this.#activityAfter(entries);
+    // Nearly all of them change nothing: they are pieces of answers.
+    const changes = entries.some(changesSession) ? this.#recordAfter(entries) : null;
     const batch = ++this.#batch;
     const { term } = this;
-    // As nearly all of them are.
-    if (!group.options) return activity ? { term, batch, activity } : { term, batch };
-    const { opens, steps, close } = group.options;
+    if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
+    const { opens, steps, once, close, erase } = group.options;
     const ends = endsOf(group, entries);
     return {
       term,
       batch,
       ...(opens && { opens }),
       ...(steps && { steps }),
+      ...(once !== undefined && { once }),
       ...(ends && { ends }),
-      ...(activity && { activity }),
+      ...changes,
       ...(close && { close }),
+      ...(erase !== undefined && { erase }),
     };
   }
 
-  /** What the session does once these are stored; null where that is what it does now. */
-  #activityAfter(entries: readonly Entry[]): Activity | null {
-    if (!entries.some(mayChangeActivity)) return null;
+  /** What its record says of the session once these are stored. */
+  #recordAfter(entries: readonly Entry[]): Pick<AppendOptions, 'activity' | 'about'> {
     const { activity, head } = this.view;
     const before = this.state;
     const state = entries.reduce((folded, { event }) => reduce(folded, event), before);
-    this.#foreseen = { before, state };
+    // What a move takes out of the path is kept by the fold.
+    const moves = entries.some(({ record }) => record.type === 'history_moved');
+    this.#foreseen = moves ? null : { before, state };
     let { start } = activity;
     if (state.run && state.run.runId !== activity.runId)
       start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
     const after = activityOf(state, start);
-    return isSameActivity(activity, after) ? null : after;
+    const usedAt = entries.findLast(usesSession)?.record.ts;
+    return {
+      ...(!isSameActivity(activity, after) && { activity: after }),
+      about: { ...aboutOf(state), ...(usedAt !== undefined && { usedAt }) },
+    };
   }
 
   #commit(group: Group, { entries, records, options }: Written, result: Committed): void {
@@ -276,7 +293,7 @@ export class LogWriter {
     this.#inDoubtSince = null;
     const foreseen = this.#foreseen;
     this.#foreseen = null;
-    if (result.duplicate) this.#batch -= 1;
+    if (result.duplicate || result.repeated) this.#batch -= 1;
     else {
       let seq = result.first;
       for (const record of records) {
@@ -362,4 +379,5 @@ export class LogWriter {
 }
 
 const recordOf = ({ record }: Entry): EventRecord => record;
-const mayChangeActivity = ({ record }: Entry): boolean => changesActivity(record.type);
+const usesSession = ({ record }: Entry): boolean => isUse(record.type);
+const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);

@@ -1,10 +1,10 @@
 import { formatHistoryCursor, parseHistoryCursor } from '../../shared/cursor.js';
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPage } from '../../shared/operation-types.js';
 import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
-import { pathTo } from './snapshot.js';
+import { pathTo } from './message-tree.js';
 
 /** Messages that are read at once: what is read and does not fit was read for nothing. */
 const STEP = 16;
@@ -36,19 +36,14 @@ async function endBefore(before: string, log: LogView): Promise<string | null> {
   if (place && place.epoch !== log.ref.epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
   const [message] = place ? await pathTo(log, place.messageId, 1) : [];
   if (message) return message.parentId ?? null;
-  const reason = 'not a cursor of this history';
-  throw new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `before: ${reason}`,
-    details: [{ path: 'before', message: reason }],
-  });
+  throw fieldError('before', 'not a cursor of this history');
 }
 
 /**
  * Up to `limit` messages up to one that fit a size, oldest first; at least one, where there is one. What the store has lost is not said to
  * be there, or it would be asked for for ever.
  */
-async function boundedPage(
+export async function boundedPage(
   log: LogView,
   tip: string | null,
   { limit, bytes }: PageBounds,

@@ -27,13 +27,17 @@ class PastLog implements ReadableLog {
   }
 }
 
-/** The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none. */
+/**
+ * The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none, `gone`
+ * where that of the epoch is not kept either.
+ */
 export function openNextLog(
   store: Store,
   ref: SessionRef,
   { after, present }: { readonly after: string | null; readonly present: ReadableLog | null },
-): MaybePromise<ReadableLog | null> {
-  return andThen(store.conversations(ref), (epochs): MaybePromise<ReadableLog | null> => {
+): MaybePromise<ReadableLog | 'gone' | null> {
+  return andThen(store.conversations(ref), (epochs): MaybePromise<ReadableLog | 'gone' | null> => {
+    if (epochs.length === 0) return after === null ? null : 'gone';
     // Of one that is dropped every kept one is a later one.
     const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
     if (next === undefined) return null;

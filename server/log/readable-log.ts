@@ -6,6 +6,8 @@ export interface ReadableLog {
   readonly ref: LogRef;
   readonly first: number;
   readonly head: number;
+  /** What was seen of it here is not what the store has: it lost the end of it. Whoever reads it finds its place anew. */
+  readonly isReplaced?: boolean;
   /** The term in which `seq` was written; the last writer's for a place before the first event. */
   termAt(seq: number): number;
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;

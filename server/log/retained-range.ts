@@ -1,7 +1,7 @@
 import { type Checkpoint, firstCheckpoint, type StoredEvent } from '../stores/store.js';
 
 /** The fold before any event. */
-const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint(null));
+const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint());
 
 /** What is kept of a log: from which event on, how much that is, and what was folded before. */
 export class RetainedRange {

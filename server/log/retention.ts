@@ -7,6 +7,7 @@ import { LazyFold } from './lazy-fold.js';
 import type { LogView } from './log-view.js';
 import type { ReadableLog } from './readable-log.js';
 import { showing } from './showing.js';
+import { withVersions } from './versions.js';
 
 /** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
 export interface Retention {
@@ -143,9 +144,10 @@ export class LogCutter {
       chars -= event.body.length;
       return true;
     };
-    const { state, seq, size } = await foldWhile(this.#log, base.seq, base.state, drops);
+    const { state, aside, seq, size } = await foldWhile(this.#log, base.seq, base.state, drops);
     if (seq < first) return null;
-    return { checkpoint: { seq, state: showing(state, []) }, messages: state.messages, size };
+    const messages = withVersions([...aside.values(), ...state.messages]);
+    return { checkpoint: { seq, state: showing(state, []) }, messages, size };
   }
 
   async #make({ checkpoint, messages, size }: Cut): Promise<void> {
@@ -156,7 +158,7 @@ export class LogCutter {
       throw error;
     }
     this.#log.range.move(checkpoint, size);
-    this.#log.forgetMessages(checkpoint);
+    this.#log.forgetMessages(checkpoint, messages);
   }
 
   /** After a cut that failed: finds out whether the store has made it nevertheless. */
@@ -168,7 +170,7 @@ export class LogCutter {
     const { range } = this.#log;
     if (!kept || kept.seq <= range.base.seq) return;
     range.move(kept, size);
-    this.#log.forgetMessages(kept);
+    this.#log.forgetMessages(kept, []);
   }
 }
 
@@ -181,7 +183,7 @@ export async function foldWhile(
   after: number,
   from: SessionState,
   takes: (event: StoredEvent) => boolean,
-): Promise<{ state: SessionState; seq: number; size: number }> {
+): Promise<Pick<LazyFold, 'state' | 'aside'> & { seq: number; size: number }> {
   const fold = new LazyFold(from);
   let [seq, size] = [after, 0];
   for (;;) {
@@ -197,6 +199,9 @@ export async function foldWhile(
     for (const record of taken) {
       if (!ended.has(record.runId) || !isDelta(record)) fold.add(parseEvent(record));
     }
-    if (taken.length === 0 || taken.length < page.length) return { state: fold.state, seq, size };
+    if (taken.length === 0 || taken.length < page.length) {
+      const { state, aside } = fold;
+      return { state, aside, seq, size };
+    }
   }
 }

@@ -1,14 +1,14 @@
 import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
 import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
+import { pathTo } from './message-tree.js';
 import { foldWhile } from './retention.js';
 import { showing } from './showing.js';
 
 /** Messages a snapshot carries; `history` has the older ones. */
-const SNAPSHOT_MESSAGES = 50;
+export const SNAPSHOT_MESSAGES = 50;
 
 /** A state that is being folded, and the last one that was, as long as somebody has it. */
 interface Shared {
@@ -43,14 +43,17 @@ async function foldedAt(log: LogView, seq: number): Promise<SessionState | null>
   if (seq === log.head) return trim(log, log.state, seq);
   // One base throughout: a cut may move it while the store is asked.
   const { base } = log;
+  // It was cut elsewhere before anything of it was folded here.
+  if (base.seq > seq) return null;
   const { state, seq: reached } = await foldWhile(log, base.seq, base.state, (event) => event.seq <= seq);
   if (reached !== seq) {
-    if (log.base !== base) return null;
+    if (!log.isFoldedFrom(base)) return null;
     throw new GatewayError({ code: 'INTERNAL', message: `Event ${reached + 1} is missing in the store` });
   }
   const missing = SNAPSHOT_MESSAGES - state.messages.length;
-  if (missing <= 0 || base.state.tip === null) return trim(log, state, seq);
-  const older = await pathTo(log, base.state.tip, missing);
+  const before = state.messages.length > 0 ? (state.messages[0]!.parentId ?? null) : state.tip;
+  if (missing <= 0 || before === null) return trim(log, state, seq);
+  const older = await pathTo(log, before, missing);
   return trim(log, { ...state, messages: [...older, ...state.messages] }, seq);
 }
 
@@ -58,15 +61,4 @@ function trim(log: LogView, state: SessionState, seq: number): SessionState {
   const { messages } = lastThatFit(state.messages.slice(-SNAPSHOT_MESSAGES), log.pageBytes);
   const cursor = formatCursor(log.ref.epoch, log.termAt(seq), seq);
   return { ...showing(state, messages), cursor };
-}
-
-/** The last `limit` messages of a folded log up to one, oldest first: from memory, else from the store's rows. None where there is no such message. */
-export async function pathTo(log: LogView, tip: string, limit: number): Promise<readonly Message[]> {
-  const { messages } = log.state;
-  const end = messages.findLastIndex(({ id }) => id === tip) + 1;
-  if (end === 0) return log.storedMessages(tip, limit);
-  const kept = messages.slice(Math.max(0, end - limit), end);
-  const before = kept[0]!.parentId ?? null;
-  if (kept.length === limit || before === null) return kept;
-  return [...(await log.storedMessages(before, limit - kept.length)), ...kept];
 }

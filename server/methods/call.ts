@@ -9,7 +9,7 @@ import type { MethodEntry } from './flatten.js';
 
 /** What a door tells a call of its caller. Each is asked for once, the signal only where the handler asks. */
 export interface CallerContext
-  extends Pick<MethodContext, 'user' | 'metadata' | 'traceId' | 'emit' | 'signal'> {
+  extends Pick<MethodContext, 'user' | 'metadata' | 'traceId' | 'requestId' | 'emit' | 'signal'> {
   readonly parentSpan?: ParentSpan | undefined;
   readonly channels?: ContextChannels | undefined;
   readonly lastEventId?: string | undefined;
@@ -226,6 +226,10 @@ export class CallContext implements MethodContext {
     if (parentSpan) this.parentSpan = parentSpan;
     if (lastEventId !== undefined) this.lastEventId = lastEventId;
     if (channels) this.channels = channels;
+  }
+
+  get requestId(): string {
+    return this.#caller.requestId;
   }
 
   get signal(): AbortSignal {

@@ -79,6 +79,14 @@ export class Access {
     }
   }
 
+  /** Whether a client may bring a whole conversation of elsewhere. */
+  mayImport(app: string, { user }: Identity): MaybePromise<boolean> {
+    const { import: allowed = false } = this.#env.clientMessages;
+    return typeof allowed === 'function'
+      ? this.#ask('clientMessages.import', () => allowed(user, app))
+      : allowed;
+  }
+
   async #allowed(
     what: 'tools' | 'parameters',
     allowance: Allowance = false,

@@ -9,6 +9,8 @@ export interface Caller {
   readonly clientId: string;
   readonly connectionId?: string;
   readonly traceId: string;
+  /** Names the request in its answer, its error and the log. */
+  readonly requestId: string;
   /** Host code or a plugin, which speaks for its caller: it may write messages as it finds them. */
   readonly trusted?: boolean;
   /** The caller's own span, where it named one. */

@@ -1,7 +1,8 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError } from '../../shared/errors.js';
 import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type { SendParams } from '../../shared/operation-types.js';
 import type { ClientMessages } from '../config/access.js';
+import { refusedField } from '../limit-error.js';
 
 /**
  * Checks what messages of a client say of themselves: they become part of the history that the app answers.
@@ -16,16 +17,12 @@ export function checkClientMessages(
     if (typeof input === 'string' || Array.isArray(input)) continue;
     const message = input as MessageInput;
     if (message.role !== undefined && !roles.includes(message.role)) {
-      throw refusal(
-        'message.role',
-        `clients may not write messages of the role ${message.role}; clientMessages.roles allows it`,
-      );
+      const problem = `clients may not write messages of the role ${message.role}`;
+      throw refusedField('clientMessages.roles', 'message.role', problem);
     }
     if (message.createdAt !== undefined && !createdAt) {
-      throw refusal(
-        'message.createdAt',
-        'clients may not say when a message was written; clientMessages.createdAt allows it',
-      );
+      const problem = 'clients may not say when a message was written';
+      throw refusedField('clientMessages.createdAt', 'message.createdAt', problem);
     }
   }
 }
@@ -33,7 +30,7 @@ export function checkClientMessages(
 /** @throws GatewayError `INVALID_PARAMS` naming the limit */
 export function checkToolCount({ clientTools = [] }: Brought, most: number): void {
   if (clientTools.length > most)
-    throw refusal('clientTools', `at most ${most} (limits.clientToolsPerSend), not ${clientTools.length}`);
+    throw fieldError('clientTools', `at most ${most} (limits.clientToolsPerSend), not ${clientTools.length}`);
 }
 
 /** What a client brings with a message. */
@@ -51,18 +48,10 @@ export function checkBrought(
 ): void {
   const option = field === 'clientTools' ? 'clientMessages.tools' : 'clientMessages.parameters';
   if (allowed === true) return;
-  if (allowed === false) throw refusal(field, `clients may not bring any; ${option} allows it`);
+  if (allowed === false) throw refusedField(option, field, 'clients may not bring any');
   for (const [index, name] of names.entries()) {
     if (allowed.includes(name)) continue;
     const path = field === 'clientTools' ? `${field}.${index}.name` : `${field}.${name}`;
-    throw refusal(path, `clients may not bring ${JSON.stringify(name)}; ${option} allows it`);
+    throw refusedField(option, path, `clients may not bring ${JSON.stringify(name)}`);
   }
-}
-
-function refusal(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
 }

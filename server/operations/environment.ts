@@ -3,9 +3,10 @@ import type { UserContext } from '../../shared/contract.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { Presence } from '../auth/presence.js';
-import type { Tickets } from '../auth/tickets.js';
+import type { TicketDesk } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
 import type { Connections } from '../delivery/connections.js';
+import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
@@ -33,11 +34,12 @@ export interface OperationEnvironment {
   };
   readonly sessions: SessionDirectory;
   readonly connections: Connections;
-  readonly tickets: Tickets;
+  readonly tickets: TicketDesk;
   readonly presence: Presence;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
   readonly clientToolsPerSend: number;
+  readonly importedMessages: number;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;
@@ -47,5 +49,5 @@ export interface OperationEnvironment {
   /** Whether new work is turned away. */
   readonly state: { readonly draining: boolean };
   notify(event: SessionNotice): void;
-  report(error: unknown, what: string): void;
+  report: Report;
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { SendInput } from '../../shared/messages.js';
 import type { UploadedFile } from '../../shared/operation-types.js';
 import type { Identity } from '../auth/types.js';
@@ -119,10 +119,5 @@ function blocksOf(input: SendInput) {
 }
 
 function badName(): GatewayError {
-  const message = 'must be 1 to 255 characters, without slashes and control characters';
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `name: ${message}`,
-    details: [{ path: 'name', message }],
-  });
+  return fieldError('name', 'must be 1 to 255 characters, without slashes and control characters');
 }

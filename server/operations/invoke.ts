@@ -1,9 +1,11 @@
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
+import type { OperationName } from '../../shared/operations.js';
 import { eventType } from '../apps/publish-options.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { unauthenticated } from '../auth/refusal.js';
+import type { AccessedOperation } from '../config/access.js';
 import { type CallerContext, callMethod, holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
@@ -12,10 +14,14 @@ import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 
+/** A stream whose checks have not run yet. */
+export interface StreamInvocation {
+  readonly kind: 'stream';
+  readonly stream: MethodStream;
+}
+
 /** The answer of a method: a value, or a stream whose checks have not run yet. */
-export type Invocation =
-  | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
-  | { readonly kind: 'stream'; readonly stream: MethodStream };
+export type Invocation = { readonly kind: 'value'; readonly value: MaybePromise<unknown> } | StreamInvocation;
 
 /** What methods are called with. */
 export interface InvokeEnvironment extends OperationEnvironment {
@@ -64,21 +70,59 @@ export function invokeMethod(
   const context = new InvokeContext(env, entry, call);
   const { calls, methodMs } = env;
   if (entry.stream) {
-    const open = (closed: () => void): MethodStream => {
-      const stream = streamMethod(entry, params.params, context, () => {
-        leave();
-        closed();
-      });
-      const leave = attend(env, entry, stream, { caller, session });
-      return stream;
-    };
-    return { kind: 'stream', stream: calls.stream(caller.identity, open) };
+    const reaches = session && { sessionId: session.id, operation: 'invoke' as const };
+    return openStream(env, entry, { params: params.params, context, caller, reaches });
   }
   calls.begin();
   return {
     kind: 'value',
     value: callMethod(entry, params.params, context, { timeoutMs: methodMs, ended: calls.end }),
   };
+}
+
+/** What is checked again while a stream is open. */
+interface Reached {
+  readonly sessionId: string;
+  readonly operation: AccessedOperation;
+}
+
+interface Opened {
+  readonly params?: unknown;
+  readonly context: CallerContext;
+  readonly caller: Caller;
+  readonly reaches: Reached | null;
+}
+
+/**
+ * An operation of the gateway whose answer is a stream: it is opened, bounded, told of and ended as one of a method.
+ *
+ * @param open Checks what is asked for, and answers with the items.
+ * @throws GatewayError `TOO_MANY_CONNECTIONS`
+ */
+export function streamOwn(
+  env: InvokeEnvironment,
+  { operation, sessionId, caller }: Reached & { readonly operation: OperationName; readonly caller: Caller },
+  open: () => Promise<AsyncIterable<unknown>>,
+): StreamInvocation {
+  const entry: MethodEntry = { path: operation, stream: true, definition: { handler: open } };
+  const context = new InvokeContext(env, entry, new InvokeCall({ method: operation }, caller, null));
+  return openStream(env, entry, { context, caller, reaches: { operation, sessionId } });
+}
+
+function openStream(
+  env: InvokeEnvironment,
+  entry: MethodEntry,
+  { params, context, caller, reaches }: Opened,
+): StreamInvocation {
+  const open = (closed: () => void): MethodStream => {
+    const stream = streamMethod(entry, params, context, () => {
+      leave();
+      closed();
+    });
+    const leave = attend(env, entry, stream, { caller, reaches });
+    return stream;
+  };
+  return { kind: 'stream', stream: env.calls.stream(caller.identity, open) };
 }
 
 function wrongWay({ path, stream }: MethodEntry): GatewayError {
@@ -93,7 +137,7 @@ function attend(
   env: InvokeEnvironment,
   { definition: { roles }, path }: MethodEntry,
   stream: MethodStream,
-  { caller, session }: { readonly caller: Caller; readonly session: Session | null },
+  { caller, reaches }: Pick<Opened, 'caller' | 'reaches'>,
 ): () => void {
   let { identity } = caller;
   return env.presence.add({
@@ -107,7 +151,7 @@ function attend(
           message: `Calling ${path} takes a role that you do not hold`,
         });
       }
-      if (session) await env.access.session(session.id, 'invoke', renewed);
+      if (reaches) await env.access.session(reaches.sessionId, reaches.operation, renewed);
       identity = renewed;
     },
     end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
@@ -143,6 +187,9 @@ class InvokeContext implements CallerContext {
   }
   get traceId(): string {
     return this.#call.caller.traceId;
+  }
+  get requestId(): string {
+    return this.#call.caller.requestId;
   }
   get parentSpan(): MethodContext['parentSpan'] {
     return this.#call.caller.parentSpan;

@@ -1,5 +1,6 @@
-import { GatewayError } from '../../shared/errors.js';
+import type { GatewayError } from '../../shared/errors.js';
 import type { Identity } from '../auth/types.js';
+import { LimitError } from '../limit-error.js';
 import type { MethodStream } from '../methods/stream.js';
 
 /** What is being answered: calls that a shutdown waits for, and the answers that users hold open. */
@@ -35,7 +36,7 @@ export class OpenCalls {
     const allowed = this.#allowed(identity);
     const count = this.#perUser.get(userKey) ?? 0;
     if (count >= allowed) {
-      throw new GatewayError({
+      throw new LimitError(identity.shared ? 'limits.shared.connections' : 'limits.streamsPerUser', {
         code: 'TOO_MANY_CONNECTIONS',
         message: `A user can have ${allowed} open streams of methods and runs`,
         retryAfterMs: 5000,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type {
   Accepted,
@@ -8,39 +8,45 @@ import type {
   SubscribeTarget,
   UploadedFile,
 } from '../../shared/operation-types.js';
-import type { OperationName } from '../../shared/operations.js';
+import type { OperationName, RunOperation } from '../../shared/operations.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { authExpiry } from '../auth/expiry.js';
+import { errand } from '../cluster/errands.js';
 import type { AccessedOperation } from '../config/access.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import type { Upload } from '../files/files.js';
 import { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
+import { exportItems } from '../sessions/export.js';
+import type { SendRequest } from '../sessions/message-sender.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { Session } from '../sessions/session.js';
-import type { ToolProgressListener } from '../sessions/session-calls.js';
+import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
+import { Importing } from './importing.js';
 import {
   type Invocation,
   InvokeCall,
   type InvokeEnvironment,
   type InvokeOptions,
   invokeMethod,
+  type StreamInvocation,
+  streamOwn,
 } from './invoke.js';
 import { readInvoke, readParams } from './params.js';
-import { type Authorize, Reading } from './reading.js';
+import { type Authorize, Reading, type SentRun } from './reading.js';
 import { traceOf } from './trace-of.js';
 
 /** The operations whose answer does not depend on the transport. */
-export type PlainOperation = Exclude<OperationName, 'send' | 'invoke'>;
+export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
 
 /** A run that can be followed. */
 export interface Followed {
@@ -65,6 +71,8 @@ export interface ToolCallRequest {
   readonly input: unknown;
   /** Hears what the tool reports. */
   readonly progress?: ToolProgressListener;
+  /** Hears of a confirmation, to have it put elsewhere as well. */
+  readonly asked?: ConfirmationListener;
 }
 
 /** Operations that change nothing but cost something, bounded in their rate together. */
@@ -79,6 +87,12 @@ const READS: ReadonlySet<PlainOperation> = new Set([
   'asyncapi',
   'ticket',
 ]);
+
+/** A connection of another gateway is to follow other sessions. */
+const SUBSCRIBE = errand<
+  { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
+  ResultOf<'subscribe'>
+>('subscribe');
 
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
@@ -95,15 +109,24 @@ export class Operations {
   readonly #reading: Reading;
   readonly #invokeEnv: InvokeEnvironment;
   readonly #files: FileOperations;
+  readonly #importing: Importing;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new Room(env.store, env.quotas);
+    // Who asks was authenticated and counted there; what it may follow is decided here once more.
+    env.sessions.cluster?.errands.on(SUBSCRIBE, ({ params, identity }) => this.#subscribe(params, identity));
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#reading = new Reading(env, this.#access, authorize);
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
+    this.#importing = new Importing(env, {
+      access: this.#access,
+      authorize,
+      files: this.#files,
+      room: this.#room,
+    });
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -117,30 +140,47 @@ export class Operations {
     return done as MaybePromise<ResultOf<Name>>;
   }
 
-  /** Sends a message; resolves once it is accepted. @throws GatewayError */
-  async send(raw: unknown, caller: Caller): Promise<Sent> {
-    return asUnavailable(() => this.#send(raw, caller));
+  /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
+  async start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
+    return asUnavailable(() => (name === 'send' ? this.#send(raw, caller) : this.#regenerate(raw, caller)));
   }
 
-  async #send(raw: unknown, caller: Caller): Promise<Sent> {
+  #send(raw: unknown, caller: Caller): Promise<Sent> {
     const params = readParams('send', raw);
-    const { sessionId, message, messages, idempotencyKey: key, onBusy, metadata } = params;
-    const { user, userKey, scope } = caller.identity;
+    const { message, messages, onBusy, parent, replaces } = params;
     const inputs = messages ?? [message!];
-    checkToolCount(params, this.#env.clientToolsPerSend);
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
-    const ref = await this.#authorize(sessionId, 'send', caller);
+    const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
+    return this.#begin('send', params, caller, { inputs, onBusy, place });
+  }
+
+  #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
+    const params = readParams('regenerate', raw);
+    return this.#begin('regenerate', params, caller, { inputs: [], again: params.messageId ?? null });
+  }
+
+  async #begin(
+    name: RunOperation,
+    params: ParamsOf<'regenerate'>,
+    caller: Caller,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'again'>,
+  ): Promise<Sent> {
+    const { sessionId, idempotencyKey: key, metadata } = params;
+    const { inputs } = begun;
+    const { user, userKey, scope } = caller.identity;
+    checkToolCount(params, this.#env.clientToolsPerSend);
+    const ref = await this.#authorize(sessionId, name, caller);
     if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
     const sent = await this.#env.sessions.sender.send(session, {
-      inputs,
+      ...begun,
       // In a session that is one person's alone it says nothing.
       senderId: scope === userKey ? undefined : user.id,
       key,
-      onBusy,
       metadata,
       user,
       trace: traceOf(caller),
+      requestId: caller.requestId,
       clientTools: params.clientTools,
       parameters: params.parameters,
       admit: () => {
@@ -161,6 +201,14 @@ export class Operations {
     const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;
     return { runId, session, cursor, result: result ? Promise.resolve(result) : session.resultOf(runId) };
+  }
+
+  /** Finds the run that was begun under an idempotency key; null where none was. */
+  sent(
+    named: { readonly sessionId: string; readonly key: string },
+    caller: Caller,
+  ): MaybePromise<SentRun | null> {
+    return asUnavailable(() => this.#reading.sent(named, caller));
   }
 
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
@@ -194,6 +242,21 @@ export class Operations {
     );
   }
 
+  /**
+   * Streams what is kept of a session. Nothing is looked at before it is opened.
+   *
+   * @throws GatewayError `INVALID_PARAMS`, `TOO_MANY_CONNECTIONS`, `RATE_LIMITED`
+   */
+  export(raw: unknown, caller: Caller): MaybePromise<StreamInvocation> {
+    const { sessionId, what = 'messages' } = readParams('export', raw);
+    this.#env.quotas.reads.take(caller.identity);
+    return streamOwn(this.#invokeEnv, { operation: 'export', sessionId, caller }, async () => {
+      const ref = await this.#authorize(sessionId, 'export', caller);
+      const session = await asUnavailable(() => this.#env.sessions.existing(ref));
+      return exportItems(session, what);
+    });
+  }
+
   /** Takes a file in. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
     return this.#files.upload(upload, caller);
@@ -208,6 +271,12 @@ export class Operations {
   async discard(sessionId: string, caller: Caller): Promise<void> {
     const ref = await this.#authorize(sessionId, 'close', caller);
     await asUnavailable(() => this.#env.sessions.discard(ref));
+  }
+
+  /** All open sessions of a scope, for its host: nobody else is asked. @throws GatewayError */
+  async sessionsIn(scope: string, raw: unknown): Promise<ResultOf<'sessions'>> {
+    const params = readParams('sessions', raw);
+    return asUnavailable(() => this.#reading.list(scope, params, () => true));
   }
 
   /** The apps that somebody may use. */
@@ -262,7 +331,10 @@ export class Operations {
   }
 
   readonly #handlers: Handlers = {
-    subscribe: (params, caller) => this.#subscribe(params, caller),
+    subscribe: (params, caller) => {
+      this.#assertOpen();
+      return this.#subscribe(params, caller.identity);
+    },
     abort: async ({ sessionId, runId, reason }, caller) => {
       return { aborted: await this.#perform(sessionId, caller, { type: 'abort', runId, reason }) };
     },
@@ -285,6 +357,27 @@ export class Operations {
       await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
       return { ok: true };
     },
+    delete: async ({ sessionId }, caller) => {
+      await this.#env.sessions.delete(await this.#authorize(sessionId, 'delete', caller));
+      return { ok: true };
+    },
+    import: (params, caller) => this.#importing.import(params, caller),
+    move: async ({ sessionId, tip, version }, caller) => {
+      this.#assertOpen();
+      this.#env.quotas.sends.take(caller.identity);
+      const goal = version === undefined ? { tip: tip! } : { version };
+      return this.#perform(sessionId, caller, { type: 'move', goal, by: caller.identity.user.id });
+    },
+    fork: (params, caller) => this.#fork(params, caller),
+    update: async ({ sessionId, ...changes }, caller) => {
+      this.#assertOpen();
+      this.#env.quotas.sends.take(caller.identity);
+      const ref = await this.#authorize(sessionId, 'update', caller);
+      await this.#room.check(ref);
+      const by = caller.identity.user.id;
+      await this.#env.sessions.perform(ref, { type: 'update', changes, by });
+      return { ok: true };
+    },
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),
@@ -301,11 +394,20 @@ export class Operations {
     asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
   };
 
-  async #subscribe(params: ParamsOf<'subscribe'>, caller: Caller): Promise<ResultOf<'subscribe'>> {
-    this.#assertOpen();
+  async #subscribe(
+    params: ParamsOf<'subscribe'>,
+    identity: Caller['identity'],
+  ): Promise<ResultOf<'subscribe'>> {
     const { connectionId, sessionId, add = [], remove = [] } = params;
-    const connection = this.#env.connections.get(connectionId);
-    const { scope, userKey } = caller.identity;
+    const { sessions, connections } = this.#env;
+    const holder = connections.elsewhere(connectionId);
+    if (holder !== null && sessions.cluster) {
+      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
+      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+      return done;
+    }
+    const connection = connections.get(connectionId);
+    const { scope, userKey } = identity;
     if (
       !connection?.options.client ||
       connection.identity.scope !== scope ||
@@ -332,14 +434,30 @@ export class Operations {
     for (const id of removed) connection.unfollow(id);
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
-      this.#env.quotas.subscribes.take(caller.identity);
+      this.#env.quotas.subscribes.take(identity);
       // The present token decides, not the one the connection was opened with.
-      const session = await this.#subscribable(id, caller.identity);
+      const session = await this.#subscribable(id, identity);
       const { info, begin } = await connection.follow(session, start);
       connection.send('subscribed', { sessionId: session.id, ...info });
       begin();
     }
     return { subscriptions: connection.sessionIds };
+  }
+
+  async #fork({ sessionId, to, at }: ParamsOf<'fork'>, caller: Caller): Promise<ResultOf<'fork'>> {
+    this.#assertOpen();
+    this.#env.quotas.sends.take(caller.identity);
+    const source = await this.#authorize(sessionId, 'fork', caller);
+    const ref = await this.#authorize(to, 'fork', caller);
+    if (ref.app !== source.app) {
+      throw fieldError('to', 'a session of another app');
+    }
+    await this.#room.check(ref);
+    const { id, ...place } = await this.#env.sessions.fork(source, ref, {
+      at,
+      userId: caller.identity.user.id,
+    });
+    return { sessionId: id, ...place };
   }
 
   /** Does work that is called as its operation is. */

@@ -1,13 +1,23 @@
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { initialState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
+import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import { historyPage } from '../log/page.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
-import { IDLE, type RunRecord, type SessionRef } from '../stores/store.js';
+import { type About, aboutOf } from '../stores/about.js';
+import {
+  IDLE,
+  type ListPlace,
+  type RunRecord,
+  type SessionRecord,
+  type SessionRef,
+} from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
@@ -27,6 +37,15 @@ interface FoundRun {
   readonly record: RunRecord;
   /** Place just before its `message_accepted`. */
   readonly cursor: string;
+}
+
+/** A run, as the idempotency key of its message names it. */
+export interface SentRun {
+  readonly runId: string;
+  /** The place just before its `message_accepted`. */
+  readonly cursor: string;
+  /** The message; absent where the event of its acceptance is not kept any more. */
+  readonly message?: Message;
 }
 
 /** The operations that only read: they take a session from nobody. */
@@ -49,20 +68,53 @@ export class Reading {
     return historyPage(log, before, { limit, bytes: log.pageBytes });
   }
 
-  async sessions(params: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
-    const { limit = PAGE, before } = params;
-    const place = before === undefined ? undefined : Number(before);
-    if (place !== undefined && !Number.isSafeInteger(place))
-      throw invalid('before', 'not a cursor of this list');
-    const page = await this.#env.store.list(caller.identity.scope, { limit, before: place });
+  sessions(params: ParamsOf<'sessions'>, { identity }: Caller): Promise<ResultOf<'sessions'>> {
+    return this.list(
+      identity.scope,
+      params,
+      async (ref) =>
+        (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'sessions', identity),
+    );
+  }
+
+  /** A page of the open sessions of a scope. @param mayShow Whether one is told of */
+  async list(
+    scope: string,
+    { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
+    mayShow: (ref: SessionRef) => MaybePromise<boolean>,
+  ): Promise<ResultOf<'sessions'>> {
+    const page = await this.#env.store.list(scope, { limit, before: placeOf(before) }, filter);
     const sessions = [];
-    for (const { ref, createdAt, updatedAt, activity = IDLE } of page.records) {
-      const sessionId = this.#env.apps.format(ref.app, ref.name);
-      if (!(await this.#access.mayUse(ref.app, caller.identity))) continue;
-      if (!(await this.#access.mayReach(ref, 'sessions', caller.identity))) continue;
-      sessions.push({ sessionId, app: ref.app, status: activity.status, createdAt, updatedAt });
-    }
-    return { sessions, cursor: page.next === null ? null : String(page.next) };
+    for (const record of page.records)
+      if (await mayShow(record.ref)) sessions.push(await this.#summaryOf(record));
+    return { sessions, cursor: page.next && `${page.next.updatedAt}.${page.next.ordinal}` };
+  }
+
+  async #summaryOf(record: SessionRecord): Promise<SessionSummary> {
+    const { ref, activity = IDLE, forkedFrom, createdAt, updatedAt } = record;
+    const { archived = false, ...about } = await this.#aboutOf(record);
+    return {
+      sessionId: this.#env.apps.format(ref.app, ref.name),
+      app: ref.app,
+      status: activity.status,
+      ...about,
+      archived,
+      ...(forkedFrom && { forkedFrom }),
+      createdAt,
+      updatedAt,
+    };
+  }
+
+  /** What a list says of a session: of its record, or of its log, where its writer was of a former version and never said. */
+  async #aboutOf({ ref, ...record }: SessionRecord): Promise<About> {
+    const { messageCount, pending = 0 } = record;
+    if (messageCount !== undefined)
+      return { ...pick(record, 'title', 'preview', 'archived', 'metadata'), messageCount, pending };
+    const session = this.#env.sessions.get(ref);
+    const log = await session.look();
+    const about = aboutOf(log ? await log.folded() : initialState);
+    this.#env.sessions.forget(session);
+    return about;
   }
 
   async status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {
@@ -113,6 +165,19 @@ export class Reading {
     return { session, record, cursor: (await originOf(this.#env.store, session, record)).cursor };
   }
 
+  async sent(
+    { sessionId, key }: { readonly sessionId: string; readonly key: string },
+    caller: Caller,
+  ): Promise<SentRun | null> {
+    const ref = await this.#authorize(sessionId, 'run', caller);
+    const record = await this.#env.store.run(ref, { key });
+    if (!record) return null;
+    const session = this.#env.sessions.get(ref);
+    await session.look();
+    const { message, cursor } = await originOf(this.#env.store, session, record);
+    return { runId: record.runId, cursor, ...(message && { message }) };
+  }
+
   /** The place of a run's session. @param unknown What somebody is told who did not name it, and is not to know that it is there */
   async #reached(key: string, caller: Caller, unknown: (() => GatewayError) | null): Promise<SessionRef> {
     try {
@@ -130,10 +195,10 @@ export class Reading {
   }
 }
 
-function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+/** The place that a cursor of the list of sessions names. @throws GatewayError `INVALID_PARAMS` */
+function placeOf(cursor: string | undefined): ListPlace | undefined {
+  if (cursor === undefined) return undefined;
+  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError('before', 'not a cursor of this list');
+  const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
+  return { updatedAt, ordinal };
 }

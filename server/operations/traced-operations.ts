@@ -1,4 +1,5 @@
 import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
+import type { RunOperation } from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { EventConnection } from '../delivery/connection.js';
@@ -7,10 +8,11 @@ import { tracedInvocation } from '../diagnostics/invocation.js';
 import type { OperationMessage } from '../diagnostics/messages.js';
 import { Trace, traced } from '../diagnostics/trace.js';
 import type { Upload } from '../files/files.js';
+import { newRequestId } from '../ids.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 import type { ReadableFile } from './file-operations.js';
-import type { Invocation, InvokeOptions } from './invoke.js';
+import type { Invocation, InvokeOptions, StreamInvocation } from './invoke.js';
 import { Operations, type PlainOperation, type Sent, type ToolCallRequest } from './operations.js';
 
 const listening = (): boolean => channels.operation.hasSubscribers;
@@ -41,17 +43,17 @@ export class TracedOperations extends Operations {
     return traced(this.#trace(name, raw, caller), () => super.execute(name, raw, caller));
   }
 
-  override send(raw: unknown, caller: Caller): Promise<Sent> {
-    return listening() ? this.#send(raw, caller) : super.send(raw, caller);
+  override start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
+    return listening() ? this.#start(name, raw, caller) : super.start(name, raw, caller);
   }
 
-  async #send(raw: unknown, caller: Caller): Promise<Sent> {
-    const trace = this.#trace('send', raw, caller);
+  async #start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
+    const trace = this.#trace(name, raw, caller);
     const describe = ({ accepted, runId, repeated }: Sent): Sent['accepted'] => {
       Object.assign(trace.message, { runId, repeated });
       return accepted;
     };
-    return traced(trace, () => super.send(raw, caller), describe);
+    return traced(trace, () => super.start(name, raw, caller), describe);
   }
 
   override invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
@@ -60,6 +62,14 @@ export class TracedOperations extends Operations {
 
   #invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {
     return tracedInvocation(this.#trace('invoke', raw, caller), () => super.invoke(raw, caller, options));
+  }
+
+  override export(raw: unknown, caller: Caller): MaybePromise<StreamInvocation> {
+    return listening() ? this.#export(raw, caller) : super.export(raw, caller);
+  }
+
+  #export(raw: unknown, caller: Caller): MaybePromise<StreamInvocation> {
+    return tracedInvocation(this.#trace('export', raw, caller), () => super.export(raw, caller));
   }
 
   override callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
@@ -113,6 +123,7 @@ export class TracedOperations extends Operations {
       user: identity.user,
       clientId: id,
       connectionId: id,
+      requestId: options.requestId ?? newRequestId(),
       sessionId: targets.length === 1 ? this.#canonical(targets[0]!.sessionId) : undefined,
     });
     return traced(trace, () => super.open(...given));
@@ -121,7 +132,7 @@ export class TracedOperations extends Operations {
   #trace(operation: OperationMessage['operation'], raw: unknown, caller: Caller): Trace<OperationMessage> {
     // Nothing of it has been checked yet.
     const { sessionId, method, runId } = (raw ?? {}) as Readonly<Record<string, unknown>>;
-    const { transport, identity, clientId, connectionId, traceId, parentSpan } = caller;
+    const { transport, identity, clientId, connectionId, traceId, parentSpan, requestId } = caller;
     return new Trace<OperationMessage>(channels.operation, {
       gatewayId: this.#env.gatewayId,
       operation,
@@ -129,6 +140,7 @@ export class TracedOperations extends Operations {
       user: identity.user,
       clientId,
       connectionId,
+      requestId,
       trace: { traceId, parentSpan },
       sessionId: this.#canonical(sessionId),
       method: typeof method === 'string' && this.#env.methods.has(method) ? method : undefined,

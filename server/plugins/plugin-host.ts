@@ -1,19 +1,28 @@
+import type { ExtraRoutes } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
+import type { Errands } from '../cluster/errands.js';
+import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { HostEnvironment } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
+import type { Notes } from '../stores/shared-store.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
 import type { GatewayPlugin, PluginContext } from './plugin.js';
+import { peersOf } from './plugin-peers.js';
 import { openPluginSession } from './plugin-session.js';
 import { describeTools } from './tool-description.js';
 
 /** What of a gateway its plugins reach. */
 export interface PluginEnvironment {
   readonly gatewayId: string;
+  readonly extraRoutes: ExtraRoutes;
   readonly apps: AppRegistry;
   readonly lifecycle: Lifecycle;
   readonly host: HostEnvironment;
   readonly limits: PluginContext['limits'];
+  /** What plugins share with other gateways; null where there are none. */
+  readonly shared: { readonly notes: Notes; readonly errands: Errands } | null;
+  stats(): GatewayStats;
   report(error: unknown, what: string): void;
 }
 
@@ -22,6 +31,8 @@ export class PluginHost implements PluginRoutes {
   readonly #env: PluginEnvironment;
   readonly #plugins: GatewayPlugin[] = [];
   readonly #routes = new Map<string, PluginRoute>();
+  /** What of the plugins that have something to start has not. */
+  readonly #waiting = new Map<GatewayPlugin, { readonly name: string; readonly failed: boolean }>();
   #started = false;
 
   constructor(env: PluginEnvironment) {
@@ -38,22 +49,25 @@ export class PluginHost implements PluginRoutes {
     }
     plugin.setup(this.#context(plugin.name));
     this.#plugins.push(plugin);
+    if (plugin.start) this.#waiting.set(plugin, { name: plugin.name, failed: false });
     if (this.#started) void this.#startLate(plugin);
   }
 
   /** Starts a plugin that came after the others. */
   async #startLate(plugin: GatewayPlugin): Promise<void> {
     try {
-      await plugin.start?.();
+      await this.#start(plugin);
     } catch (error) {
       this.#env.report(error, `the plugin ${plugin.name} could not be started`);
     }
   }
 
   #context(transport: string): PluginContext {
-    const { gatewayId, apps, lifecycle, host, limits, report } = this.#env;
+    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, shared, stats, report } = this.#env;
     return {
       gatewayId,
+      peers: shared && peersOf(transport, shared),
+      extraRoutes,
       limits,
       route: (path, handle, options = {}) => this.#route(path, { handle, options }),
       apps: () => apps.summaries(),
@@ -64,12 +78,13 @@ export class PluginHost implements PluginRoutes {
         return openPluginSession({ host, limits }, apps.format(app, name), { identity, transport });
       },
       on: (event, listener) => lifecycle.on(event, listener),
+      stats,
       report,
     };
   }
 
   #route(path: string, route: PluginRoute): void {
-    if (!/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path) || this.#routes.has(path)) {
+    if (!/^(?:\/|(?:\/[A-Za-z0-9_.-]+)+)$/.test(path) || this.#routes.has(path)) {
       throw new GatewayError({
         code: 'INVALID_REQUEST',
         message: `The route ${path} is malformed or taken`,
@@ -78,8 +93,9 @@ export class PluginHost implements PluginRoutes {
     this.#routes.set(path, route);
   }
 
-  /** The route of a path or of the nearest path above it. Costs what the few routes cost, whatever the path. */
+  /** The route of a path or of the nearest path above it; `/` is above no other. Costs what the few routes cost, whatever the path. */
   find(path: string): PluginRoute | undefined {
+    if (path === '/') return this.#routes.get('/');
     let nearest: string | undefined;
     for (const route of this.#routes.keys()) {
       if (!path.startsWith(route) || (path.length > route.length && path[route.length] !== '/')) continue;
@@ -89,18 +105,35 @@ export class PluginHost implements PluginRoutes {
   }
 
   async start(): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.start?.();
+    for (const plugin of this.#plugins) await this.#start(plugin);
     this.#started = true;
   }
 
-  drain(): void {
-    for (const plugin of this.#plugins) {
+  async #start(plugin: GatewayPlugin): Promise<void> {
+    try {
+      await plugin.start?.();
+      this.#waiting.delete(plugin);
+    } catch (error) {
+      this.#waiting.set(plugin, { name: plugin.name, failed: true });
+      throw error;
+    }
+  }
+
+  /** A plugin that has not started, or could not be. */
+  get unready(): { readonly name: string; readonly failed: boolean } | undefined {
+    return this.#waiting.values().next().value;
+  }
+
+  /** Resolves when all plugins have done what they do before runs end. */
+  async drain(): Promise<void> {
+    const drained = this.#plugins.map(async (plugin) => {
       try {
-        plugin.drain?.();
+        await plugin.drain?.();
       } catch (error) {
         this.#env.report(error, `the plugin ${plugin.name} could not be drained`);
       }
-    }
+    });
+    await Promise.all(drained);
   }
 
   async destroy(): Promise<void> {

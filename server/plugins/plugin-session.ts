@@ -12,12 +12,17 @@ export function openPluginSession(
   const { host: env } = plugin;
   return {
     ...openSession(env, id, hostCaller(identity, { transport })),
-    async callTool(name, input, { signal, progress } = {}) {
+    async callTool(name, input, { signal, progress, asked } = {}) {
       await env.ready();
       const caller = hostCaller(identity, { transport, ...(signal && { signal }) });
-      return env.operations.callTool({ sessionId: id, name, input, ...(progress && { progress }) }, caller);
+      const hears = { ...(progress && { progress }), ...(asked && { asked }) };
+      return env.operations.callTool({ sessionId: id, name, input, ...hears }, caller);
     },
     stream: (dialect, options = {}) => streamDialect(plugin, { id, identity, transport }, dialect, options),
+    async sent(key) {
+      await env.ready();
+      return env.operations.sent({ sessionId: id, key }, hostCaller(identity, { transport }));
+    },
     async discard() {
       await env.ready();
       await env.operations.discard(id, hostCaller(identity, { transport }));

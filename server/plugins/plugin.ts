@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ExtraRoutes } from '../../shared/calls.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolOutput } from '../apps/tool.js';
@@ -6,13 +7,15 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
+import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
+import type { SentRun } from '../operations/reading.js';
 import type { JsonSchema } from '../schema/schema.js';
-import type { ToolProgressListener } from '../sessions/session-calls.js';
+import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 
 import type { PluginRequest, RouteOptions } from '../transports/http/plugin-route.js';
 
-export type { Dialect, Encoded };
+export type { Dialect, Encoded, SentRun };
 
 /** A tool as other protocols list it. */
 export interface ToolDescription {
@@ -30,6 +33,8 @@ export interface CallToolOptions {
   readonly signal?: AbortSignal;
   /** Hears what the tool reports. */
   readonly progress?: ToolProgressListener;
+  /** Hears of a confirmation that the call waits for, and sees to it that a person is asked who answers with `respond`. */
+  readonly asked?: ConfirmationListener;
 }
 
 /** Where a stream in another protocol begins, and who reads it. */
@@ -53,7 +58,7 @@ export interface DialectStream<State> {
 export interface PluginSession extends SessionHandle {
   /**
    * Calls one of the app's tools in the caller's name, outside of any run. A failure of the tool is a result with `isError`. A tool
-   * that needs confirmation asks in the session's event stream, and fails at once where nobody follows it.
+   * that needs confirmation asks in the session's event stream, and where `asked` puts it; it fails at once where there is neither a follower nor `asked`.
    *
    * @throws GatewayError why the call was not begun
    */
@@ -63,16 +68,60 @@ export interface PluginSession extends SessionHandle {
    * and bounds for slow readers, and their end with the caller's token.
    */
   stream<State>(dialect: Dialect<State>, options?: DialectOptions): DialectStream<State>;
+  /** The run that was begun under an idempotency key, whatever its message was; null where none was. */
+  sent(idempotencyKey: string): Promise<SentRun | null>;
   /** Closes the session and drops all that is kept of it. */
   discard(): Promise<void>;
+}
+
+/** What a plugin shares with itself at the other gateways on the same store. Names are its own: no other plugin meets them. */
+export interface PluginPeers {
+  /** This gateway, as the others know it. */
+  readonly holder: string;
+  /** Notes that all of them read. Keep one before its name is told to a client, who may come to another gateway next. */
+  readonly notes: PluginNotes;
+  /** Does what the others ask under a name; plain values go to and fro. Asked again for the same, it is done once. */
+  on<Input>(name: string, work: (input: Input) => MaybePromise<unknown>): void;
+  /**
+   * Has a gateway do something.
+   *
+   * @param options.waitMs How long to wait for one that lives. @default 15_000
+   * @returns What came of it; undefined where that gateway is gone
+   * @throws GatewayError what it said; `OVERLOADED` where it did not answer in time
+   */
+  ask(holder: string, name: string, input: unknown, options?: { readonly waitMs?: number }): Promise<unknown>;
+  /** Has all others do something. Never rejects for what one of them says. */
+  askAll(name: string, input: unknown): Promise<void>;
+}
+
+/** Small texts by name, which all gateways on a store read. Each may reject with `OVERLOADED`. */
+export interface PluginNotes {
+  /**
+   * @param options.ttlMs It is forgotten after so many milliseconds
+   * @param options.once It is kept only where there is none of this name. @default false: it is replaced
+   * @returns Whether it was kept. It can be read by all once this is there
+   */
+  put(
+    name: string,
+    value: string,
+    options: { readonly ttlMs: number; readonly once?: boolean },
+  ): Promise<boolean>;
+  /** A note, or null where there is none. */
+  get(name: string): Promise<string | null>;
+  /** Forgets a note. */
+  drop(name: string): Promise<void>;
 }
 
 /** All that a plugin sees of its gateway. */
 export interface PluginContext {
   readonly gatewayId: string;
+  /** Itself at the other gateways on the same store; null where the store is this gateway's alone. */
+  readonly peers: PluginPeers | null;
+  /** Prefix of the routes beyond the specification's; false where they are not served. */
+  readonly extraRoutes: ExtraRoutes;
   /** The gateway's limits that concern open responses, in milliseconds. */
   readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
-  /** Serves a path and everything below it. @throws GatewayError `INVALID_REQUEST` when the path is taken */
+  /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /** All apps. */
   apps(): readonly AppSummary[];
@@ -88,6 +137,8 @@ export interface PluginContext {
   session(sessionId: string, identity: Identity): PluginSession;
   /** Listens to what happens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
+  /** What the gateway has on its hands now, for metrics. */
+  stats(): GatewayStats;
   /** Logs an error for the gateway's operators. */
   report(error: unknown, what: string): void;
 }
@@ -99,8 +150,8 @@ export interface GatewayPlugin {
   setup(context: PluginContext): void;
   /** Called when the gateway has started. */
   start?(): MaybePromise<void>;
-  /** Called when the gateway begins to close, before runs are given time to finish. */
-  drain?(): void;
+  /** Called when the gateway begins to close, before runs are given time to finish. What it promises has that time too. */
+  drain?(): MaybePromise<void>;
   /** Called when the gateway closes. */
   destroy?(): MaybePromise<void>;
 }

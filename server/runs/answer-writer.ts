@@ -141,9 +141,12 @@ export class AnswerWriter {
     const base = { runId: this.#runId, ts: Date.now() };
     switch (item.type) {
       case 'tool_use': {
-        const { callId = newCallId(), name, input, providerExecuted } = item;
-        const mark = providerExecuted === true && { providerExecuted };
-        return this.event({ type: 'tool_use', ...base, callId, name: string(name, 'name'), input, ...mark });
+        const { callId = newCallId(), name, input, providerExecuted, runsOn } = item;
+        const marks = {
+          ...(providerExecuted === true && { providerExecuted }),
+          ...(runsOn === 'client' && { runsOn }),
+        };
+        return this.event({ type: 'tool_use', ...base, callId, name: string(name, 'name'), input, ...marks });
       }
       case 'tool_result': {
         const { callId, name, output = null, isError = false } = item;

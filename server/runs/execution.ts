@@ -1,11 +1,11 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Message, StopReason } from '../../shared/messages.js';
+import { type Message, type StopReason, withoutPlace } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
 import { isPromise } from '../async/maybe-promise.js';
 import { type Ending, endDrafts } from './ending.js';
-import { answerOf, type LiveRun } from './live-run.js';
+import type { LiveRun } from './live-run.js';
 import { LiveTurn } from './live-turn.js';
 import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
@@ -115,7 +115,7 @@ export class Execution {
   endDrafts(ending: Ending, { run: active }: SessionState): readonly EventDraft[] {
     const run = this.#run;
     const { answer } = this.#scope;
-    const said = active?.runId === run.id ? answerOf(active) : run.emptyAnswer();
+    const said = active?.runId === run.id ? withoutPlace(active.message) : run.emptyAnswer();
     return endDrafts(run, ending, answer.annotated(said), answer.counts);
   }
 

@@ -1,7 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
-import type { ActiveRun } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ClientTool } from '../apps/application.js';
@@ -9,12 +8,6 @@ import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
-
-/** The answer of a run so far as its end tells it: what it follows is the fold's to say. */
-export function answerOf({ message }: ActiveRun): Message {
-  const { parentId: _, ...answer } = message;
-  return answer;
-}
 
 /** Everything a run is started with. */
 export interface RunRequest {
@@ -25,6 +18,8 @@ export interface RunRequest {
   readonly ownIds?: readonly string[];
   readonly onBusy: OnBusy;
   readonly key: string | undefined;
+  /** Whether it may have been accepted already, by another gateway that did not live to say so. */
+  readonly repeatable?: boolean | undefined;
   /** SHA-256 of the canonical body that the key was sent with, base64url. */
   readonly hash?: string | undefined;
   readonly user: UserContext | null;
@@ -33,6 +28,8 @@ export interface RunRequest {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The trace of the send that began it. */
   readonly trace?: TraceOrigin | undefined;
+  /** Of the request that began it; not kept, so that another process does not know it. */
+  readonly requestId?: string | undefined;
 }
 
 /** A run from acceptance to its one `message_end`. */
@@ -46,6 +43,8 @@ export class LiveRun {
   context: Context;
   /** Settles when it is over in this process: with its end, or `lost` where that could not be stored here; rejects when another process goes on with it. */
   readonly ended: Promise<RunResult>;
+  /** Its message as it stands among the others, once it begins. */
+  placed: Message | null = null;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
   doomed = false;

@@ -12,6 +12,7 @@ import type {
   TurnSession,
 } from '../apps/application.js';
 import { eventType } from '../apps/publish-options.js';
+import { formatTraceparent } from '../diagnostics/traceparent.js';
 import { newCallId } from '../ids.js';
 import { ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
@@ -34,12 +35,14 @@ export class LiveTurn implements Turn {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly traceparent: string | undefined;
   readonly #scope: RunScope;
   readonly #steps: RunSteps;
 
   constructor(scope: RunScope, history: readonly Message[]) {
     const { run, signal, user, session } = scope;
-    const { message, metadata, clientTools, parameters } = run.request;
+    const { metadata, clientTools, parameters, trace } = run.request;
+    const message = run.placed ?? run.request.message;
     this.runId = run.id;
     const left = scope.resumption?.steps ?? [];
     this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(left) };
@@ -53,6 +56,7 @@ export class LiveTurn implements Turn {
     this.metadata = metadata;
     this.clientTools = clientTools;
     this.parameters = parameters;
+    this.traceparent = trace?.parentSpan && formatTraceparent(trace.parentSpan);
     this.#scope = scope;
   }
 
@@ -85,6 +89,10 @@ export class LiveTurn implements Turn {
 
   readonly annotate: Turn['annotate'] = (metadata) => {
     if (!this.#scope.ended) this.#scope.answer.annotate(metadata);
+  };
+
+  readonly title: Turn['title'] = (text) => {
+    if (!this.#scope.ended) this.#scope.port.title(text);
   };
 
   readonly emit: Turn['emit'] = (name, payload) => {

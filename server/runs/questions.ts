@@ -36,6 +36,11 @@ export class Questions {
     return this.#open.size;
   }
 
+  /** Whether it waits for an answer. */
+  has(callId: string): boolean {
+    return this.#open.has(callId);
+  }
+
   add(question: OpenQuestion): void {
     this.#open.get(question.callId)?.askedAgain?.(question);
     this.#open.set(question.callId, question);

@@ -23,7 +23,7 @@ export interface RunSetting {
 /** All that a run reaches of its session. */
 export interface RunPort {
   readonly setting: RunSetting;
-  readonly log: Pick<LogWriter, 'append' | 'commit' | 'stalled' | 'settled' | 'flowing'>;
+  readonly log: Pick<LogWriter, 'append' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'>;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'dropRun'>;
   /** A file of the session's scope. @throws GatewayError `FILE_NOT_FOUND` */
@@ -34,8 +34,12 @@ export interface RunPort {
   publish(channel: string, type: string, payload: unknown): void;
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event */
   emit(name: string, payload: unknown): void;
+  /** Gives the session a title. */
+  title(text: string): void;
   /** Asks for the run to end; the session logs the end. */
   end(ending: Ending): void;
   /** Tells the gateway's operators of an error. */
   report(error: unknown, what: string): void;
+  /** Tells them of what is no error of the gateway's. */
+  warn(what: string, why: { readonly reason: string; readonly option: string }): void;
 }

@@ -10,7 +10,7 @@ import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
-import type { ToolCaller } from './tool-call.js';
+import type { Asked, ToolCaller } from './tool-call.js';
 
 /** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
 export class RunScope implements ToolCaller {
@@ -21,6 +21,8 @@ export class RunScope implements ToolCaller {
   readonly #controller = new AbortController();
   #clock: PausableTimer | null = null;
   #ended = false;
+  /** The batch of the last question, and what it is stored with. */
+  #asked: { readonly with: object | null; readonly batch: string } | null = null;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
   constructor(run: LiveRun, port: RunPort) {
@@ -68,9 +70,8 @@ export class RunScope implements ToolCaller {
   start(): void {
     const { runMs } = this.port.setting;
     this.#clock = new PausableTimer(runMs, () => {
-      const error = this.#timeOut(`The app took longer than ${runMs} ms`);
       // An app that hangs says nothing of its own.
-      this.report(new GatewayError(error), `run ${this.runId} took longer than limits.runMs`);
+      this.#timeOut(`The app took longer than ${runMs} ms`, 'limits.runMs');
     });
   }
 
@@ -94,7 +95,17 @@ export class RunScope implements ToolCaller {
 
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
     if (this.#ended) return;
-    this.answer.event({ type, runId: this.runId, ts: Date.now(), ...data } as EventDraft);
+    const isQuestion = type === 'tool_confirmation_required' || type === 'input_required';
+    const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
+    const put = { type, runId: this.runId, ts: Date.now(), ...data, ...(batch && { batch }) };
+    this.answer.event(put as EventDraft);
+    if (batch) this.#asked = { with: this.port.log.gathering, batch };
+  }
+
+  /** Questions that are stored together are one batch, named after its first: readers can show them together, and see where it ends. */
+  #batchOf({ callId }: { readonly callId: string }): string {
+    const { gathering } = this.port.log;
+    return gathering !== null && gathering === this.#asked?.with ? this.#asked.batch : callId;
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
@@ -105,7 +116,7 @@ export class RunScope implements ToolCaller {
   }
 
   async ask(
-    callId: string,
+    { callId }: Asked,
     announce: () => void,
     accept: (answer: Answer) => Promise<Answer>,
   ): Promise<Answer> {
@@ -131,7 +142,9 @@ export class RunScope implements ToolCaller {
   #pause(): () => void {
     this.#clock?.pause();
     const { waitMs } = this.port.setting;
-    const wait = new PausableTimer(waitMs, () => this.#timeOut(`Nobody answered within ${waitMs} ms`));
+    const wait = new PausableTimer(waitMs, () =>
+      this.#timeOut(`Nobody answered within ${waitMs} ms`, 'limits.waitMs'),
+    );
     let waiting = true;
     return () => {
       if (!waiting) return;
@@ -166,11 +179,11 @@ export class RunScope implements ToolCaller {
     this.port.report(error, what);
   }
 
-  #timeOut(message: string): { readonly code: 'TIMEOUT'; readonly message: string } {
+  #timeOut(message: string, option: string): void {
     const error = { code: 'TIMEOUT', message } as const;
     this.run.failure ??= { error: new GatewayError(error) };
     this.port.end({ stopReason: 'timeout', error });
-    return error;
+    this.port.warn('a run has timed out', { reason: message, option });
   }
 
   /** The app failed: the run ends. */

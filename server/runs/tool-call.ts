@@ -1,5 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { fieldError, isGatewayError } from '../../shared/errors.js';
 import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
 import type { ClientTool, ToolSession } from '../apps/application.js';
@@ -31,11 +31,20 @@ export interface ToolCaller {
   /** The same, and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once it is over */
   commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void>;
   /** Opens a question, tells the clients, and resolves with the accepted answer. Never resolves once it is over. */
-  ask(callId: string, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer>;
+  ask(asked: Asked, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer>;
   progress(data: LoggedEventData['tool_progress']): void;
   /** Logs an error of the app's code for its operators. */
   report(error: unknown, what: string): void;
 }
+
+/** What a person is asked. */
+export interface Asked {
+  readonly callId: string;
+  /** Absent for a question, or a call of the client's. */
+  readonly confirmation?: Confirmation;
+}
+
+export type Confirmation = LoggedEventData['tool_confirmation_required'];
 
 interface Call {
   readonly callId: string;
@@ -57,7 +66,7 @@ export async function callTool(run: ToolCaller, name: string, input: unknown): P
 
 async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
   const { callId, toolName: name, logged } = call;
-  if (!logged) run.append('tool_use', { callId, name, input });
+  if (!logged) run.append('tool_use', { callId, name, input, ...(isClients(run, name) && CLIENT) });
   try {
     return logResult(run, call, await perform(run, call, input));
   } catch (error) {
@@ -83,6 +92,14 @@ async function answerAlone(run: ToolCaller, call: Call, input: unknown): Promise
   } catch (error) {
     throw toFailure(run, call, error);
   }
+}
+
+const CLIENT = { runsOn: 'client' } as const;
+
+/** Whether the user's client answers calls of a tool. The app's own tools go first. */
+function isClients({ tools, clientTools }: ToolCaller, name: string): boolean {
+  if (Object.hasOwn(tools, name)) return tools[name]!.runsOn === 'client';
+  return clientTools.some((tool) => tool.name === name);
 }
 
 /** Finds the tool, asks where it must, and lets it answer. */
@@ -158,18 +175,18 @@ function logResult(run: ToolCaller, call: Call, result: unknown): unknown {
 /** Asks for confirmation and waits for the answer; `input` in it has been checked. */
 export function confirmation(
   run: ToolCaller,
-  asked: LoggedEventData['tool_confirmation_required'],
+  asked: Confirmation,
   { announced, check }: { readonly announced: boolean; check(input: unknown): Promise<unknown> },
 ): Promise<Answer> {
   const { callId, name } = asked;
   return run.ask(
-    callId,
+    { callId, confirmation: asked },
     () => {
       if (!announced) run.append('tool_confirmation_required', asked);
     },
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
-        throw invalid('approved', 'a confirmation needs true or false');
+        throw fieldError('approved', 'a confirmation needs true or false');
       const changed =
         answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
       const { approved, reason, by } = answer;
@@ -213,13 +230,13 @@ export function question(
 ): Promise<Answer> {
   const { callId, name } = asked;
   return run.ask(
-    callId,
+    { callId },
     () => {
       if (!options.announced) run.append('input_required', asked);
     },
     async (answer) => {
       if (answer.approved !== false && answer.output === undefined)
-        throw invalid('output', 'an answer is required');
+        throw fieldError('output', 'an answer is required');
       const check = options.check ?? ((output: unknown) => output);
       const output = answer.approved === false ? null : await check(answer.output);
       // What the person sent is logged; the app gets what its schema made of it.
@@ -260,13 +277,5 @@ function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
 /** @throws GatewayError `INVALID_PARAMS` for what is no number that JSON has */
 function finite(value: unknown, field: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw invalid(field, 'progress is a finite number');
-}
-
-function invalid(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_PARAMS',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+  throw fieldError(field, 'progress is a finite number');
 }

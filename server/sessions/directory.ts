@@ -1,10 +1,22 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import type { HistoryPlace } from '../../shared/operation-types.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import type { SessionRef } from '../stores/store.js';
+import { Cluster } from '../cluster/cluster.js';
+import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import type { Naming } from '../files/files.js';
+import { newRequestId } from '../ids.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { NewSession, SessionRef } from '../stores/store.js';
+import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';
+import { filesIn, forkSource } from './fork.js';
+import { type Imported, importedBefore } from './import.js';
 import { MessageSender } from './message-sender.js';
-import { type OutputOf, perform, type SessionInput } from './perform.js';
-import { Session } from './session.js';
+import type { OutputOf, SessionInput } from './perform.js';
+import { perform, performAsked } from './routing.js';
+import { Session, VIEWED } from './session.js';
+import { ANSWERED } from './session-calls.js';
+import { checkChanges } from './session-changes.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
 const IDLE_MS = 60_000;
@@ -16,6 +28,9 @@ export class SessionDirectory {
   readonly sender: MessageSender;
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
+  /** Nothing more is started. */
+  #ending = false;
+  #served: (ref: SessionRef) => boolean = () => false;
   /**
    * Sessions that were given up and are still in somebody's hands: a method that runs for long may come back to its session. There
    * must be one object a session, or two would write its log in turn.
@@ -25,16 +40,67 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused'>) {
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'>) {
     this.#env = {
       ...env,
+      cluster: this.#clusterOf(env),
       opened: (ref) => this.get(ref),
       unused: (ref) => {
         const session = this.peek(ref);
         if (session) this.forget(session);
       },
     };
+    this.cluster?.errands.on(VIEWED, (ref) => {
+      const { watching = false, any = false } = this.peek(ref)?.viewers ?? {};
+      return { watching, any };
+    });
+    this.cluster?.errands.on(ANSWERED, async ({ ref, callId, answer }) => {
+      const session = this.peek(ref);
+      if (!session) throw new GatewayError({ code: 'CALL_NOT_FOUND' });
+      await session.calls.answered(callId, answer);
+    });
     this.sender = new MessageSender(env.store, env.files);
+  }
+
+  #clusterOf({
+    store,
+    holder,
+    report,
+  }: Pick<SessionEnvironment, 'store' | 'holder' | 'report'>): Cluster | null {
+    const { shared } = store;
+    if (!shared) return null;
+    return new Cluster({
+      ...{ shared, holder, report },
+      serve: async (ref, input) => {
+        const session = this.peek(ref);
+        return session && performAsked(session, input as SessionInput);
+      },
+      serves: (ref) => this.#served(ref),
+      take: (ref, from) => this.#take(ref, from),
+      orphans: () => store.unfinished(),
+      lapsed: () => {
+        for (const session of this.#live.values()) session.recheck();
+      },
+    });
+  }
+
+  /** The other gateways on the same store, where it is shared. */
+  get cluster(): Cluster | null {
+    return this.#env.cluster;
+  }
+
+  /**
+   * Becomes one of the gateways that share the store, where it is shared.
+   *
+   * @param served Whether there is an app for a session, so that it may be taken up
+   */
+  async join(served: (ref: SessionRef) => boolean): Promise<void> {
+    this.#served = served;
+    await this.#env.cluster?.join();
+  }
+
+  async leave(): Promise<void> {
+    await this.#env.cluster?.leave();
   }
 
   /** The session at a place, whether or not it has begun. */
@@ -45,6 +111,7 @@ export class SessionDirectory {
       session = this.#dormant.get(key)?.deref() ?? new Session(ref, this.#env);
       this.#dormant.delete(key);
       this.#live.set(key, session);
+      if (this.#ending) session.runs.hold();
     }
     return session;
   }
@@ -76,6 +143,88 @@ export class SessionDirectory {
     throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
   }
 
+  /**
+   * Begins a session with the messages of another, which is only read.
+   *
+   * @param at Id of the last of them. @default the last one that is shown
+   * @throws GatewayError `SESSION_NOT_FOUND`, `MESSAGE_NOT_FOUND`, `SESSION_EXISTS`
+   */
+  async fork(
+    source: SessionRef,
+    ref: SessionRef,
+    { at, userId }: { readonly at: string | undefined; readonly userId: string },
+  ): Promise<HistoryPlace & { readonly id: string }> {
+    const { log } = await this.existing(source);
+    const from = await forkSource(log!, at);
+    const { title, metadata } = log!.state;
+    const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
+    const files = await this.#env.files.carry(ref, newRequestId(), await filesIn(log!, from));
+    const messageId = from.messages.at(-1)?.id ?? from.tip ?? null;
+    const forkedFrom = { sessionId: this.get(source).id, messageId };
+    try {
+      return await this.#begin(ref, userId, { ...given, from, forkedFrom }, files);
+    } catch (error) {
+      const there = isGatewayError(error) && error.code === 'SESSION_EXISTS';
+      const known = there && (await this.#forked(source, ref, at));
+      if (known) return known;
+      throw error;
+    }
+  }
+
+  /**
+   * Begins a session with messages of elsewhere, each of which follows the one before it.
+   *
+   * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for one that they name
+   */
+  async import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
+    const { messages, userId, ...about } = given;
+    checkChanges(about, this.#env);
+    const files = await this.#env.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
+    try {
+      return await this.#begin(
+        ref,
+        userId,
+        { ...about, from: { messages: files?.messages ?? messages } },
+        files,
+      );
+    } catch (error) {
+      const there = isGatewayError(error) && error.code === 'SESSION_EXISTS';
+      const known = there && (await importedBefore(await this.existing(ref), messages));
+      if (known) return known;
+      throw error;
+    }
+  }
+
+  async #begin(
+    ref: SessionRef,
+    userId: string,
+    parts: Omit<NewSession, 'epoch' | 'userId'>,
+    files: Omit<Naming, 'messages'> | null,
+  ): Promise<HistoryPlace & { readonly id: string }> {
+    try {
+      const begun = await this.perform(ref, { type: 'begin', userId, parts });
+      files?.accepted(begun.cursor);
+      return { id: this.get(ref).id, ...begun };
+    } catch (error) {
+      files?.withdrawn();
+      throw error;
+    }
+  }
+
+  /** What became of a fork that had been made before; null where the session is another one. */
+  async #forked(
+    source: SessionRef,
+    ref: SessionRef,
+    at: string | undefined,
+  ): Promise<(HistoryPlace & { readonly id: string }) | null> {
+    const record = await this.#env.store.record(ref);
+    const { sessionId, messageId = null } = record?.forkedFrom ?? {};
+    if (sessionId !== this.get(source).id || (at !== undefined && at !== messageId)) return null;
+    const { id, log } = await this.existing(ref);
+    // Its first event says what it began with.
+    return log && { id, tip: messageId, cursor: log.cursorAt(messageId === null ? 0 : 1) };
+  }
+
   /** Closes a session and drops all that is kept of it. */
   async discard(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
@@ -88,9 +237,52 @@ export class SessionDirectory {
     this.forget(session);
   }
 
+  /**
+   * Drops all that is kept of a session, open or closed, in one step. Its followers are told.
+   *
+   * @throws GatewayError `SESSION_NOT_FOUND` where there is nothing
+   */
+  async delete(ref: SessionRef): Promise<void> {
+    const session = this.get(ref);
+    try {
+      // Somebody may begin it, or close it, while it is looked at.
+      for (;;) {
+        try {
+          return await perform(session, { type: 'delete' });
+        } catch (error) {
+          if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+          if (await asUnavailable(() => deleteClosed(this.#env.store, ref))) break;
+          const record = await asUnavailable(() => this.#env.store.record(ref));
+          if (!record || record.closed) throw error;
+        }
+      }
+      // Who follows what was there is led to the notice.
+      await session.look();
+      session.viewers.wake();
+    } finally {
+      this.forget(session);
+    }
+  }
+
+  /** Drops what was left of a session that is closed, also the notice of a delete. Who still follows it is told of a gap. */
+  async dropClosed(ref: SessionRef): Promise<void> {
+    await asUnavailable(() => this.#env.store.remove(ref));
+    const session = this.peek(ref);
+    if (!session) return;
+    await session.look();
+    session.viewers.wake();
+    this.forget(session);
+  }
+
   /** The session at a place, if it is live. */
   peek(ref: SessionRef): Session | null {
     return this.#live.get(keyOf(ref)) ?? null;
+  }
+
+  /** Has no session start another run: what waits is left for the next process. */
+  startNoMore(): void {
+    this.#ending = true;
+    for (const session of this.values()) session.runs.hold();
   }
 
   /** The live sessions. */
@@ -107,15 +299,21 @@ export class SessionDirectory {
     this.#gone.register(session, key);
   }
 
-  /** Takes up what former processes left unfinished. @param served Whether there is an app for it */
-  async recover(served: (ref: SessionRef) => boolean): Promise<void> {
-    for (const ref of await this.#env.store.unfinished()) {
-      if (!served(ref)) continue;
-      try {
-        await this.get(ref).hold();
-      } catch (error) {
-        this.#env.report(error, `recovering session ${this.#env.format(ref.app, ref.name)}`);
-      }
+  /** Takes up what former processes left unfinished. */
+  async recover(): Promise<void> {
+    for (const { from, ...ref } of await this.#env.store.unfinished()) {
+      if (this.#served(ref)) await this.#take(ref, from);
+    }
+  }
+
+  async #take(ref: SessionRef, from?: string): Promise<void> {
+    try {
+      await this.get(ref).hold(undefined, { from });
+    } catch (error) {
+      // Another gateway was first.
+      if (error instanceof HeldElsewhere) return;
+      const sessionId = this.#env.format(ref.app, ref.name);
+      this.#env.report(error, `recovering session ${sessionId}`, { sessionId, app: ref.app });
     }
   }
 
@@ -130,7 +328,10 @@ export class SessionDirectory {
         await session.retire();
         this.forget(session);
       } catch (error) {
-        this.#env.report(error, `giving up session ${session.id}`);
+        this.#env.report(error, `giving up session ${session.id}`, {
+          sessionId: session.id,
+          app: session.ref.app,
+        });
       }
     }
   }

@@ -1,5 +1,10 @@
 import { within } from '../async/deadline.js';
+import { isPromise } from '../async/maybe-promise.js';
 import type { SessionDirectory } from './directory.js';
+import type { Session } from './session.js';
+
+/** How often it is looked, in milliseconds, for what came in from other gateways meanwhile. */
+const LOOK_MS = 100;
 
 /** How sessions are drained. */
 export interface DrainOptions {
@@ -14,23 +19,59 @@ export interface DrainOptions {
 
 /**
  * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
- * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps.
+ * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps. Where other
+ * gateways use the store they are given at once what need not end here.
  */
-export async function drainSessions(
+export async function drainSessions(sessions: SessionDirectory, options: DrainOptions): Promise<void> {
+  const { drainMs, storeMs, handOver } = options;
+  if (handOver) sessions.startNoMore();
+  const over = new AbortController();
+  await within(finish(sessions, options, over.signal), drainMs);
+  over.abort();
+  await Promise.all([...sessions.values()].map((session) => giveUp(session, storeMs, handOver)));
+}
+
+/** Ends what can't be left to others, and gives a session up. Others need not find it first. */
+async function giveUp(session: Session, storeMs: number, handOver: boolean): Promise<void> {
+  const { runs, calls, writer, cluster, ref } = session;
+  const isLeft = handOver && writer !== null && runs.busy;
+  if (handOver) runs.handOver();
+  calls.endAll('The gateway is shutting down');
+  runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
+  await session.abandon(storeMs);
+  if (isLeft) await cluster?.handOver(ref);
+}
+
+/** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
+async function finish(
   sessions: SessionDirectory,
-  { drainMs, storeMs, handOver, others }: DrainOptions,
+  { storeMs, handOver, others }: DrainOptions,
+  over: AbortSignal,
 ): Promise<void> {
-  const live = [...sessions.values()];
-  if (handOver) for (const session of live) session.runs.hold();
-  const running = live.flatMap(({ runs }) =>
-    (handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
-  );
-  const calling = live.filter(({ calls }) => calls.size > 0).map(({ calls }) => calls.ended());
-  await within(Promise.allSettled([...running, ...calling, others]), drainMs);
-  if (handOver) for (const session of live) session.runs.handOver();
-  for (const session of live) {
-    session.calls.endAll('The gateway is shutting down');
-    session.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
+  let areOthersOver = false;
+  others.then(() => {
+    areOthersOver = true;
+  });
+  while (!over.aborted) {
+    const all = [...sessions.values()];
+    const gone = all.filter((session) => handOver && needNotEndHere(session));
+    await Promise.all(gone.map((session) => giveUp(session, storeMs, true)));
+    const waited: Promise<unknown>[] = all.flatMap(({ runs, calls, writer }) => [
+      ...(handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
+      ...(calls.size > 0 ? [calls.ended()] : []),
+      ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
+    ]);
+    if (waited.length === 0 && areOthersOver) return;
+    const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
+    if (all.some(({ cluster }) => cluster)) await within(settled, LOOK_MS);
+    else await settled;
+    // What follows from it has its turn.
+    await new Promise(setImmediate);
   }
-  await Promise.all(live.map((session) => session.abandon(storeMs)));
+}
+
+/** Whether another gateway can go on with a session now: nothing of it happens here, unless it waits for a person. */
+function needNotEndHere({ cluster, writer, runs, calls, log, ref }: Session): boolean {
+  if (!cluster || !writer || writer.stalled || calls.size > 0 || writer.pending) return false;
+  return !runs.active || (log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false));
 }

@@ -1,5 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import type { Retention } from '../log/retention.js';
 import type { SessionRef, Store } from '../stores/store.js';
@@ -8,6 +10,8 @@ import type { SessionRef, Store } from '../stores/store.js';
 export interface SessionEnvironment {
   readonly store: Store;
   readonly files: Files;
+  /** The other gateways on the same store, where there may be others. */
+  readonly cluster: Cluster | null;
   readonly gatewayId: string;
   /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
   readonly holder: string;
@@ -15,6 +19,8 @@ export interface SessionEnvironment {
   /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
   readonly pageBytes: number;
   readonly queueLength: number;
+  readonly titleLength: number;
+  readonly metadataBytes: number;
   readonly runMs: number;
   readonly waitMs: number;
   readonly answerSize: number;
@@ -35,7 +41,7 @@ export interface SessionEnvironment {
   /** Nobody looks at a session any more that has not begun. */
   unused(ref: SessionRef): void;
   notify(event: SessionNotice): void;
-  report(error: unknown, what: string): void;
+  report: Report;
 }
 
 /** What sessions tell the gateway's listeners. */

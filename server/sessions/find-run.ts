@@ -1,7 +1,9 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunState } from '../../shared/operation-types.js';
+import { pathTo } from '../log/message-tree.js';
 import type { RunRecord, Store } from '../stores/store.js';
+import { messageIdOf } from './run-record.js';
 import type { Session } from './session.js';
 
 /** What the log says of the acceptance of a run. */
@@ -26,6 +28,21 @@ export async function originOf(
   const log = session.log?.ref.epoch === epoch ? session.log : await session.pastLog(epoch);
   const cursor = formatCursor(epoch, log?.termAt(before) ?? 0, before);
   return { ...(kept && { message: kept.message }), position: kept?.position ?? 0, cursor };
+}
+
+/** The message of a run whose acceptance is not kept any more, where its conversation goes on and still has it. */
+export async function messageOf(
+  { log }: Session,
+  { epoch, runId, request, result }: RunRecord,
+): Promise<Message | undefined> {
+  if (log?.ref.epoch !== epoch) return undefined;
+  const { queue } = await log.folded();
+  const queued = queue.find((entry) => entry.runId === runId)?.message;
+  if (queued) return queued;
+  // An answer follows it, unless its run was steered.
+  const path = request === undefined ? await pathTo(log, result?.message.id ?? '', 2) : [];
+  const id = request === undefined ? path.at(-1)?.parentId : messageIdOf(request);
+  return id == null ? undefined : (await pathTo(log, id, 1))[0];
 }
 
 /** What a run is doing, by its record and what its session is doing. */

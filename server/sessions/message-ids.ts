@@ -1,5 +1,4 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -12,7 +11,9 @@ import type { LiveRun, RunRequest } from '../runs/live-run.js';
  * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` where the store can't say
  */
 export function assertNotKept({ ownIds = [] }: RunRequest, log: LogWriter | null): Promise<void> | null {
-  if (!log || ownIds.length === 0 || !log.state.hasMore) return null;
+  if (!log || ownIds.length === 0) return null;
+  const { seq, state } = log.view.base;
+  if (seq === 0 && state.tip === null) return null;
   return assertNoRows(ownIds, log.view);
 }
 
@@ -24,7 +25,7 @@ async function assertNoRows(ids: readonly string[], log: LogView): Promise<void>
 /** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */
 export function assertNewIds(
   request: RunRequest,
-  { messages, run }: SessionState,
+  { state: { messages, run }, aside }: Pick<LogView, 'state' | 'aside'>,
   runs: readonly LiveRun[],
 ): void {
   const { ownIds = [] } = request;
@@ -33,6 +34,7 @@ export function assertNewIds(
   const taken =
     ownIds.find((id, at) => ownIds.indexOf(id) !== at) ??
     messages.find(isTaken)?.id ??
+    ownIds.find((id) => aside.has(id)) ??
     runs.flatMap((other) => messagesOf(other.request)).find(isTaken)?.id ??
     (run && isTaken(run.message) ? run.message.id : undefined);
   assertFree(taken);

@@ -2,29 +2,43 @@ import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
-import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
+import {
+  type ContentBlock,
+  type Message,
+  type MessageInput,
+  type SendInput,
+  withoutPlace,
+} from '../../shared/messages.js';
 import type { Accepted, ClientTool, RunResult } from '../../shared/operation-types.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { Files } from '../files/files.js';
 import { newMessageId, newRunId } from '../ids.js';
 import type { RunRecord, Store } from '../stores/store.js';
-import { originOf } from './find-run.js';
-import { perform } from './perform.js';
+import type { AcceptedRun } from './acceptance.js';
+import { messageOf, originOf } from './find-run.js';
+import type { Place } from './moves.js';
+import { perform } from './routing.js';
 import type { Session } from './session.js';
 
 /** A message on its way to a session. */
 export interface SendRequest {
-  /** The last one is answered. */
+  /** The last one is answered. None where one is answered again. */
   readonly inputs: readonly SendInput[];
+  /** Where they are to stand, where that is not behind the last message. */
+  readonly place?: Place | undefined;
+  /** The message that is answered again, or an answer to it; `null` for the last one. */
+  readonly again?: string | null | undefined;
   readonly key?: string | undefined;
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly user: UserContext | null;
+  readonly user: UserContext;
   readonly clientTools?: readonly ClientTool[] | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
   /** Whose trace it belongs to. */
   readonly trace?: TraceOrigin | undefined;
+  /** Of the request it came with. */
+  readonly requestId?: string | undefined;
   /** Who sent it, where a session is not one person's alone. */
   readonly senderId?: string | undefined;
   /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
@@ -87,21 +101,18 @@ export class MessageSender {
     const runId = newRunId();
     const naming = this.#files.name(session.ref, runId, written);
     const named = naming && (await naming);
-    const messages = [...(named?.messages ?? written)];
-    const message = messages.pop()!;
-    const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {}, trace } = request;
     // From before it is accepted: it may end at once.
     const result = session.results.of(runId);
-    const ownIds = request.inputs.flatMap((input) => idOf(input) ?? []);
-    const given = { runId, message, preceding: messages, ownIds, onBusy, key: keyed?.key, hash: keyed?.hash };
     try {
-      const accepted = await perform(session, {
-        type: 'accept',
-        request: { ...given, user, metadata, clientTools, parameters, trace },
+      const accepted = await this.#perform(session, request, {
+        runId,
+        messages: named?.messages ?? written,
+        ...keyed,
       });
       if (!('duplicate' in accepted)) {
+        session.accepted(runId);
         named?.accepted(accepted.cursor);
-        return { runId, message, ...accepted, repeated: false, result };
+        return { runId, ...accepted, repeated: false, result };
       }
       named?.withdrawn();
       session.results.forget(runId);
@@ -112,6 +123,30 @@ export class MessageSender {
     }
   }
 
+  async #perform(
+    session: Session,
+    request: SendRequest,
+    begun: { readonly runId: string; readonly messages: readonly Message[] } & Partial<Keyed>,
+  ): Promise<AcceptedRun & { readonly message: Message }> {
+    const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {} } = request;
+    const { trace, requestId } = request;
+    const { runId, messages, key, hash } = begun;
+    const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
+    const by = user.id;
+    const { again, place } = request;
+    if (again !== undefined)
+      return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by });
+    const preceding = [...messages];
+    const message = preceding.pop()!;
+    const ownIds = request.inputs.flatMap((input) => idOf(input) ?? []);
+    const accepted = await perform(session, {
+      type: 'accept',
+      request: { ...given, message, preceding, ownIds, onBusy },
+      at: place && { ...place, by },
+    });
+    return { message, ...accepted };
+  }
+
   async #join(session: Session, known: RunRecord, hash: string): Promise<SentMessage> {
     assertSame(known.hash!, hash);
     const { runId } = known;
@@ -120,12 +155,17 @@ export class MessageSender {
     const result = known.result ? Promise.resolve(known.result) : session.resultOf(runId);
     // Nobody has to wait for it.
     result.catch(() => {});
-    const {
-      message = (await result).message,
+    const origin = await originOf(this.#store, session, known);
+    const { position, cursor } = origin;
+    const kept = origin.message ?? (await messageOf(session, known));
+    return {
+      runId,
+      message: kept ? withoutPlace(kept) : (await result).message,
       position,
       cursor,
-    } = await originOf(this.#store, session, known);
-    return { runId, message, position, cursor, repeated: true, result };
+      repeated: true,
+      result,
+    };
   }
 }
 
@@ -157,8 +197,8 @@ export function toMessage(input: SendInput, senderId?: string): Message {
 }
 
 function hashOf(request: SendRequest): string {
-  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters } = request;
-  const body = JSON.stringify(canonical({ inputs, onBusy, metadata, clientTools, parameters }));
+  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, place, again } = request;
+  const body = JSON.stringify(canonical({ inputs, onBusy, metadata, clientTools, parameters, place, again }));
   return createHash('sha256').update(body).digest('base64url');
 }
 

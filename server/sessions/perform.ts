@@ -1,14 +1,50 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft, SessionChanges } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
+import type { HistoryPlace } from '../../shared/operation-types.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
+import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
+import type { NewSession } from '../stores/store.js';
+import { type AcceptedRun, accept, move, regenerate } from './acceptance.js';
+import type { Goal, Place } from './moves.js';
 import type { Beginning, Session } from './session.js';
-import type { AcceptedRun } from './session-runs.js';
+import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
 /** What a session can be asked to do, with what comes of it. Plain values: whoever holds the session may be another process. */
 export interface SessionWork {
   /** Takes a message in and answers it. Begins a session that is not there. */
-  accept: { readonly input: { readonly request: RunRequest }; readonly output: AcceptedRun };
+  accept: {
+    readonly input: {
+      readonly request: RunRequest;
+      /** Where the message is to stand, and who says so, where it does not follow the last one. */
+      readonly at?: (Place & { readonly by: string }) | undefined;
+    };
+    readonly output: AcceptedRun;
+  };
+  /** Begins a session with messages of elsewhere, and what is given with them. */
+  begin: {
+    readonly input: {
+      readonly userId: string | undefined;
+      readonly parts: Omit<NewSession, 'epoch' | 'userId'>;
+    };
+    readonly output: HistoryPlace;
+  };
+  /** Answers a message again: that of an answer, itself, or the last one. */
+  regenerate: {
+    readonly input: {
+      readonly request: Omit<RunRequest, 'message' | 'preceding' | 'onBusy'>;
+      readonly messageId: string | undefined;
+      readonly by: string;
+    };
+    readonly output: AcceptedRun & { readonly message: Message };
+  };
+  /** Has the conversation end at another message. */
+  move: {
+    readonly input: { readonly goal: Goal; readonly by: string };
+    readonly output: HistoryPlace;
+  };
   /** Ends a run, or the active one; false where there is none to end. */
   abort: {
     readonly input: { readonly runId?: string | undefined; readonly reason?: string | undefined };
@@ -16,8 +52,28 @@ export interface SessionWork {
   };
   /** Answers a confirmation, a question or a client tool's call. */
   respond: { readonly input: { readonly callId: string; readonly answer: Answer }; readonly output: void };
+  /** The last viewer at another gateway left. */
+  deserted: { readonly input: Readonly<Record<never, never>>; readonly output: void };
+  /** Asks what a tool call that belongs to no run has to know; answers who asks it, null where nobody would see that. */
+  ask: { readonly input: LoneQuestion; readonly output: string | null };
+  /** Whether such a call still asks, and anybody sees that. */
+  asks: {
+    readonly input: { readonly callId: string };
+    readonly output: { readonly watched: boolean } | null;
+  };
+  /** Logs what was answered to it. */
+  record: { readonly input: { readonly callId: string; readonly event: EventDraft }; readonly output: void };
+  /** Takes its question back. */
+  withdraw: { readonly input: Withdrawn; readonly output: void };
+  /** Changes what is kept with the session. */
+  update: {
+    readonly input: { readonly changes: SessionChanges; readonly by: string };
+    readonly output: void;
+  };
   /** Ends the conversation. */
   close: { readonly input: { readonly reason: string }; readonly output: void };
+  /** Ends the conversation and drops all that is kept of the session. */
+  delete: { readonly input: Readonly<Record<never, never>>; readonly output: void };
   /** Publishes on a channel. Begins a session that is not there. */
   publish: {
     readonly input: {
@@ -27,12 +83,20 @@ export interface SessionWork {
       /** Whether somebody waits until it is stored, and can be told no. */
       readonly stored: boolean;
       readonly userId: string | undefined;
+      /** Names it where it may be asked for again: it is stored, and done once. */
+      readonly once?: string;
     };
     readonly output: void;
   };
   /** Emits a custom event. Begins a session that is not there. */
   custom: {
-    readonly input: { readonly name: string; readonly payload: unknown; readonly userId: string | undefined };
+    readonly input: {
+      readonly name: string;
+      readonly payload: unknown;
+      readonly userId: string | undefined;
+      /** Names it where it may be asked for again: it is stored, and done once. */
+      readonly once?: string;
+    };
     readonly output: void;
   };
 }
@@ -46,19 +110,27 @@ export type SessionInput = {
 export type OutputOf<Input extends SessionInput> = SessionWork[Input['type']]['output'];
 
 /**
- * Does a piece of work in a session, which is held here for it: at once where it is held already. The only way in for work, at every
- * door.
+ * Does a piece of work in a session, which is held here for it: at once where it is held already.
  *
+ * @param from A dead holder that the session may be taken from
+ * @throws HeldElsewhere
  * @throws GatewayError `SESSION_NOT_FOUND` where there is none and the work does not begin one, and what the work itself says
  */
-export function perform<Input extends SessionInput>(
+export function performHere<Input extends SessionInput>(
   session: Session,
   input: Input,
+  from?: string,
 ): MaybePromise<OutputOf<Input>> {
-  const done = andThen(session.hold(createdBy(input)), (writer): MaybePromise<unknown> => {
+  let begun = false;
+  const beginning = createdBy(input, () => {
+    begun = true;
+  });
+  const taking = { from, toEnd: input.type === 'delete' };
+  const done = andThen(session.hold(beginning, taking), (writer): MaybePromise<unknown> => {
     // A close that runs ends what it finds; whoever asks for one more waits for it.
-    if (!writer && !(input.type === 'close' && session.closing))
+    if (!writer && !(session.closing && (input.type === 'close' || input.type === 'delete')))
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
+    if (input.type === 'begin' && !begun) throw new GatewayError({ code: 'SESSION_EXISTS' });
     return work(session, input);
   });
   return done as MaybePromise<OutputOf<Input>>;
@@ -67,25 +139,71 @@ export function perform<Input extends SessionInput>(
 function work(session: Session, input: SessionInput): MaybePromise<unknown> {
   switch (input.type) {
     case 'accept':
-      return session.runs.accept(input.request);
+      return once(session, input.request, () => accept(session.runs, input.request, input.at));
+    case 'begin': {
+      const { view } = session.writer!;
+      return { tip: view.state.tip, cursor: view.cursor };
+    }
+    case 'regenerate':
+      return once(session, input.request, () => regenerate(session.runs, input.request, input));
+    case 'move':
+      return move(session.runs, input.goal, input.by);
     case 'abort':
       return session.runs.abort(input.runId, input.reason);
     case 'respond':
       return session.runs.respond(input.callId, input.answer);
+    case 'deserted':
+      return session.viewers.leftElsewhere();
+    case 'ask':
+      return session.calls.ask(input);
+    case 'asks':
+      return session.calls.asks(input.callId);
+    case 'record':
+      return session.calls.record(input.callId, input.event);
+    case 'withdraw':
+      return session.calls.withdraw(input);
+    case 'update':
+      return session.publisher.update(input.changes, input.by);
     case 'close':
       return session.close(input.reason);
+    case 'delete':
+      return session.delete();
     case 'publish': {
-      const { channel, event, payload } = input;
-      if (input.stored) return session.publisher.publishStored(channel, event, payload);
+      const { channel, event, payload, once } = input;
+      if (input.stored || once !== undefined)
+        return session.publisher.publishStored(channel, event, payload, once);
       return session.publisher.publish(channel, event, payload);
     }
-    case 'custom':
-      return session.publisher.emit(input.name, input.payload);
+    case 'custom': {
+      const { name, payload, once } = input;
+      if (once !== undefined) return session.publisher.emitStored(name, payload, once);
+      return session.publisher.emit(name, payload);
+    }
   }
 }
 
+/** Accepts a run, or tells of it where it was accepted already. The session is held here: what others wrote in it is stored by now. */
+function once(
+  { store, ref }: Session,
+  { repeatable, runId }: Pick<RunRequest, 'repeatable' | 'runId'>,
+  begin: () => Promise<AcceptedRun>,
+): MaybePromise<AcceptedRun> {
+  if (!repeatable) return begin();
+  return andThen(
+    asUnavailable(() => store.run(ref, { runId })),
+    (duplicate) => (duplicate ? { duplicate } : begin()),
+  );
+}
+
 /** By whom a session is begun where the work finds none. */
-function createdBy(input: SessionInput): Beginning | undefined {
-  if (input.type === 'accept') return { userId: input.request.user?.id, runId: input.request.runId };
+function createdBy(input: SessionInput, begun: () => void): Beginning | undefined {
+  if (input.type === 'accept') {
+    const { request, at } = input;
+    // What names a message needs it to be there.
+    const names = at && ('replaces' in at || at.parent !== null);
+    return names ? undefined : { userId: request.user?.id, runId: request.runId };
+  }
+  if (input.type === 'begin') return { ...input.parts, userId: input.userId, begun };
+  if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
 }

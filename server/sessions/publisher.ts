@@ -1,5 +1,7 @@
+import type { SessionChanges } from '../../shared/events.js';
 import type { SessionEnvironment } from './environment.js';
 import type { Session } from './session.js';
+import { checkChanges, fittingTitle, updateDrafts } from './session-changes.js';
 
 /** What is published in a session and emitted from it, beside its runs. Where the session is not held it goes nowhere. */
 export class Publisher {
@@ -18,17 +20,49 @@ export class Publisher {
     this.#session.writer?.append({ type: 'channel', runId, ts: Date.now(), channel, event });
   }
 
-  /** The same for a client, who is told when it is stored. @throws GatewayError also `OVERLOADED` */
-  async publishStored(channel: string, type: string, payload: unknown): Promise<void> {
+  /**
+   * The same, told when it is stored.
+   *
+   * @param once Where this was done under that name before, it is not done again
+   * @throws GatewayError also `OVERLOADED`
+   */
+  async publishStored(channel: string, type: string, payload: unknown, once?: string): Promise<void> {
     this.#env.checkPayload('channels', channel, payload);
     const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
-    await this.#session.writer?.commit([draft], { refusable: true });
+    await this.#session.writer?.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
+  }
+
+  /** Changes what is kept with the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
+  async update(changes: SessionChanges, by: string): Promise<void> {
+    checkChanges(changes, this.#env);
+    await this.#session.writer?.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });
+  }
+
+  /** Gives the session a title that a model may have written: what there is too much of it is cut off. */
+  title(text: string, runId: string): void {
+    const title = fittingTitle(text, this.#env.titleLength);
+    if (title === '') return;
+    const stored = this.#session.writer?.commit((state) =>
+      // Nothing of a run comes behind its end.
+      state.run?.runId === runId ? updateDrafts(state, { title }, { runId }) : [],
+    );
+    // Whether the log can be written is told to whoever owns it.
+    stored?.catch(() => {});
   }
 
   /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
   emit(name: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('events', name, payload);
     this.#session.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
+    this.#env.notify({ type: 'custom', sessionId: this.#session.id, name, payload });
+  }
+
+  /** The same, stored, unless it was done under the name `once` before. @throws GatewayError also `OVERLOADED` */
+  async emitStored(name: string, payload: unknown, once: string): Promise<void> {
+    this.#env.checkPayload('events', name, payload);
+    const draft = { type: 'custom', ts: Date.now(), name, payload } as const;
+    const done = await this.#session.writer?.commit([draft], { refusable: true, once });
+    if (done?.repeated) return;
     this.#env.notify({ type: 'custom', sessionId: this.#session.id, name, payload });
   }
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
+import { LimitError } from '../limit-error.js';
 import type { LiveRun } from '../runs/live-run.js';
 
 /** The runs of a session: one active, the others in order. Steering messages stand before ordinary ones. */
@@ -29,7 +30,7 @@ export class RunQueue {
       throw new GatewayError({ code: 'SESSION_BUSY', details: { runId } });
     }
     if (this.#waiting.length >= this.#limit) {
-      throw new GatewayError({
+      throw new LimitError('limits.queueLength', {
         code: 'QUEUE_FULL',
         message: `The session already has ${this.#limit} messages waiting`,
         retryAfterMs: 1000,

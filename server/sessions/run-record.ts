@@ -15,6 +15,11 @@ export function toNewRun({ runId, key, hash, message, ...request }: RunRequest):
   return { runId, ...(key !== undefined && { key, hash }), request: JSON.stringify(kept) };
 }
 
+/** Id of the message that a run answers which has not ended. */
+export function messageIdOf(request: string): string {
+  return (JSON.parse(request) as Private).messageId;
+}
+
 /** What former processes left open, by run. */
 export class LeftRuns {
   readonly #records: ReadonlyMap<string, LeftRun>;

@@ -3,6 +3,8 @@ import type { RunResult } from '../../shared/operation-types.js';
 import type { RunRecord } from '../stores/store.js';
 
 interface Awaited {
+  /** Whether the store has, or had, a record of it. */
+  accepted: boolean;
   readonly promise: Promise<RunResult>;
   resolve(result: RunResult): void;
   reject(error: GatewayError): void;
@@ -34,8 +36,24 @@ export class RunResults {
       [resolve, reject] = settle;
     });
     promise.catch(() => {});
-    this.#awaited.set(runId, { promise, resolve, reject });
+    this.#awaited.set(runId, { promise, resolve, reject, accepted: false });
     return promise;
+  }
+
+  /** The store has a record of a run. */
+  accept(runId: string): void {
+    const awaited = this.#awaited.get(runId);
+    if (awaited) awaited.accepted = true;
+  }
+
+  /** Whether the store has, or had, a record of a run that is waited for. */
+  isAccepted(runId: string): boolean {
+    return this.#awaited.get(runId)?.accepted ?? false;
+  }
+
+  /** The store has no record any more of a run that was accepted. */
+  missing(runId: string): void {
+    this.fail(runId, new GatewayError({ code: 'RUN_NOT_FOUND', message: 'Its session was deleted' }));
   }
 
   /** The end of a run is stored. */
@@ -61,6 +79,11 @@ export class RunResults {
   /** The run was never begun. */
   forget(runId: string): void {
     this.#awaited.delete(runId);
+  }
+
+  /** The gateway ends: others may say how these runs do. */
+  leave(error: GatewayError): void {
+    for (const runId of this.runIds) this.fail(runId, error);
   }
 
   /** The gateway ends, and the store has not said how these runs do. @param cursor How much of the log is known */

@@ -1,20 +1,27 @@
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
-import type { ClientTool, ToolSession } from '../apps/application.js';
-import type { ToolOutput, ToolSet } from '../apps/tool.js';
-import { newCallId } from '../ids.js';
+import type { EventDraft, LoggedEventData } from '../../shared/events.js';
+import type { ToolOutput } from '../apps/tool.js';
+import { andThen, type MaybePromise } from '../async/maybe-promise.js';
+import { errand } from '../cluster/errands.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { contextOutsideCalls } from '../methods/context.js';
-import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
-import { callToolAlone, type ToolCaller } from '../runs/tool-call.js';
-import { ToolCallError } from '../runs/tool-error.js';
+import type { Confirmation } from '../runs/tool-call.js';
+import type { SessionRef } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
+import { LoneCall } from './lone-call.js';
 import type { Session } from './session.js';
 
 /** Hears the progress of a tool. */
 export type ToolProgressListener = (progress: LoggedEventData['tool_progress']) => void;
+
+/**
+ * Hears of a confirmation that a call waits for, and has somebody asked, who answers with the operation `tool-response`. When it
+ * throws, those who follow the session are asked alone; where nobody does, the call fails.
+ *
+ * @param open Aborted when the question has been answered or taken back.
+ */
+export type ConfirmationListener = (question: Confirmation, open: AbortSignal) => MaybePromise<void>;
 
 /** A tool call that belongs to no run. */
 export interface CallRequest {
@@ -26,21 +33,51 @@ export interface CallRequest {
   /** Time for the tool, without the time it waits for a person. */
   readonly timeoutMs: number;
   readonly progress?: ToolProgressListener;
+  readonly asked?: ConfirmationListener;
 }
 
-/** The tool calls of a session that belong to no run: another protocol's client calls its tools itself. */
+/** What a call asks a person, of whom holds its session. */
+export interface LoneQuestion {
+  readonly callId: string;
+  readonly name: string;
+  /** The gateway where the call runs. */
+  readonly asker: string;
+  /** How it is logged. */
+  readonly event: EventDraft;
+  readonly userId: string;
+  /** Somebody is asked elsewhere too: nobody need follow the session. */
+  readonly elsewhere: boolean;
+  /** A session that is not there is begun for it. */
+  readonly begins: boolean;
+}
+
+/** A call that runs at another gateway was answered. */
+export const ANSWERED = errand<
+  { readonly ref: SessionRef; readonly callId: string; readonly answer: Answer },
+  void
+>('answered');
+
+/** The tool calls of a session that belong to no run: another protocol's client calls its tools itself. They run where they came in. */
 export class SessionCalls {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #open = new Set<LoneCall>();
+  /** What calls of other gateways have asked of this one, with what looks whether those live. */
+  readonly #asked = new Map<string, NodeJS.Timeout>();
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
     this.#env = env;
   }
 
+  /** Calls that run here. */
   get size(): number {
     return this.#open.size;
+  }
+
+  /** Whether something is asked here, or runs here. */
+  get busy(): boolean {
+    return this.#open.size > 0 || this.#asked.size > 0;
   }
 
   /** Calls a tool. A failure of the tool is its result; never rejects. */
@@ -61,6 +98,8 @@ export class SessionCalls {
 
   endAll(reason: string): void {
     for (const call of this.#open) call.stop(reason);
+    // Those who asked from elsewhere find out, as whoever holds the session next takes it back.
+    for (const callId of [...this.#asked.keys()]) this.#session.runs.questions.dropRun(callId);
   }
 
   /** Withdraws what a former process had asked for calls that ended with it. */
@@ -68,155 +107,100 @@ export class SessionCalls {
     for (const { runId, callId, name, kind } of log.state.pending)
       if (runId === undefined) log.append(withdrawal(kind, { callId, name, by: 'gateway' }));
   }
-}
 
-/** One call. Nothing of it is logged but what a person has to answer. */
-class LoneCall implements ToolCaller {
-  readonly result: Promise<ToolOutput>;
-  readonly resumption = null;
-  readonly clientTools: readonly ClientTool[] = [];
-  readonly #session: Session;
-  readonly #env: SessionEnvironment;
-  readonly #request: CallRequest;
-  readonly #callId = newCallId();
-  readonly #context = contextOutsideCalls();
-  /** Made for the tools that look at their signal: Node makes one slowly. */
-  #controller: AbortController | null = null;
-  #stopped: string | null = null;
-  readonly #timer: PausableTimer;
-  #asked: 'confirmation' | 'input' | null = null;
-  #ended = false;
-  #resolve!: (result: ToolOutput) => void;
-
-  constructor(session: Session, env: SessionEnvironment, request: CallRequest) {
-    this.#session = session;
-    this.#env = env;
-    this.#request = request;
-    this.result = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    this.#timer = new PausableTimer(request.timeoutMs, () => this.stop('The tool took too long'));
-    if (request.signal.aborted) this.stop('Cancelled');
-    else this.#begin();
-  }
-
-  #begin(): void {
-    const { name, input, signal } = this.#request;
-    signal.addEventListener('abort', this.#cancelled);
-    const call = { callId: this.#callId, toolName: name, asked: null };
-    void this.#context(() => callToolAlone(this, call, input)).then((result) => this.#end(result));
-  }
-
-  get gatewayId(): string {
-    return this.#env.gatewayId;
-  }
-  get over(): Promise<unknown> {
-    return this.result;
-  }
-  get runId(): string {
-    return this.#callId;
-  }
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#stopped !== null) this.#controller.abort(aborted(this.#stopped));
-    }
-    return this.#controller.signal;
-  }
-  get user(): UserContext {
-    return this.#request.user;
-  }
-  get session(): ToolSession {
-    return { id: this.#session.id, app: this.#session.ref.app };
-  }
-  get tools(): ToolSet {
-    return this.#env.app(this.#session.ref.app).tools ?? {};
-  }
-
-  readonly #cancelled = (): void => this.stop('Cancelled');
-
-  #end(result: ToolOutput): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#timer.stop();
-    this.#request.signal.removeEventListener('abort', this.#cancelled);
-    this.#resolve(result);
-  }
-
-  /** Ends the call, whatever it is doing. */
-  stop(reason: string): void {
-    if (this.#ended) return;
-    this.#end({ content: [{ type: 'text', text: reason }], isError: true });
-    this.#stopped = reason;
-    this.#context(() => this.#controller?.abort(aborted(reason)));
-    this.#session.runs.questions.dropRun(this.#callId);
-    if (!this.#asked) return;
-    const { name, user } = this.#request;
-    this.#session.writer?.append(withdrawal(this.#asked, { callId: this.#callId, name, by: user.id }));
-  }
-
-  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
-    if (this.#ended) return;
-    if (type === 'tool_confirmation_required') this.#asked = 'confirmation';
-    else if (type === 'input_required') this.#asked = 'input';
-    else return;
-    this.#session.writer?.append({ type, ts: Date.now(), ...data } as EventDraft);
-  }
-
-  async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
+  /**
+   * Asks what a call has to know of a person, in the session that is held here.
+   *
+   * @returns Who holds it; null where nobody would see the question
+   */
+  async ask(question: LoneQuestion): Promise<string | null> {
+    const { callId, asker, event, elsewhere } = question;
+    if (!elsewhere && !(await this.#session.watched())) return null;
     const { writer } = this.#session;
-    if (this.#ended || !writer) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    await writer.commit([{ type, ts: Date.now(), ...data } as EventDraft], { refusable: true });
-    this.#asked = null;
-  }
-
-  async ask(
-    callId: string,
-    announce: () => void,
-    accept: (answer: Answer) => Promise<Answer>,
-  ): Promise<Answer> {
-    const { name, user } = this.#request;
-    const { id, viewers } = this.#session;
-    if (!viewers.watching) {
-      const message = `A person has to agree to ${name}, and nobody follows the session ${id} where they would be asked`;
-      throw new ToolCallError({ callId, toolName: name, denied: true }, message);
-    }
-    await this.#session.hold({ userId: user.id });
-    if (this.#ended) return new Promise(() => {});
+    if (!writer) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
     // First, because it may be refused: what nobody was asked must not wait for an answer.
-    announce();
-    this.#timer.pause();
-    const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
-    return new Promise((resolve) => {
-      const done = (): void => {
-        wait.stop();
-        this.#timer.resume();
-      };
-      this.#session.runs.questions.add({
-        callId,
-        runId: this.#callId,
-        accept: async (answer) => {
-          const accepted = await this.#context(() => accept(answer));
-          done();
-          resolve(accepted);
-        },
-        drop: () => wait.stop(),
-      });
+    writer.append(event);
+    const isHere = asker === this.#env.holder;
+    if (!isHere) this.#attend(question);
+    this.#session.runs.questions.add({
+      callId,
+      runId: callId,
+      accept: async (answer) => {
+        if (isHere) await this.answered(callId, answer);
+        else await this.#answerElsewhere(question, answer);
+        this.#forget(callId);
+      },
+      drop: () => this.#forget(callId),
     });
+    return this.#env.holder;
   }
 
-  progress(data: LoggedEventData['tool_progress']): void {
-    if (!this.#ended) this.#request.progress?.(data);
+  /** Takes a question back where the gateway has gone whose call asked it. */
+  #attend({ callId, name, asker, event }: LoneQuestion): void {
+    const { cluster } = this.#env;
+    if (!cluster) return;
+    const look = async (): Promise<void> => {
+      if (await cluster.alive(asker)) return;
+      this.withdraw({ callId, name, kind: kindOf(event), by: 'gateway' });
+    };
+    this.#asked.set(callId, setInterval(() => void look(), cluster.leaseMs).unref());
   }
 
-  report(error: unknown, what: string): void {
-    this.#env.report(error, `session ${this.#session.id}: ${what}`);
+  #forget(callId: string): void {
+    clearInterval(this.#asked.get(callId));
+    this.#asked.delete(callId);
+  }
+
+  async #answerElsewhere({ callId, name, asker, event }: LoneQuestion, answer: Answer): Promise<void> {
+    const { ref } = this.#session;
+    const told = await this.#env.cluster?.errands.ask(asker, ANSWERED, { ref, callId, answer });
+    if (told !== undefined) return;
+    this.withdraw({ callId, name, kind: kindOf(event), by: 'gateway' });
+    throw new GatewayError({ code: 'CALL_NOT_FOUND' });
+  }
+
+  /** Hands an answer to a call that runs here. @throws GatewayError `CALL_NOT_FOUND`, or why it was refused */
+  async answered(callId: string, answer: Answer): Promise<void> {
+    for (const call of this.#open) if (call.id === callId) return call.answered(answer);
+    throw new GatewayError({ code: 'CALL_NOT_FOUND' });
+  }
+
+  /** Who sees the question of a call; null where it is not open. */
+  asks(callId: string): MaybePromise<{ readonly watched: boolean } | null> {
+    if (!this.#isOpen(callId)) return null;
+    return andThen(this.#session.watched(), (watched) => ({ watched }));
+  }
+
+  #isOpen(callId: string): boolean {
+    return this.#session.runs.questions.has(callId);
+  }
+
+  /** Logs what was answered to a call. @throws GatewayError `ALREADY_ANSWERED` where it does not ask any more */
+  async record(callId: string, event: EventDraft): Promise<void> {
+    const { writer } = this.#session;
+    if (!writer || !this.#isOpen(callId)) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    await writer.commit([event], { refusable: true });
+  }
+
+  /** Takes a question back that nobody is to answer any more. */
+  withdraw({ callId, ...asked }: Withdrawn): void {
+    if (!this.#isOpen(callId)) return;
+    this.#session.runs.questions.dropRun(callId);
+    this.#session.writer?.append(withdrawal(asked.kind, { callId, ...asked }));
   }
 }
 
-const aborted = (reason: string): DOMException => new DOMException(reason, 'AbortError');
+/** A question that is taken back. */
+export interface Withdrawn {
+  readonly callId: string;
+  readonly name: string;
+  readonly kind: 'confirmation' | 'input';
+  readonly by: string;
+}
 
-/** Takes a question back that nobody is to answer any more. */
+const kindOf = ({ type }: EventDraft): Withdrawn['kind'] =>
+  type === 'input_required' ? 'input' : 'confirmation';
+
 function withdrawal(
   kind: 'confirmation' | 'input',
   { callId, name, by }: { readonly callId: string; readonly name: string; readonly by: string },

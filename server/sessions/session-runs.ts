@@ -1,51 +1,45 @@
 import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
-import type { ActiveRun, SessionState } from '../../shared/fold.js';
+import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { rootContext } from '../async/async-context.js';
+import { isPromise } from '../async/maybe-promise.js';
+import type { LogFacts } from '../diagnostics/log-facts.js';
+import { GATEWAY } from '../diagnostics/model-call.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
+import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
 import type { Ending } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
-import { answerOf, LiveRun, type RunRequest } from '../runs/live-run.js';
+import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
-import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { RunPort } from '../runs/run-port.js';
-import { type RunRecord, StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { assertNewIds, assertNotKept } from './message-ids.js';
 import { type CausedEnding, endRuns, endsOf, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
-import { type LeftRuns, toNewRun } from './run-record.js';
 import type { Session } from './session.js';
 
-/** A message that was accepted, or the run that its key had started before. */
-export type AcceptedRun =
-  | {
-      /** Number of runs before it. */
-      readonly position: number;
-      /** Place just before `message_accepted`. */
-      readonly cursor: string;
-    }
-  | { readonly duplicate: RunRecord };
+/** What became of the end of a run: something else may have ended it before, or the store did not take it. */
+type EndOutcome = 'stored' | 'over' | 'failed';
 
-/** The runs of one session: accepts messages, lets one run at a time, and logs exactly one end for each. */
+/** The runs of one session: lets one run at a time, and logs exactly one end for each. How they come in is in `acceptance.ts`, what a former process left in `recovery.ts`. */
 export class SessionRuns {
   readonly queue: RunQueue;
   readonly questions = new Questions();
-  readonly #session: Session;
-  readonly #env: SessionEnvironment;
+  readonly session: Session;
+  readonly env: SessionEnvironment;
+  /** Whether nothing more is started here. */
+  held = false;
   #execution: Execution | null = null;
-  #held = false;
 
   constructor(session: Session, env: SessionEnvironment) {
-    this.#session = session;
-    this.#env = env;
+    this.session = session;
+    this.env = env;
     this.queue = new RunQueue(env.queueLength);
   }
 
@@ -57,84 +51,23 @@ export class SessionRuns {
     return this.queue.busy;
   }
 
-  /**
-   * Accepts a message as a new run.
-   *
-   * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it.
-   */
-  async accept(request: RunRequest): Promise<AcceptedRun> {
-    const { message, preceding, metadata, onBusy, key } = request;
-    const asked = assertNotKept(request, this.#session.writer);
-    if (asked) await asked;
-    const log = this.#session.writer;
-    // A close may have begun while the store was asked.
-    if (!log || this.#session.closing) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
-    assertNewIds(request, log.state, this.queue.all());
-    this.queue.check(onBusy);
-    const run = new LiveRun(request);
-    const place = this.queue.add(run);
-    const interrupts = onBusy === 'interrupt';
-    const position = interrupts ? 0 : place;
-    const accepted: EventDraft = {
-      type: 'message_accepted',
-      runId: run.id,
-      ts: Date.now(),
-      message,
-      ...(preceding.length > 0 && { preceding }),
-      ...(key !== undefined && { key }),
-      onBusy,
-      position,
-      ...(Object.keys(metadata).length > 0 && { metadata }),
-    };
-    let acceptedAfter = 0;
-    let behind = 0;
-    let starts = false;
-    try {
-      // What it supersedes ends in the same append, or not at all; and where nothing else runs then, it starts in it.
-      const committed = await this.#endWith(log, interrupts ? this.queue.mayRun() : [], {
-        ending: { stopReason: 'superseded' },
-        concerns: (state, other) => state.run?.runId === other.id,
-        cause: (state, ends) => {
-          behind = ends.length;
-          const idle = !state.run || ends.length > 0;
-          starts = idle && (interrupts || state.queue.length === 0) && !this.#held && !this.#session.closing;
-          return starts ? [accepted, ...this.#startOf(run)] : [accepted];
-        },
-        options: {
-          opens: toNewRun(request),
-          refusable: true,
-          acknowledged: () => {
-            if (starts) this.#activate(run, log);
-          },
-        },
-      });
-      if (committed.duplicate) {
-        this.#withdraw(run);
-        return { duplicate: committed.duplicate };
-      }
-      acceptedAfter = committed.first + behind - 1;
-    } catch (error) {
-      this.#withdraw(run);
-      throw error instanceof StoreError ? unavailable(error) : error;
-    }
-    if (run.state === 'accepting') run.state = 'queued';
-    if (starts) this.#run(run, log);
-    this.#advance();
-    return { position, cursor: log.view.cursorAt(acceptedAfter) };
-  }
-
-  /** Ends every accepted run in one append with the end of the session. @throws GatewayError `OVERLOADED`: nothing has ended */
-  async close(log: LogWriter, reason: string, acknowledged: () => void): Promise<void> {
+  /** Ends every accepted run in one append with the end of the session, and all that is kept of it where a notice is to be left. @throws GatewayError `OVERLOADED`: nothing has ended */
+  async close(
+    log: LogWriter,
+    { reason, erase }: { readonly reason: string; readonly erase: string | undefined },
+    acknowledged: () => void,
+  ): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
-    await this.#endWith(log, [...this.queue.all()].reverse(), {
+    await this.endWith(log, [...this.queue.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
       cause: () => [closed],
-      options: { close: true, refusable: true, acknowledged },
+      options: { close: true, refusable: true, acknowledged, ...(erase !== undefined && { erase }) },
     });
   }
 
-  #endWith(
+  /** Ends runs in one append with what causes it. */
+  endWith(
     log: LogWriter,
     runs: readonly LiveRun[],
     caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options'>,
@@ -147,84 +80,118 @@ export class SessionRuns {
         if (run === this.active) this.#execution = null;
         this.queue.remove(run);
       },
-      ended: (run, result) => this.#ended(run, result),
+      ended: (run, result) => this.ended(run, result),
     });
   }
 
-  #withdraw(run: LiveRun): void {
+  /** Drops a run whose acceptance was refused. */
+  withdraw(run: LiveRun): void {
     this.queue.remove(run);
     run.state = 'ended';
-    this.#advance();
+    this.advance();
   }
 
-  #advance(): void {
-    const log = this.#session.writer;
-    if (this.#session.closing || this.#held || !log) return;
+  /** Starts the next run, if it is its turn. */
+  advance(): void {
+    const log = this.session.writer;
+    if (this.session.closing || this.held || !log) return;
     const run = this.queue.advance();
     if (run) void this.#start(run, log);
   }
 
-  /** Starts what waits, after a close that was refused. */
-  resume(): void {
-    this.#advance();
-  }
-
   /** Starts a run that had to wait. */
   async #start(run: LiveRun, log: LogWriter): Promise<void> {
-    this.#activate(run, log);
+    this.activate(run, log);
     try {
-      await log.commit(this.#startOf(run));
+      await log.commit(this.startOf(run));
     } catch {
       return;
     }
-    this.#run(run, log);
+    this.letBegin(run, log);
   }
 
-  #activate(run: LiveRun, log: LogWriter): void {
+  /** Makes a run the active one: its start is stored. */
+  activate(run: LiveRun, log: LogWriter): Execution {
     this.queue.activate(run);
-    this.#execution = new Execution(run, this.#port(run, log));
+    const execution = new Execution(run, this.#port(run, log));
+    this.#execution = execution;
+    return execution;
   }
 
-  #startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
+  /** The events that a run starts with. */
+  startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
     const base = { runId, ts: Date.now() };
-    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.#session.ref.app };
+    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.session.ref.app };
     if (onBusy !== 'steer') return [start];
     return [{ type: 'steer', ...base, messageId: message.id, consumed: false }, start];
   }
 
   /** Lets the app of the active run begin, if that has not ended meanwhile. */
-  #run(run: LiveRun, log: LogWriter): void {
+  letBegin(run: LiveRun, log: LogWriter): void {
     const execution = this.#execution;
     if (run !== this.active || run.state !== 'active' || !execution) return;
-    const { messages } = log.state;
-    const at = messages.findLastIndex((other) => other.id === run.request.message.id);
+    const { id } = run.request.message;
+    run.placed = log.view.state.messages.findLast((message) => message.id === id) ?? null;
+    const before = shownBefore(log.view, id);
+    if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.#unread(run));
+    else this.#begin(run, execution, before);
+  }
+
+  /** A run whose conversation can't be read fails as one whose app does. */
+  #unread(run: LiveRun): (error: unknown) => void {
+    return (error) => {
+      this.env.report(error, `reading the history of session ${this.session.id}`);
+      const { code, message } = new GatewayError({ code: 'OVERLOADED' });
+      this.end(run, { stopReason: 'error', error: { code, message } });
+    };
+  }
+
+  #begin(run: LiveRun, execution: Execution, before: readonly Message[]): void {
+    if (execution !== this.#execution) return;
     // An answer that failed before it said anything says nothing to a model either.
-    const before = at < 0 ? messages : messages.slice(0, at);
     const says = ({ content }: Message): boolean => content.length > 0;
     const said = before.every(says) ? before : before.filter(says);
     run.context(() => {
       const { user } = run.request;
-      this.#env.notify({ type: 'run:started', sessionId: this.#session.id, runId: run.id, user });
+      this.env.notify({ type: 'run:started', sessionId: this.session.id, runId: run.id, user });
       run.startedAt = performance.now();
       traceRun(run, execution, said);
     });
   }
 
   #port(run: LiveRun, log: LogWriter): RunPort {
-    const { id, ref } = this.#session;
-    const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.#env;
-    const session = { id, app: ref.app, epoch: log.ref.epoch };
+    const { id, ref } = this.session;
+    const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.env;
+    const session = {
+      id,
+      app: ref.app,
+      epoch: log.ref.epoch,
+      get title() {
+        return log.state.title;
+      },
+      [GATEWAY]: gatewayId,
+    };
     return {
-      setting: { gatewayId, session, app: this.#env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
+      setting: { gatewayId, session, app: this.env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
       log,
       questions: this.questions,
-      file: (fileId) => this.#env.files.open(ref.scope, fileId),
+      file: (fileId) => this.env.files.open(ref.scope, fileId),
       steered: () => this.#takeSteered(run),
-      publish: (channel, type, payload) => this.#session.publisher.publish(channel, type, payload, run.id),
-      emit: (name, payload) => this.#session.publisher.emit(name, payload, run.id),
+      publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),
+      emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
+      title: (text) => this.session.publisher.title(text, run.id),
       end: (ending) => void this.end(run, ending),
-      report: (error, what) => this.#env.report(error, `session ${id}: ${what}`),
+      warn: (what, why) => this.env.report.warn?.(what, { ...this.about(run), ...why }),
+      report: (error, what) => this.env.report(error, `session ${id}: ${what}`, this.about(run)),
     };
+  }
+
+  /** What the log is told of a run. */
+  about({ id: runId, request }: LiveRun): LogFacts {
+    const { id: sessionId, ref } = this.session;
+    const { user, trace, requestId } = request;
+    const { traceId } = trace ?? {};
+    return { user: user?.id, sessionId, app: ref.app, runId, requestId, traceId };
   }
 
   #takeSteered(into: LiveRun): readonly Message[] {
@@ -243,9 +210,9 @@ export class SessionRuns {
    * Ends a run, whatever it is doing, and frees the session at once.
    *
    * @param before Stored in one append with the end.
-   * @returns Whether the end was stored, once that is known; null when the run had ended.
+   * @returns What became of the end, once that is known; null when the run had ended.
    */
-  end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<boolean> | null {
+  end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<EndOutcome> | null {
     if (run.state === 'ended') return null;
     const execution = this.queue.active === run ? this.#execution : null;
     run.state = 'ended';
@@ -261,13 +228,13 @@ export class SessionRuns {
       return before ? [before, ...ends] : ends;
     });
     execution?.release(ending);
-    this.#advance();
+    this.advance();
     return stored;
   }
 
-  async #logEnd(run: LiveRun, drafts: (state: SessionState) => readonly EventDraft[]): Promise<boolean> {
-    const log = this.#session.writer;
-    if (!log) return false;
+  async #logEnd(run: LiveRun, drafts: (state: SessionState) => readonly EventDraft[]): Promise<EndOutcome> {
+    const log = this.session.writer;
+    if (!log) return 'failed';
     let outcome: Omit<RunResult, 'cursor'> | undefined;
     try {
       const committed = await log.commit(
@@ -279,24 +246,24 @@ export class SessionRuns {
         { ends: [run.id] },
       );
       if (outcome)
-        this.#ended(run, { ...outcome, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
-      return true;
+        this.ended(run, { ...outcome, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
+      return outcome ? 'stored' : 'over';
     } catch {
       const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
-      this.#ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
-      return false;
+      this.ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
+      return 'failed';
     }
   }
 
   /** The end of a run is stored, or this process does not hear of that any more. */
-  #ended(run: LiveRun, result: RunResult, stored = true): void {
-    const { id: sessionId, ref } = this.#session;
+  ended(run: LiveRun, result: RunResult, stored = true): void {
+    const { id: sessionId, ref } = this.session;
     const session = { id: sessionId, app: ref.app };
-    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.#env.gatewayId, session }, result);
+    if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.env.gatewayId, session }, result);
     run.resolve(result);
-    if (stored) this.#session.results.settle(run.id, result);
+    if (stored) this.session.results.settle(run.id, result);
     const { stopReason } = result;
-    this.#env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
+    this.env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
 
   /**
@@ -306,9 +273,8 @@ export class SessionRuns {
    */
   async abort(runId?: string, reason?: string): Promise<boolean> {
     const run = runId === undefined ? this.queue.active : this.queue.find(runId);
-    const stored = run && this.end(run, { stopReason: 'aborted', reason });
-    if (!stored) return false;
-    if (await stored) return true;
+    const became = await (run && this.end(run, { stopReason: 'aborted', reason }));
+    if (became !== 'failed') return became === 'stored';
     throw unavailable(new StoreError('UNKNOWN', 'The end of the run may not be stored'));
   }
 
@@ -320,68 +286,19 @@ export class SessionRuns {
     for (const run of [...this.queue.all()].reverse()) this.end(run, ending);
   }
 
-  /** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
-  recover(log: LogWriter, open: LeftRuns): void {
-    const { run: left, queue } = log.state;
-    if (left && !this.#resume(left, log, open))
-      this.#endLeft({ ...left, message: answerOf(left) }, log, open);
-    for (const queued of queue) {
-      const run = new LiveRun(open.request(queued), { context: rootContext });
-      run.state = 'queued';
-      this.queue.restore(run);
-    }
-    this.#advance();
-  }
-
-  #resume({ runId, message: answer }: ActiveRun, log: LogWriter, open: LeftRuns): boolean {
-    const { messages, pending } = log.state;
-    const messageId = open.messageId(runId);
-    const message = messages.findLast(({ id }) => id === messageId);
-    if (!message || !this.#env.app(this.#session.ref.app).resumable) return false;
-    const run = new LiveRun(open.request({ runId, message, onBusy: 'queue' }), {
-      resumed: answer,
-      context: rootContext,
-    });
-    run.state = 'active';
-    this.queue.active = run;
-    const execution = new Execution(run, this.#port(run, log));
-    this.#execution = execution;
-    const asked = pending.filter((question) => question.runId === runId);
-    for (const question of asked) this.questions.add(new InheritedQuestion(runId, question));
-    execution.resume(new Resumption(answer, asked, open.steps(runId)));
-    // Whoever opens the session is not to wait for the app.
-    setImmediate(() => {
-      this.#run(run, log);
-    });
-    return true;
-  }
-
-  #endLeft({ runId, message }: ActiveRun, log: LogWriter, open: LeftRuns): void {
-    const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-    const run = new LiveRun(open.request({ ...end, onBusy: 'queue' }), {
-      resumed: message,
-      context: rootContext,
-    });
-    log.commit([end], { ends: [run.id] }).then(
-      ({ last }) => this.#ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
-      (error: unknown) => this.#env.report(error, `ending lost run ${runId}`),
-    );
-  }
-
   /** Starts nothing more: what is queued stays in the store for the next process. */
   hold(): void {
-    this.#held = true;
+    this.held = true;
   }
 
   /** Lets go, without an end, of what the next process takes up from the store. Whoever waits here is told to come back. */
   handOver(): void {
-    const { resumable } = this.#env.app(this.#session.ref.app);
     for (const run of this.queue.all()) {
-      if (run === this.active && !resumable) continue;
+      if (run === this.active && !this.env.app(this.session.ref.app).resumable) continue;
       this.#stop(run);
       const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
       run.reject(gone);
-      this.#session.results.fail(run.id, gone);
+      this.session.results.fail(run.id, gone);
     }
   }
 

@@ -60,15 +60,19 @@ export class Viewers {
   }
 
   #leave(left: boolean): void {
-    if (left && !this.any) {
-      this.#stay();
-      const desertion = this.#host.deserted();
-      if (desertion)
-        this.#stay = startDeadline(desertion.afterMs, () => {
-          if (!this.any) desertion.end();
-        });
-    }
+    if (left) this.leftElsewhere();
     this.#host.changed();
+  }
+
+  /** The last one at another gateway left. */
+  leftElsewhere(): void {
+    if (this.any) return;
+    this.#stay();
+    const desertion = this.#host.deserted();
+    if (desertion)
+      this.#stay = startDeadline(desertion.afterMs, () => {
+        if (!this.any) desertion.end();
+      });
   }
 
   /** There may be more to read. `batch` is what was just committed, if that is why. */

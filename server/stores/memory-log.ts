@@ -1,6 +1,7 @@
+import type { About } from './about.js';
 import type { MemoryRuns } from './memory-runs.js';
 import { MessageRows } from './message-rows.js';
-import type { Activity, Checkpoint, SessionRef, StoredEvent } from './store.js';
+import type { Activity, Checkpoint, ForkedFrom, SessionRef, StoredEvent } from './store.js';
 
 /** What the sessions of one scope share. */
 export interface MemoryScope {
@@ -41,8 +42,11 @@ export interface MemorySession {
   /** Order of creation, for lists. */
   ordinal: number;
   createdAt: number;
+  /** When it was last used. */
   updatedAt: number;
   userId: string | undefined;
+  forkedFrom: ForkedFrom | undefined;
+  about: About;
   term: number;
   /** Tells the present writer that it is not that any more. */
   taken: (() => void) | null;
@@ -50,6 +54,8 @@ export interface MemorySession {
   /** Logs of closed incarnations, by epoch. */
   past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
+  /** What was done `once`, by when, the oldest first; null for nothing. */
+  done: Map<string, number> | null;
 }
 
 export const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();

@@ -1,20 +1,28 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
+import { type About, aboutOf } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
+import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
-import { MessageRows } from './message-rows.js';
+import { MessageRows, withoutVersions } from './message-rows.js';
 import {
   type Acquired,
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type Erasure,
   type EventRecord,
   firstCheckpoint,
   IDLE,
+  type ListFilter,
+  type ListPage,
+  type LogBeginning,
   type LogHead,
   type LogRef,
-  type LogSource,
+  type NewSession,
+  type Notice,
+  ONCE_MS,
   type PageOptions,
   type PathOptions,
   placeOfAccepted,
@@ -31,9 +39,23 @@ import {
 import { sizeOf } from './stored-size.js';
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
+const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
+const erasureKey = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
+/** Whether work is done now that is done once, which is remembered. */
+function isFirst(session: MemorySession, name: string): boolean {
+  const now = performance.now();
+  session.done ??= new Map();
+  for (const [other, at] of session.done) {
+    if (now - at < ONCE_MS) break;
+    session.done.delete(other);
+  }
+  if (session.done.has(name)) return false;
+  session.done.set(name, now);
+  return true;
+}
+
 const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
-const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
 
 /**
  * Keeps everything in this process, for embedding and tests. Answers every call at once; nothing survives the process.
@@ -57,6 +79,7 @@ class MemoryStore implements Store {
   /** Sessions by their runs. */
   readonly #runs = new Map<string, MemorySession>();
   readonly #wakes = new Map<string, Set<() => void>>();
+  readonly #erasures = new Map<string, Erasure>();
   #ordinal = 0;
 
   open(): void {}
@@ -88,18 +111,16 @@ class MemoryStore implements Store {
     };
   }
 
-  #begin(
-    ref: SessionRef,
-    old: MemorySession | undefined,
-    { epoch, userId, from }: NonNullable<AcquireOptions['create']>,
-  ): MemorySession {
+  #begin(ref: SessionRef, old: MemorySession | undefined, create: NewSession): MemorySession {
+    const { userId, forkedFrom } = create;
     const now = Date.now();
     const scope = this.#scope(ref.scope);
-    const log = new MemoryLog(scope, epoch);
-    if (from) this.#copy(log, from);
+    const log = new MemoryLog(scope, create.epoch);
+    const about = this.#copy(log, create);
+    const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about };
     if (old) {
       if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);
-      Object.assign(old, { log, ordinal: ++this.#ordinal, createdAt: now, updatedAt: now, userId });
+      Object.assign(old, { ...begun, ordinal: ++this.#ordinal });
       scope.open.add(old);
       return old;
     }
@@ -109,21 +130,35 @@ class MemoryStore implements Store {
       createdAt: now,
       updatedAt: now,
       userId,
+      forkedFrom,
+      about,
       term: 0,
       taken: null,
       log,
       past: NO_LOGS,
       runs: new MemoryRuns(),
+      done: null,
     };
     this.#sessions.set(keyOf(ref), session);
     scope.open.add(session);
     return session;
   }
 
-  #copy(log: MemoryLog, { log: source, tip, messages }: LogSource): void {
-    const all = [...((source && this.#log(source)?.messages.path({ tip })) ?? []), ...messages];
+  /** Gives a log what its session begins with. Returns what lists say of that. */
+  #copy(log: MemoryLog, { from, title, metadata }: NewSession): About {
+    const { log: source, tip, messages = [] } = from ?? {};
+    const path = (source && this.#log(source)?.messages.path({ tip })) ?? [];
+    const all = [...path, ...messages].map(withoutVersions);
     grow(log, log.messages.put(all));
-    log.checkpoint = firstCheckpoint(all.at(-1)?.id ?? null);
+    const beginning: LogBeginning = {
+      tip: all.at(-1)?.id,
+      messageCount: all.length,
+      ...(title !== undefined && { title }),
+      ...(metadata && { metadata }),
+    };
+    const checkpoint = firstCheckpoint(beginning);
+    if (from || title !== undefined || metadata) log.checkpoint = checkpoint;
+    return aboutOf({ ...checkpoint.state, messages: all });
   }
 
   #scope(name: string): MemoryScope {
@@ -156,7 +191,10 @@ class MemoryStore implements Store {
     const head = headOf(log);
     const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
     if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
+    if (options.once !== undefined && !isFirst(session, options.once))
+      return { epoch: log.epoch, first: head + 1, last: head, repeated: true };
 
+    if (options.erase !== undefined) return this.#appendLast(session, events, options, options.erase);
     let seq = head;
     let size = 0;
     for (const event of events) {
@@ -166,7 +204,6 @@ class MemoryStore implements Store {
       size += event.body.length;
     }
     grow(log, size);
-    const now = Date.now();
     if (opens) {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
       this.#runs.set(runKey(ref.scope, opens.runId), session);
@@ -178,19 +215,45 @@ class MemoryStore implements Store {
         session.runs.end(runId, { ...result, cursor });
       }
     }
-    session.updatedAt = now;
     if (options.activity) log.activity = options.activity;
+    if (options.about) {
+      const { usedAt, ...about } = options.about;
+      session.about = about;
+      session.updatedAt = Math.max(session.updatedAt, usedAt ?? 0);
+    }
     if (options.close) {
       session.runs.endAll();
-      log.closedAt = now;
+      log.closedAt = Date.now();
       log.scope.open.delete(session);
       this.#forget(log.scope);
     }
     log.batch = batch;
     log.batchFirst = head + 1;
+    this.#wake(ref);
+    return { epoch: log.epoch, first: head + 1, last: seq };
+  }
+
+  #wake(ref: SessionRef): void {
     const wakes = this.#wakes.size > 0 ? this.#wakes.get(keyOf(ref)) : undefined;
     if (wakes) for (const wake of wakes) wake();
-    return { epoch: log.epoch, first: head + 1, last: seq };
+  }
+
+  /** Keeps nothing of a session but the last of these events. */
+  #appendLast(
+    session: MemorySession,
+    events: readonly EventRecord[],
+    { term, batch }: AppendOptions,
+    epoch: string,
+  ): AppendResult {
+    const { log } = session;
+    const first = headOf(log) + 1;
+    let last = first - 1;
+    for (const event of events) Object.assign(event, { seq: ++last, term });
+    this.#erase(session, { epoch, event: events.at(-1)!, term });
+    // Its writer may not have heard the answer, and asks again.
+    const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
+    Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
+    return { epoch: log.epoch, first, last };
   }
 
   usage(ref: SessionRef): StoredSize {
@@ -267,16 +330,21 @@ class MemoryStore implements Store {
     return this.#log(ref)?.messages.path(path) ?? [];
   }
 
+  replies(ref: LogRef, parent: string | null): readonly string[] {
+    return this.#log(ref)?.messages.replies(parent) ?? [];
+  }
+
+  pathLength(ref: LogRef, tip: string): number {
+    return this.#log(ref)?.messages.path({ tip }).length ?? 0;
+  }
+
   record(ref: SessionRef): SessionRecord | null {
     const session = this.#sessions.get(keyOf(ref));
     return session && !session.log.expired ? recordOf(session) : null;
   }
 
-  list(scope: string, page: PageOptions): { records: readonly SessionRecord[]; next: number | null } {
-    const all = [...(this.#scopes.get(scope)?.open ?? [])].sort((a, b) => b.ordinal - a.ordinal);
-    const older = page.before === undefined ? all : all.filter((session) => session.ordinal < page.before!);
-    const found = older.slice(0, page.limit);
-    return { records: found.map(recordOf), next: older.length > found.length ? found.at(-1)!.ordinal : null };
+  list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
+    return listOf(this.#scopes.get(scope)?.open ?? [], page, filter);
   }
 
   count(scope: string): number {
@@ -310,12 +378,54 @@ class MemoryStore implements Store {
     this.#forget(log.scope);
   }
 
-  remove(ref: SessionRef): void {
+  remove(ref: SessionRef, notice?: Notice): void {
     const session = this.#sessions.get(keyOf(ref));
     if (!session || session.log.closedAt === null) return;
-    for (const log of [session.log, ...session.past.values()]) this.#drop(log);
-    for (const runId of session.runs.ids) this.#runs.delete(runKey(ref.scope, runId));
+    this.#erase(session, notice && { ...notice, term: ++this.#term });
+  }
+
+  /** Drops all of a session; its writer's log is left to nobody. */
+  #erase(session: MemorySession, notice?: Notice & { readonly term: number }): void {
+    const { ref, runs, log, past } = session;
+    log.scope.open.delete(session);
+    for (const old of [log, ...past.values()]) this.#drop(old);
+    for (const runId of runs.ids) this.#runs.delete(runKey(ref.scope, runId));
     this.#sessions.delete(keyOf(ref));
+    if (notice) this.#leave(ref, notice);
+    this.#wake(ref);
+  }
+
+  #leave(ref: SessionRef, { epoch, event, term }: Notice & { readonly term: number }): void {
+    const { log } = this.#begin(ref, undefined, { epoch });
+    const session = this.#sessions.get(keyOf(ref))!;
+    log.events.push({ ...event, seq: 1, term });
+    log.terms.push({ term, first: 1 });
+    log.closedAt = session.updatedAt;
+    session.term = term;
+    log.scope.open.delete(session);
+    grow(log, event.body.length);
+  }
+
+  kept(
+    scope: string,
+    { limit, after }: { readonly limit: number; readonly after?: SessionRef },
+  ): readonly SessionRef[] {
+    const refs = [...this.#sessions.values()].map(({ ref }) => ref).filter((ref) => ref.scope === scope);
+    const last = after && nameOf(after);
+    const left = refs.filter((ref) => last === undefined || nameOf(ref) > last);
+    return left.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit);
+  }
+
+  beginErasure(erasure: Erasure): void {
+    this.#erasures.set(erasureKey(erasure), erasure);
+  }
+
+  erasures(): readonly Erasure[] {
+    return [...this.#erasures.values()];
+  }
+
+  endErasure(erasure: Erasure): void {
+    this.#erasures.delete(erasureKey(erasure));
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {
@@ -327,30 +437,4 @@ class MemoryStore implements Store {
       if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
     };
   }
-}
-
-function describe(session: MemorySession, log: MemoryLog): LogHead {
-  return {
-    epoch: log.epoch,
-    term: log.terms.at(-1)?.term ?? session.term,
-    first: log.first,
-    head: headOf(log),
-    // A copy: whoever has it is not to see what the next writer does.
-    terms: [...log.terms],
-    closed: log.closedAt !== null,
-    ...(log.activity && { activity: log.activity }),
-  };
-}
-
-function recordOf(session: MemorySession): SessionRecord {
-  const { ref, log, createdAt, updatedAt, userId } = session;
-  const record = {
-    ref,
-    epoch: log.epoch,
-    createdAt,
-    updatedAt,
-    closed: log.closedAt !== null,
-    ...(log.activity && { activity: log.activity }),
-  };
-  return userId === undefined ? record : { ...record, userId };
 }

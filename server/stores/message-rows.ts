@@ -20,8 +20,19 @@ export class MessageRows {
       const before = rows.get(message.id);
       size += sizeOf(message) - (before ? sizeOf(before) : 0);
       rows.set(message.id, message);
+      for (const other of outdated(message, (id) => rows.get(id))) {
+        size += sizeOf(other) - sizeOf(rows.get(other.id)!);
+        rows.set(other.id, other);
+      }
     }
     return size;
+  }
+
+  /** Ids of the messages that follow one. */
+  replies(parent: string | null): readonly string[] {
+    for (const { id, parentId = null, versions = [id] } of this.#rows?.values() ?? [])
+      if (parentId === parent) return versions;
+    return [];
   }
 
   /** The last messages of the path to one, oldest first. A circle, which no gateway makes, ends where it closes. */
@@ -35,6 +46,22 @@ export class MessageRows {
     }
     return [...path].reverse();
   }
+}
+
+/** The versions of a message that do not know of it yet, as they are to be. */
+export function outdated(
+  { versions = [] }: Message,
+  rowOf: (id: string) => Message | undefined,
+): readonly Message[] {
+  return versions.flatMap((id) => {
+    const row = rowOf(id);
+    return row && (row.versions?.length ?? 0) < versions.length ? [{ ...row, versions }] : [];
+  });
+}
+
+/** A message as another conversation begins with it. */
+export function withoutVersions({ versions: _, ...message }: Message): Message {
+  return message;
 }
 
 function sizeOf(message: Message): number {

@@ -52,7 +52,7 @@ class Deadlines {
 
 /**
  * A store whose answers are not waited for longer than so many milliseconds. Of an append that is late it is unknown whether it was
- * made; the other calls can be made again. Opening, closing and expiring take the time they take.
+ * made; the other calls can be made again. Opening, closing, expiring, `vacuum` and `backup` take the time they take.
  *
  * @param ms `Infinity` waits for ever.
  */
@@ -60,8 +60,10 @@ export function withDeadlines(store: Store, ms: number): Store {
   const deadlines = new Deadlines(ms);
   return {
     durability: store.durability,
+    ...(store.shared && { shared: store.shared }),
     open: () => store.open(),
     close: () => store.close(),
+    ...(store.check && { check: () => deadlines.bound('check', store.check!()) }),
     acquire: (ref, options) => deadlines.bound('acquire', store.acquire(ref, options)),
     release: (ref, term) => deadlines.bound('release', store.release(ref, term)),
     append: (log, events, options) =>
@@ -75,13 +77,21 @@ export function withDeadlines(store: Store, ms: number): Store {
       deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
     messages: (log, path) => deadlines.bound('messages', store.messages(log, path)),
+    replies: (log, parent) => deadlines.bound('replies', store.replies(log, parent)),
+    pathLength: (log, tip) => deadlines.bound('pathLength', store.pathLength(log, tip)),
     record: (ref) => deadlines.bound('record', store.record(ref)),
-    list: (scope, page) => deadlines.bound('list', store.list(scope, page)),
+    list: (scope, page, filter) => deadlines.bound('list', store.list(scope, page, filter)),
     usage: (ref) => deadlines.bound('usage', store.usage(ref)),
     count: (scope) => deadlines.bound('count', store.count(scope)),
     unfinished: () => deadlines.bound('unfinished', store.unfinished()),
     expire: (before) => store.expire(before),
-    remove: (ref) => deadlines.bound('remove', store.remove(ref)),
+    remove: (ref, notice) => deadlines.bound('remove', store.remove(ref, notice)),
+    kept: (scope, page) => deadlines.bound('kept', store.kept(scope, page)),
+    beginErasure: (erasure) => deadlines.bound('beginErasure', store.beginErasure(erasure)),
+    erasures: () => deadlines.bound('erasures', store.erasures()),
+    endErasure: (erasure) => deadlines.bound('endErasure', store.endErasure(erasure)),
+    ...(store.vacuum && { vacuum: () => store.vacuum!() }),
+    ...(store.backup && { backup: (path) => store.backup!(path) }),
     watch: (ref, wake) => store.watch(ref, wake),
   };
 }

@@ -3,7 +3,9 @@ import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { About } from './about.js';
 import type { FileStore } from './files/file-store.js';
+import type { SharedStore } from './shared-store.js';
 
 /** A session's stored identity. */
 export interface SessionRef {
@@ -92,15 +94,24 @@ export interface Activity {
 /** The activity of a session that does nothing. */
 export const IDLE: Activity = Object.freeze({ status: 'idle', queued: 0 });
 
-/** What a store knows of a session beside its log. */
-export interface SessionRecord {
+/** Where a session comes from that began with the messages of another one. */
+export interface ForkedFrom {
+  readonly sessionId: string;
+  /** The last message that it has from there; null for none. */
+  readonly messageId: string | null;
+}
+
+/** What a store knows of a session beside its log. What `About` says of it is absent where its writer never said, as those of former versions. */
+export interface SessionRecord extends Partial<About> {
   readonly ref: SessionRef;
   readonly epoch: string;
   readonly createdAt: number;
+  /** When it was last used. */
   readonly updatedAt: number;
   readonly closed: boolean;
   /** The user who created it, where there is one. */
   readonly userId?: string;
+  readonly forkedFrom?: ForkedFrom;
   /** Absent where none was ever stored. */
   readonly activity?: Activity;
 }
@@ -134,7 +145,10 @@ export interface Checkpoint {
   readonly state: SessionState;
 }
 
-/** The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others behind it. */
+/**
+ * The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others
+ * behind it. Their `versions` stay where they come from.
+ */
 export interface LogSource {
   readonly log?: LogRef;
   readonly tip?: string;
@@ -161,17 +175,30 @@ export interface RunEnd {
   readonly result: Omit<RunResult, 'cursor'>;
 }
 
+/** A session that begins. */
+export interface NewSession {
+  readonly epoch: string;
+  readonly userId?: string;
+  /** It has these messages as rows from the start; the log that they come from is not changed. */
+  readonly from?: LogSource;
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly forkedFrom?: ForkedFrom;
+}
+
 /** How a session is taken. */
 export interface AcquireOptions {
   readonly holder: string;
-  /**
-   * Begins an absent or closed session anew under this epoch. With `from` it has those messages as rows from the start, and a
-   * checkpoint at 0 whose `tip` is the last of them; the log that they come from is not changed.
-   */
-  readonly create?: { readonly epoch: string; readonly userId?: string; readonly from?: LogSource };
+  /** Begins an absent or closed session anew. */
+  readonly create?: NewSession;
+  /** A holder that is dead: it may be taken from that one. Of a store that is shared. */
+  readonly from?: string;
   /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
   readonly taken?: () => void;
 }
+
+/** How long a store knows what was done `once`, in milliseconds: many times as long as anybody asks for it. */
+export const ONCE_MS = 5 * 60_000;
 
 /** What goes with a batch of events, in the same atomic append. */
 export interface AppendOptions {
@@ -190,9 +217,30 @@ export interface AppendOptions {
   readonly steps?: readonly StepRecord[];
   /** What the session is doing from this batch on; absent where that has not changed. */
   readonly activity?: Activity;
+  /** What lists say of the session from this batch on, and when it was used with it, in milliseconds since the epoch; absent where that has not changed. */
+  readonly about?: About & { readonly usedAt?: number };
+  /**
+   * Names work that may be asked for again, of another writer too: where a batch of this name was appended to the session within
+   * `ONCE_MS`, nothing is written. Of a store that is shared.
+   */
+  readonly once?: string;
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
+  /**
+   * Closes the session with this batch and drops all that is kept of it, former logs and runs included. What takes its place is a closed
+   * log of this epoch with the last event of the batch alone, which tells those who were behind.
+   */
+  readonly erase?: string;
 }
+
+/** What takes the place of a session that is dropped: a closed log with one event, which tells those who were behind. */
+export interface Notice {
+  readonly epoch: string;
+  readonly event: StoredEvent;
+}
+
+/** What is to be dropped for good: one session, or all of a scope. */
+export type Erasure = SessionRef | { readonly scope: string; readonly app?: never; readonly name?: never };
 
 /** What became of an append. */
 export interface AppendResult {
@@ -201,6 +249,8 @@ export interface AppendResult {
   readonly last: number;
   /** The run that the key of `opens` has started already: nothing was written. */
   readonly duplicate?: RunRecord;
+  /** What is named by `once` was done already: nothing was written. Absent where it was not. */
+  readonly repeated?: true;
 }
 
 /**
@@ -238,11 +288,34 @@ export function placeOfEnd(events: readonly StoredEvent[], runId: string, last: 
   return events.findLast((event) => event.type === 'message_end' && event.runId === runId)?.seq ?? last;
 }
 
-/** Paging backwards through sessions. */
+/** A place in the list of a scope's sessions, which are in the order of their last use. */
+export interface ListPlace {
+  readonly updatedAt: number;
+  /** Tells sessions apart that were used at the same time: each has its own. */
+  readonly ordinal: number;
+}
+
+/** Paging through sessions, from the one that was used last. */
 export interface PageOptions {
   readonly limit: number;
-  /** Only what comes before this place. */
-  readonly before?: number | undefined;
+  /** Only those that were used before this place. */
+  readonly before?: ListPlace | undefined;
+}
+
+/** Which sessions are listed. */
+export interface ListFilter {
+  /** Those that are archived, or those that are not. @default false */
+  readonly archived?: boolean | undefined;
+  readonly status?: SessionStatus | undefined;
+  /** A part of the title, compared by `searched`. */
+  readonly query?: string | undefined;
+}
+
+/** A page of sessions. */
+export interface ListPage {
+  readonly records: readonly SessionRecord[];
+  /** The place of the last of them; null where there are no more. */
+  readonly next: ListPlace | null;
 }
 
 /** The end of a path of messages. */
@@ -252,9 +325,19 @@ export interface PathOptions {
   readonly limit: number;
 }
 
-/** The checkpoint of a log that nothing was appended to: it begins with the messages that end with `tip`, or with none. */
-export function firstCheckpoint(tip: string | null): Checkpoint {
-  return { seq: 0, state: { ...initialState, tip, hasMore: tip !== null } };
+/** What a log begins with. */
+export interface LogBeginning extends Pick<NewSession, 'title' | 'metadata'> {
+  /** The last of the messages that are rows. */
+  readonly tip?: string | undefined;
+  /** How many there are of its path. */
+  readonly messageCount?: number;
+}
+
+/** The checkpoint of a log that nothing was appended to. */
+export function firstCheckpoint({ tip, messageCount = 0, title, metadata }: LogBeginning = {}): Checkpoint {
+  const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
+  const path = tip === undefined ? {} : { tip, hasMore: true, messageCount };
+  return { seq: 0, state: { ...initialState, ...path, ...given } };
 }
 
 /**
@@ -266,12 +349,20 @@ export interface Store {
   readonly durability: 'memory' | 'process' | 'disk';
   /** Where files are kept by a gateway that was given this store and no other place for them. @default memory */
   readonly files?: FileStore;
+  /** Present where several gateways may use it at once. */
+  readonly shared?: SharedStore;
   open(): MaybePromise<void>;
   close(): MaybePromise<void>;
+  /**
+   * Writes something that changes nothing anybody reads, the way an append is written; for readiness.
+   *
+   * @throws StoreError when it can't be written now @default it is taken for writable while it is open
+   */
+  check?(): MaybePromise<void>;
 
   /**
    * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under
-   * that epoch; without it such a session is `absent`.
+   * that epoch; without it such a session is `absent`. One that begins with messages, a title or metadata has a checkpoint of them at 0.
    */
   acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired>;
   /** Gives the session up, if `term` still holds it. */
@@ -294,7 +385,7 @@ export interface Store {
 
   /**
    * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept, as rows by their
-   * ids: one that is there is replaced.
+   * ids: one that is there is replaced. The `versions` that one of them names know of it from then on.
    *
    * @param term The writer's. @throws StoreError `FENCED` when another writer took over
    */
@@ -302,27 +393,70 @@ export interface Store {
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
   /** Messages that are rows: the last `limit` of the path that ends with `tip`, oldest first. A path ends before a parent that is no row. */
   messages(log: LogRef, path: PathOptions): MaybePromise<readonly Message[]>;
+  /** Ids of the messages that are rows and follow one, or nothing (`null`): the `versions` of any of them. */
+  replies(log: LogRef, parent: string | null): MaybePromise<readonly string[]>;
+  /** How many messages that are rows the path to one has; 0 where there is no such row. */
+  pathLength(log: LogRef, tip: string): MaybePromise<number>;
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
-  /** Open sessions of a scope, most recently created first. `before` is a place that a former page returned. */
-  list(
-    scope: string,
-    page: PageOptions,
-  ): MaybePromise<{ readonly records: readonly SessionRecord[]; readonly next: number | null }>;
+  /**
+   * Open sessions of a scope, most recently used first; a session that begins counts as used. They move to the front alone: paging from a
+   * place that a former page returned neither leaves out nor repeats one that was not used meanwhile.
+   */
+  list(scope: string, page: PageOptions, filter?: ListFilter): MaybePromise<ListPage>;
   /** How many open sessions a scope has. */
   count(scope: string): MaybePromise<number>;
   /** What a session and its scope take up: their events and messages that are kept, also those of closed logs. */
   usage(ref: SessionRef): MaybePromise<StoredSize>;
 
-  /** Open sessions with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading logs. */
-  unfinished(): MaybePromise<readonly SessionRef[]>;
+  /**
+   * Open sessions with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading
+   * logs. On a store that is shared only those that no living gateway holds, and who held them.
+   */
+  unfinished(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
 
   /** Drops runs that ended, and logs that were closed, before these times, in milliseconds since the epoch. */
   expire(before: { readonly runs: number; readonly closedLogs: number }): MaybePromise<void>;
 
-  /** Drops all that is kept of a closed session, its runs included. One that is open is left as it is. */
-  remove(ref: SessionRef): MaybePromise<void>;
+  /**
+   * Drops all that is kept of a closed session, its runs included. One that is open is left as it is.
+   *
+   * @param notice Takes the place of what was there, if anything was.
+   */
+  remove(ref: SessionRef, notice?: Notice): MaybePromise<void>;
 
-  /** Calls `wake` when somebody may have appended. Wakes carry no data; they can be lost, doubled or late. */
+  /**
+   * Sessions of which anything is kept, also closed ones and those of which runs alone are left, each once, in an order of the store's.
+   *
+   * @param page.after The last one of the page before.
+   */
+  kept(
+    scope: string,
+    page: { readonly limit: number; readonly after?: SessionRef },
+  ): MaybePromise<readonly SessionRef[]>;
+  /** Remembers, durably before it answers, that something is being erased, until `endErasure`. The same again changes nothing. */
+  beginErasure(erasure: Erasure): MaybePromise<void>;
+  /** What is being erased. */
+  erasures(): MaybePromise<readonly Erasure[]>;
+  /** Forgets an erasure. What it has dropped goes with the next `vacuum`, also one that another process makes. */
+  endErasure(erasure: Erasure): MaybePromise<void>;
+  /**
+   * Leaves no byte of what was dropped where the store keeps things. May hold up every other call.
+   *
+   * @throws StoreError @default what is dropped is gone at once
+   */
+  vacuum?(): MaybePromise<void>;
+  /**
+   * Copies all that is kept, as it is at one moment between two appends, to where a store of the same kind can open it, and `files`
+   * where it has them. The copy is there as a whole or not at all.
+   *
+   * @throws GatewayError `STORE_FAILED`; `details.reason` says why @default it can't be copied
+   */
+  backup?(path: string): MaybePromise<void>;
+
+  /**
+   * Calls `wake` when somebody may have appended. Wakes carry no data; they can be doubled or late, and lost only where another one
+   * follows: a store that hears of others over a network wakes once it hears them, and again after each time it may have been deaf.
+   */
   watch(ref: SessionRef, wake: () => void): () => void;
 }

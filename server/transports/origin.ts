@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import { addressKey, isLoopback } from '../auth/address.js';
 import type { OriginRefusal } from '../lifecycle/refusals.js';
 import type { AllowsOrigin } from './allowed-origins.js';
+import { requestIdOfRequest } from './request-id.js';
 
 /** Which pages and names may reach the gateway. */
 export interface OriginPolicy {
@@ -58,7 +59,7 @@ export function checkOrigin(
   if (policy.hosts ? !policy.hosts.includes(name) : policy.open && isLedHere(request, name)) {
     throw denied(
       policy,
-      { host },
+      { host, requestId: requestIdOfRequest(request) },
       `The gateway does not answer to the host name ${shown(host)}; the option allowedHosts adds names`,
     );
   }
@@ -66,14 +67,18 @@ export function checkOrigin(
   if (hostAllowed) return undefined;
   if (origin === undefined) {
     if (!isEmbeddedByOtherSite(headers)) return undefined;
-    throw denied(policy, { host }, 'Pages of other sites may not embed what the gateway answers');
+    throw denied(
+      policy,
+      { host, requestId: requestIdOfRequest(request) },
+      'Pages of other sites may not embed what the gateway answers',
+    );
   }
   if (policy.allows(origin, request)) return origin;
   if (isSameOrigin(origin, request)) return undefined;
   if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return undefined;
   throw denied(
     policy,
-    { origin: origin.slice(0, 128), host },
+    { origin: origin.slice(0, 128), host, requestId: requestIdOfRequest(request) },
     `Pages of the origin ${shown(origin)} may not call the gateway, here addressed as ${shown(host)}; the option origins adds origins, and a proxy in front has to leave the Host header as it is`,
   );
 }

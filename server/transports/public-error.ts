@@ -1,34 +1,62 @@
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/errors.js';
+import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { newRequestId } from '../ids.js';
+import { optionOf } from '../limit-error.js';
 
-type Report = (error: unknown, what: string) => void;
+/** The request that failed, as far as it is known. */
+export interface FailedRequest {
+  readonly requestId?: string | undefined;
+  /** What the log is told of it. */
+  facts?(): LogFacts;
+}
 
 /**
  * What of an error may be told: the gateway's own as they are, anything else as `INTERNAL` with an id that the log has too. The
  * result can be written on every wire, whatever was thrown: its status is one of HTTP's for errors, its fields are JSON.
  */
-export function publicError(error: unknown, report: Report): GatewayError {
+export function publicError(error: unknown, report: Report, request?: FailedRequest): GatewayError {
   try {
     if (isGatewayError(error)) {
       const wellFormed = isWellFormed(error);
+      if (wellFormed) warnOfLimit(error, report, request);
       if (wellFormed && (error.code !== 'INTERNAL' || error.cause === undefined)) return error;
       if (wellFormed) {
-        const requestId = reported(error, report);
-        return new GatewayError({ ...error.toJSON(), status: error.status, requestId });
+        return new GatewayError({
+          ...error.toJSON(),
+          status: error.status,
+          requestId: reported(error, report, request),
+        });
       }
     }
   } catch {
     // It is the error's own code that fails.
   }
+  const named = reported(error, report, request);
   return isGatewayError(error)
-    ? mended(error, reported(error, report))
-    : new GatewayError({ code: 'INTERNAL', requestId: reported(error, report) });
+    ? mended(error, named)
+    : new GatewayError({ code: 'INTERNAL', requestId: named });
 }
 
-function reported(error: unknown, report: Report): string {
-  const requestId = newRequestId();
-  report(error, `request ${requestId} failed`);
+/** The same as the wire's error object, which names the request. */
+export function errorBody(error: unknown, report: Report, request?: FailedRequest): ErrorBody {
+  const requestId = request?.requestId ?? newRequestId();
+  const facts = (): LogFacts => request?.facts?.() ?? {};
+  return { ...publicError(error, report, { requestId, facts }).toJSON(), requestId };
+}
+
+function reported(error: unknown, report: Report, request?: FailedRequest): string {
+  const requestId = request?.requestId ?? newRequestId();
+  report(error, `request ${requestId} failed`, { ...request?.facts?.(), requestId });
   return requestId;
+}
+
+/** A request that an option refuses: whoever runs the gateway may want another value. */
+function warnOfLimit(error: GatewayError, report: Report, request?: FailedRequest): void {
+  const option = optionOf(error);
+  if (option === undefined) return;
+  const { requestId } = request ?? {};
+  const why = { code: error.code, reason: error.message, option };
+  report.warn?.(`a request was refused by ${option}`, { ...request?.facts?.(), requestId, ...why });
 }
 
 /** A status below 400 is 500 on the wire, 0 among them: the client's own. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { OperationName } from '../../shared/operations.js';
 import type { AuthRequest, UserLike } from '../auth/types.js';
+import { requestIdOfRequest } from './request-id.js';
 
 /** How a host hands a request over. */
 export interface HandleOptions {
@@ -59,5 +60,9 @@ class NodeRequest implements AuthRequest {
     this.headers = request.headers;
     this.ip = ip;
     this.raw = request;
+  }
+
+  get requestId(): string {
+    return requestIdOfRequest(this.raw);
   }
 }

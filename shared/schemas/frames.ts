@@ -18,6 +18,7 @@ export const clientFrameSchemas = {
     method: z.string().min(1).max(1024),
     params: z.unknown().optional(),
     window: count.optional(),
+    traceparent: z.string().max(256).optional(),
   }),
   connect: z.object({
     type: z.literal('connect'),

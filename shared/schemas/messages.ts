@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
+import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
 import { stopReasonSchema } from './words.js';
 
@@ -33,6 +34,8 @@ export const contentBlockUnion = z.discriminatedUnion('type', [
     name: z.string().min(1),
     input: anything,
     providerExecuted: z.boolean().exactOptional(),
+    runsOn: z.literal('client').exactOptional(),
+    denied: z.literal(true).exactOptional(),
   }),
   z.object({
     type: z.literal('tool_result'),
@@ -73,6 +76,7 @@ export const usageSchema: z.ZodType<Usage> = z.looseObject({
 export const messageShape = {
   id,
   parentId: id.nullable().exactOptional(),
+  versions: z.array(id).exactOptional(),
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
@@ -97,6 +101,15 @@ export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
   content: z.union([text, z.array(contentBlockInputSchema).min(1)]),
   createdAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
+});
+
+/** A message as it is imported. The answer of a run that failed may be empty. */
+export const importedMessageSchema: z.ZodType<ImportedMessage> = z.strictObject({
+  ...messageShape,
+  id: ownId.exactOptional(),
+  role: role.exactOptional(),
+  content: z.union([text, z.array(contentBlockInputSchema)]),
+  createdAt: z.number().min(0).exactOptional(),
 });
 
 /** Text, content blocks or a message. */

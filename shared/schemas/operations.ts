@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
+import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -8,6 +9,10 @@ const sessionId = z.string();
 const callId = z.string().min(1).max(256);
 const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
 const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
+/** A query has it as a word. */
+const flag = z
+  .preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
+  .optional();
 const metadata = z.record(z.string(), z.unknown());
 const ok = z.object({ ok: z.literal(true) });
 const none = z.strictObject({});
@@ -38,19 +43,31 @@ const clientTools = z
     }
   });
 
+/** What every operation takes that begins a run. */
+const begins = {
+  sessionId,
+  idempotencyKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
+    .optional(),
+  metadata: metadata.optional(),
+  clientTools: clientTools.optional(),
+  parameters: z.record(z.string(), z.unknown()).optional(),
+};
+const messageId = z.string().min(1).max(256);
+
 const send = z
   .strictObject({
-    sessionId,
+    ...begins,
     message: sendInputSchema.optional(),
     messages: z.array(sendInputSchema).min(1).max(1000).optional(),
-    idempotencyKey: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
-      .optional(),
     onBusy: onBusySchema.optional(),
-    metadata: metadata.optional(),
-    clientTools: clientTools.optional(),
-    parameters: z.record(z.string(), z.unknown()).optional(),
+    parent: messageId.nullable().optional(),
+    replaces: messageId.optional(),
+  })
+  .refine((params) => params.parent === undefined || params.replaces === undefined, {
+    path: ['replaces'],
+    message: 'give either parent or replaces',
   })
   .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
     path: ['message'],
@@ -76,6 +93,16 @@ export const acceptedSchema: z.ZodType<Accepted> = z.object({
   cursor: z.string(),
 });
 
+const move = z
+  .strictObject({ sessionId, tip: messageId.nullable().optional(), version: messageId.optional() })
+  .refine(({ tip, version }) => (tip === undefined) !== (version === undefined), {
+    path: ['tip'],
+    message: 'give either tip or version',
+  });
+
+const startedRun = z.union([runResultSchema, acceptedSchema]);
+const place = { tip: z.string().nullable(), cursor: z.string() };
+
 const payloads = z
   .array(z.object({ name: z.string(), payload: z.unknown(), problem: z.string().optional() }))
   .optional();
@@ -89,7 +116,34 @@ type Schemas = {
 
 /** Schemas of the params and results of every operation. Params are closed: a field that would be lost is refused by its name. */
 export const operationSchemas: Schemas = {
-  send: { params: send, result: z.union([runResultSchema, acceptedSchema]) },
+  send: { params: send, result: startedRun },
+  regenerate: {
+    params: z.strictObject({ ...begins, messageId: messageId.optional() }),
+    result: startedRun,
+  },
+  move: {
+    params: move,
+    result: z.object(place),
+  },
+  fork: {
+    params: z.strictObject({ sessionId, to: sessionId, at: messageId.optional() }),
+    result: z.object({ sessionId, ...place }),
+  },
+  delete: { params: z.strictObject({ sessionId }), result: ok },
+  import: {
+    params: z.strictObject({
+      sessionId,
+      messages: z.array(z.unknown()).min(1),
+      format: z.enum(['messages', 'ui', 'openai']).optional(),
+      title: z.string().min(1).optional(),
+      metadata: metadata.optional(),
+    }),
+    result: z.object({ sessionId, ...place }),
+  },
+  export: {
+    params: z.strictObject({ sessionId, what: z.enum(['messages', 'events']).optional() }),
+    result: z.union([messageSchema, eventSchema]),
+  },
   invoke: {
     params: z.strictObject({
       method: z.string().min(1).max(1024),
@@ -104,7 +158,7 @@ export const operationSchemas: Schemas = {
   },
   subscribe: {
     params: z.strictObject({
-      connectionId: z.string().min(1).max(128),
+      connectionId: z.string().min(1).max(512),
       sessionId: sessionId.optional(),
       add: z
         .array(z.union([sessionId, subscribeTargetSchema]))
@@ -113,6 +167,15 @@ export const operationSchemas: Schemas = {
       remove: z.array(sessionId).max(1000).optional(),
     }),
     result: z.object({ subscriptions: z.array(z.string()) }),
+  },
+  update: {
+    params: z.strictObject({
+      sessionId,
+      title: z.string().min(1).nullable().optional(),
+      metadata: metadata.nullable().optional(),
+      archived: z.boolean().optional(),
+    }),
+    result: ok,
   },
   abort: {
     params: z.strictObject({
@@ -156,13 +219,26 @@ export const operationSchemas: Schemas = {
     }),
   },
   sessions: {
-    params: z.strictObject({ limit: pageLimit, before: z.string().max(512).optional() }),
+    params: z.strictObject({
+      limit: pageLimit,
+      before: z.string().max(512).optional(),
+      archived: flag,
+      status: sessionStatusSchema.optional(),
+      query: z.string().max(1024).optional(),
+    }),
     result: z.object({
       sessions: z.array(
         z.object({
           sessionId,
           app: z.string(),
           status: sessionStatusSchema,
+          title: z.string().optional(),
+          preview: z.string().optional(),
+          messageCount: z.number(),
+          pending: z.number(),
+          archived: z.boolean(),
+          metadata: metadata.optional(),
+          forkedFrom: z.object({ sessionId, messageId: messageId.nullable() }).optional(),
           createdAt: z.number(),
           updatedAt: z.number(),
         }),

@@ -40,11 +40,16 @@ export const stateShape = {
   cursor: z.string().nullable(),
   messages: z.array(messageSchema),
   hasMore: z.boolean(),
+  messageCount: z.number(),
   tip: z.string().nullable(),
+  replies: z.array(z.string()).exactOptional(),
   run: activeRun.nullable(),
   pending: z.array(pendingQuestion),
   queue: z.array(queuedMessage),
   closed: z.boolean(),
+  title: z.string().exactOptional(),
+  metadata: z.record(z.string(), z.unknown()).exactOptional(),
+  archived: z.boolean().exactOptional(),
 };
 
 /** A session, folded from its events. */

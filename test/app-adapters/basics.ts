@@ -59,7 +59,7 @@ export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Applic
       const logged = log.lines.filter(({ message }) => message.includes('the app failed'));
       expect(logged).to.have.length(1);
       if (what === 'refuses')
-        expect(String((logged[0]!.details as any).error)).to.contain('the key a-key is wrong');
+        expect(String((logged[0]!.details as any).err)).to.contain('the key a-key is wrong');
     });
   }
 }

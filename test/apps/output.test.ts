@@ -138,7 +138,7 @@ describe('an app that misbehaves', () => {
       expect(JSON.stringify(body)).not.to.include('secret');
       expect(
         gateway.log.lines.some(
-          ({ details }) => String((details as { error: Error }).error.message) === 'secret text',
+          ({ details }) => String((details as { err: Error }).err.message) === 'secret text',
         ),
       ).to.equal(true);
     });
@@ -156,9 +156,9 @@ describe('an app that misbehaves', () => {
       throw new GatewayError({ code: 'NO_CREDIT', message: 'Buy more', cause: new Error('secret text') });
     });
     expect(body.error).to.deep.equal({ code: 'NO_CREDIT', message: 'Buy more' });
-    expect(gateway.log.lines.map(({ details }) => (details as { error: Error }).error.message)).to.deep.equal(
-      ['secret text'],
-    );
+    expect(gateway.log.lines.map(({ details }) => (details as { err: Error }).err.message)).to.deep.equal([
+      'secret text',
+    ]);
   });
 
   it('one that ignores its signal frees the session at once, and what it still yields is discarded', async () => {

@@ -23,7 +23,7 @@ async function statusOf(url: string, token: string): Promise<number> {
 }
 
 const refusedFetches = (log: { readonly lines: readonly { readonly details: unknown }[] }) =>
-  log.lines.filter(({ details }) => String((details as { error?: unknown }).error).includes('auth.jwksUri'));
+  log.lines.filter(({ details }) => String((details as { err?: unknown }).err).includes('auth.jwksUri'));
 
 describe('jwt authentication with published keys', () => {
   for (const algorithm of ['RS256', 'ES256', 'EdDSA']) {

@@ -58,6 +58,44 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     user: { id: '7b9a1f6c-0000-4000-8000-000000000000', email: 'ada@example.com', roles: ['editor'] },
     refused: [{ aud: 'anon' }, { iss: 'https://other.supabase.co/auth/v1' }],
   },
+  Firebase: {
+    algorithm: 'RS256',
+    claims: {
+      iss: 'https://securetoken.google.com/my-project',
+      aud: 'my-project',
+      auth_time: 1_700_000_000,
+      user_id: 'kX3bLw0kQ9dZ',
+      sub: 'kX3bLw0kQ9dZ',
+      email: 'ada@example.com',
+      email_verified: true,
+      firebase: { identities: { email: ['ada@example.com'] }, sign_in_provider: 'password' },
+      roles: ['editor'],
+    },
+    user: { id: 'kX3bLw0kQ9dZ', email: 'ada@example.com', roles: ['editor'] },
+    refused: [
+      { aud: 'another-project' },
+      { iss: 'https://securetoken.google.com/another-project', aud: 'another-project' },
+    ],
+  },
+  Keycloak: {
+    algorithm: 'RS256',
+    claims: {
+      iss: 'https://login.example.com/realms/shop',
+      aud: ['agent', 'account'],
+      sub: '9d5f3c5e-0000-4000-8000-000000000000',
+      typ: 'Bearer',
+      azp: 'web',
+      realm_access: { roles: ['offline_access', 'staff'] },
+      scope: 'openid profile email',
+      email: 'ada@example.com',
+    },
+    user: {
+      id: '9d5f3c5e-0000-4000-8000-000000000000',
+      email: 'ada@example.com',
+      roles: ['offline_access', 'staff'],
+    },
+    refused: [{ aud: 'account' }, { iss: 'https://login.example.com/realms/other' }],
+  },
   Cognito: {
     algorithm: 'RS256',
     claims: {
@@ -75,7 +113,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 
 /** The configuration that the documentation shows for a provider, with the keys of our server. */
 function recipe(name: string, jwksUri: string): AuthConfig {
-  const page = readFileSync(join(ROOT, 'docs/auth.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/guides/identity-providers.md'), 'utf8');
   const block = page.split(`### ${name}\n`)[1]?.split('```ts\n')[1]?.split('```')[0];
   const shown = block?.replace(/^import .*$/gm, '').replace(/jwksUri: '[^']+'/, `jwksUri: '${jwksUri}'`);
   expect(shown, `a recipe for ${name}`).to.contain(jwksUri);

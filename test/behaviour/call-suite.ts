@@ -151,13 +151,13 @@ export function callBehaviour(door: Door): void {
     });
 
     it('is turned away while the gateway drains', async () => {
-      const { client, gateway, stage } = await openBehaviour(door, { drainMs: 5000, methodMs: 1000 });
+      const { client, close, stage } = await openBehaviour(door, { drainMs: 5000, methodMs: 1000 });
       const alice = client();
       const run = alice.send('main', 'hold');
       await stage.began.passed;
       const waiting = failure(alice.invoke('wait'));
       await stage.entered.passed;
-      const closed = gateway.close();
+      const closed = close();
       const error = await failure(client().invoke('ping'));
       expect(error.code).to.be.oneOf(['SHUTTING_DOWN', 'NETWORK']);
       stage.held.open();

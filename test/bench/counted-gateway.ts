@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { Generator } from '../../bench/load/generator.js';
 import { gateway } from '../../bench/peers/gateway.js';
 import type { Door, Script } from '../../bench/peers/peer.js';
 import { AS_PROGRAM } from '../../bench/rig/build.js';
+import { freePort } from '../support/free-port.js';
 import { ROOT } from '../support/program.js';
 import { closeAtLast, closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -107,13 +107,4 @@ async function said(child: ChildProcess): Promise<object> {
     }),
   ]).finally(() => ended.abort());
   return message;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -22,6 +22,8 @@ const counter = new Counter();
 const peer = createPeer({
   server: () => import('../../server/index.js'),
   sqlite: () => import('../../server/stores/sqlite/index.js'),
+  redis: () => import('../../server/stores/redis/index.js'),
+  postgres: () => import('../../server/stores/postgres/index.js'),
 });
 const served = await peer.start({ port: Number(port), socketPath, variant });
 

@@ -109,7 +109,7 @@ describe('agent-session-gateway generate', () => {
       [['--url', newer, '--out', out], /^The catalogue has version 2, and this generator reads version 1\n$/],
       [
         ['--url', 'http://127.0.0.1:1', '--out', out],
-        /^http:\/\/127\.0\.0\.1:1\/methods cannot be reached\n$/,
+        /^http:\/\/127\.0\.0\.1:1\/methods cannot be reached\. .*doctor.*\n$/,
       ],
       [['--url', 'ftp://a', '--out', out], /^Not an http or https URL: "ftp:\/\/a"\n$/],
       [['--url', url, '--token', TOKEN, '--out', tempDir()], /cannot be read: EISDIR\n$/],

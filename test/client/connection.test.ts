@@ -1,23 +1,24 @@
-import FakeTimers, { type Clock } from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
+import { type HeldTimers, holdTimers } from '../support/held-timers.js';
 import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
 
 describe('client connection', () => {
-  let clock: Clock;
+  let timers: HeldTimers;
+  let clock: HeldTimers['clock'];
   let transport: ScriptedTransport;
   let client: Client;
 
   beforeEach(() => {
-    clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    timers = holdTimers('Date');
+    clock = timers.clock;
     transport = new ScriptedTransport();
     client = createClient({ transport });
   });
   afterEach(() => {
     client.disconnect();
-    expect(clock.countTimers()).to.equal(0);
-    clock.uninstall();
+    expect(timers.left()).to.deep.equal([]);
   });
 
   it('opens on first use, reports its states and closes on disconnect', async () => {
@@ -89,7 +90,7 @@ describe('client connection', () => {
     await transport.link(1);
     await again.return?.();
     expect(client.connection.state).to.equal('closed');
-    expect(clock.countTimers()).to.equal(0);
+    expect(timers.left()).to.deep.equal([]);
   });
 
   it('takes silence of 2.5 heartbeats for a cut', async () => {

@@ -1,26 +1,26 @@
-import FakeTimers, { type Clock } from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { type Client, createClient, initialState, reduce, type Watch } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
+import { type HeldTimers, holdTimers } from '../support/held-timers.js';
 import { uncaught } from '../support/uncaught.js';
 import { at, gap, info, logged, ScriptedTransport, settle, snapshot } from './scripted.js';
 
 describe('client watch', () => {
-  let clock: Clock;
+  let timers: HeldTimers;
+  let clock: HeldTimers['clock'];
   let transport: ScriptedTransport;
   let client: Client;
 
   beforeEach(() => {
-    clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
+    timers = holdTimers();
+    clock = timers.clock;
     transport = new ScriptedTransport();
     client = createClient({ transport });
   });
   afterEach(async () => {
     client.disconnect();
     await settle();
-    const left = clock.countTimers();
-    clock.uninstall();
-    expect(left).to.equal(0);
+    expect(timers.left()).to.deep.equal([]);
   });
 
   const message = (id: string, text = 'Hello') =>

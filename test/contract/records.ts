@@ -62,8 +62,14 @@ export function resultOf(runId: string): Omit<RunResult, 'cursor'> {
 }
 
 /** A checkpoint whose state is recognisable. */
-export function checkpointAt(seq: number, tip: string | null): Checkpoint {
-  const state: SessionState = { ...initialState, tip, hasMore: tip !== null, cursor: `at-${seq}` };
+export function checkpointAt(seq: number, tip: string | null, messageCount = 0): Checkpoint {
+  const state: SessionState = {
+    ...initialState,
+    tip,
+    hasMore: tip !== null,
+    messageCount,
+    cursor: `at-${seq}`,
+  };
   return { seq, state };
 }
 

@@ -1,4 +1,6 @@
 import type { StoreUnderTest } from './records.js';
+import { describeErasing } from './store-erasing.js';
+import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
 import { describeRuns } from './store-runs.js';
@@ -10,10 +12,12 @@ import { describeUsage } from './store-usage.js';
 export function describeStore(name: string, makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
   describe(`store contract: ${name}`, () => {
     describeSessions(makeStore);
+    describeLists(makeStore);
     describeLogs(makeStore);
     describeMessages(makeStore);
     describeRuns(makeStore);
     describeSteps(makeStore);
     describeUsage(makeStore);
+    describeErasing(makeStore);
   });
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
 import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
 import {
   chain,
   checkpointAt,
@@ -43,12 +44,6 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
       expect(events.map(({ seq, term }) => [seq, term])).to.deep.equal(
         [1, 2, 3].map((seq) => [seq, writer.term]),
       );
-    });
-
-    it('moves updatedAt with an append', async () => {
-      const { updatedAt } = (await store.record(refOf()))!;
-      await writer.append(records(1, 1));
-      expect((await store.record(refOf()))!.updatedAt).to.be.at.least(updatedAt);
     });
 
     it('answers a resent batch like the first time and writes it once', async () => {
@@ -166,7 +161,8 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
         await refusal(() => writer.append(records(4, 4), { activity: { status: 'idle', queued: 0 } })),
       ).to.equal('FENCED');
       expect((await store.head(refOf()))!.activity).to.deep.equal(running);
-      expect(await store.unfinished(), 'it was doing something').to.deep.equal([refOf()]);
+      const left = (await store.unfinished()).map(({ from: _, ...ref }) => ref);
+      expect(left, 'it was doing something').to.deep.equal([refOf()]);
       await next.append(records(4, 4), { activity: { status: 'idle', queued: 0 } });
       expect((await store.head(refOf()))!.activity).to.deep.equal({ status: 'idle', queued: 0 });
       expect(await store.unfinished()).to.deep.equal([]);
@@ -194,16 +190,24 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
       const stopB = store.watch(refOf(), () => woken.push('b'));
       const stopOther = store.watch(refOf('other'), () => woken.push('other'));
       await writer.append(records(1, 1));
-      expect(new Set(woken)).to.deep.equal(new Set(['a', 'b']));
+      await until(() => woken.includes('a') && woken.includes('b'));
+      // A store that hears of others wakes once it does.
+      if (!store.shared) expect(woken).to.not.include('other');
       stopA();
       stopA();
       woken.length = 0;
       await writer.append(records(2, 2));
-      expect(new Set(woken)).to.deep.equal(new Set(['b']));
+      await until(() => woken.includes('b'));
+      expect(woken).to.not.include('a');
       stopB();
       stopOther();
       woken.length = 0;
       await writer.append(records(3, 3));
+      const last = new Promise<void>((resolve) =>
+        closeLater(store.watch(refOf(), resolve), (stop) => stop()),
+      );
+      await writer.append(records(4, 4));
+      await last;
       expect(woken).to.deep.equal([]);
     });
 
@@ -214,11 +218,11 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
       });
       const first = await TestWriter.acquire(store, refOf('later'));
       await first.append([record(1, 'session_closed')], { close: true });
+      await until(() => wakes > 0);
       const seen = wakes;
-      expect(seen).to.be.greaterThan(0);
       const second = await TestWriter.acquire(store, refOf('later'));
       await second.append(records(1, 1));
-      expect(wakes).to.be.greaterThan(seen);
+      await until(() => wakes > seen);
       stop();
     });
   });

@@ -59,6 +59,17 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
       expect(await path('n2')).to.deep.equal(['m0', 'n1', 'n2']);
     });
 
+    it('are counted by the paths that they are on', async () => {
+      const rows = [...chain(range(0, 5)), ...chain(['n1', 'n2'], 'm0'), message('x', 'lost')];
+      await store.cut(writer.log, checkpointAt(4, 'n2'), rows, writer.term);
+      for (const [tip, length] of Object.entries({ m4: 5, m0: 1, n2: 3, x: 1, lost: 0 }))
+        expect(await store.pathLength(writer.log, tip), tip).to.equal(length);
+      expect(await store.pathLength({ ...writer.log, epoch: newTestEpoch() }, 'm4')).to.equal(0);
+      const circle = [message('a', 'c'), message('b', 'a'), message('c', 'b')];
+      await store.cut(writer.log, checkpointAt(8, 'c'), circle, writer.term);
+      expect(await store.pathLength(writer.log, 'c'), 'a circle').to.equal(3);
+    });
+
     it('end before a parent that is not there, and in a circle', async () => {
       const circle = [message('a', 'c'), message('b', 'a'), message('c', 'b')];
       await store.cut(
@@ -96,6 +107,44 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
       expect(await path(ids.at(-1)!)).to.deep.equal(ids);
       for (const [i, id] of ids.entries())
         expect(await path(id, 2)).to.deep.equal(ids.slice(Math.max(0, i - 1), i + 1));
+    });
+
+    it('that follow one are named by any of them, also where they are many', async () => {
+      const versions = ['m1', 'n1', 'o1'];
+      const with3 = versions.map((id) => ({ ...message(id, 'm0'), versions }));
+      const rows = [
+        message('m0'),
+        ...with3,
+        message('only', 'n1'),
+        { ...message('r0'), versions: ['m0', 'r0'] },
+      ];
+      await store.cut(writer.log, checkpointAt(4, 'o1'), rows, writer.term);
+      expect(await store.replies(writer.log, 'm0')).to.deep.equal(versions);
+      expect(await store.replies(writer.log, 'n1')).to.deep.equal(['only']);
+      expect(await store.replies(writer.log, null)).to.deep.equal(['m0', 'r0']);
+      for (const parent of ['only', 'unknown'])
+        expect(await store.replies(writer.log, parent)).to.deep.equal([]);
+      const nowhere = { ...writer.log, epoch: newTestEpoch() };
+      expect(await store.replies(nowhere, 'm0')).to.deep.equal([]);
+    });
+
+    it('know of versions that came later, and never of fewer than they did', async () => {
+      const versionsOf = async (id: string) =>
+        (await store.messages(writer.log, { tip: id, limit: 1 }))[0]!.versions;
+      await store.cut(writer.log, checkpointAt(3, 'a'), [message('m0'), message('a', 'm0')], writer.term);
+      expect(await versionsOf('a')).to.equal(undefined);
+      const b = { ...message('b', 'm0'), versions: ['a', 'b'] };
+      await store.cut(writer.log, checkpointAt(5, 'b'), [b], writer.term);
+      const c = { ...message('c', 'm0'), versions: ['a', 'b', 'c'] };
+      await store.cut(writer.log, checkpointAt(10, 'c'), [c], writer.term);
+      for (const id of ['a', 'b', 'c']) expect(await versionsOf(id), id).to.deep.equal(['a', 'b', 'c']);
+      expect(await versionsOf('m0')).to.equal(undefined);
+      expect(await store.replies(writer.log, 'm0')).to.deep.equal(['a', 'b', 'c']);
+      const all = [
+        message('m0'),
+        ...['a', 'b', 'c'].map((id) => ({ ...message(id, 'm0'), versions: c.versions })),
+      ];
+      expect((await store.usage(refOf())).session).to.equal(sizeOf(all));
     });
 
     it('are replaced by those of the same ids, in content and in size', async () => {
@@ -147,6 +196,23 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
       await store.cut(source.log, checkpointAt(8, 'n2'), rows, source.term);
     });
 
+    it('leaves versions behind: those that it does not have are no versions of its messages', async () => {
+      const versions = ['m2', 'n9'];
+      await source.append(records(9, 9));
+      const edited = versions.map((id) => ({ ...message(id, 'm1'), versions }));
+      await store.cut(source.log, checkpointAt(9, 'n9'), edited, source.term);
+      const added = { ...message('x', 'n9'), versions: ['x', 'y'] };
+      const from = { log: source.log, tip: 'n9', messages: [added] };
+      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
+      const all = chain(['m0', 'm1', 'n9', 'x']);
+      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(all);
+      expect(await store.replies(fork.log, 'm1')).to.deep.equal(['n9']);
+      expect(await store.replies(fork.log, 'n9')).to.deep.equal(['x']);
+      expect(await store.replies(fork.log, 'x')).to.deep.equal([]);
+      expect((await store.usage(refOf('fork'))).session).to.equal(sizeOf(all));
+      expect(await store.replies(source.log, 'm1')).to.deep.equal(versions);
+    });
+
     it('has a copy of a path of another log, and what follows it', async () => {
       const before = await store.usage(refOf('source'));
       const added = chain(['x', '😀', 'y'], 'm2');
@@ -161,8 +227,9 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
       expect(fork.acquired.head).to.include({ first: 1, head: 0 });
       expect(await store.checkpoint(fork.log)).to.deep.equal({
         seq: 0,
-        state: { ...initialState, tip: 'y', hasMore: true },
+        state: { ...initialState, tip: 'y', hasMore: true, messageCount: 6 },
       });
+      expect(fork.acquired.record).to.include({ messageCount: 6, preview: 'text of y' });
       const all = [...chain(range(0, 3)), ...added];
       expect(await store.messages(fork.log, { tip: 'y', limit: 99 })).to.deep.equal(all);
       for (const id of ['m3', 'n1'])
@@ -199,7 +266,11 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
         epoch: newTestEpoch(),
         from: { messages: chain(['i0', 'i1']) },
       });
-      expect((await store.checkpoint(imported.log))!.state).to.include({ tip: 'i1', hasMore: true });
+      expect((await store.checkpoint(imported.log))!.state).to.include({
+        tip: 'i1',
+        hasMore: true,
+        messageCount: 2,
+      });
       expect(await store.messages(imported.log, { tip: 'i1', limit: 9 })).to.deep.equal(chain(['i0', 'i1']));
     });
 

@@ -178,41 +178,6 @@ export function describeSessions(makeStore: () => StoreUnderTest | Promise<Store
       ).to.deep.equal([]);
     });
 
-    it('lists the open sessions of one scope, most recently created first, page by page', async () => {
-      const names = ['a', 'b', 'c', 'd', 'e'];
-      for (const name of names) await TestWriter.acquire(store, refOf(name));
-      await TestWriter.acquire(store, refOf('z', 'bob'));
-      const c = await TestWriter.acquire(store, refOf('c'), null);
-      await c.append([record(1, 'session_closed')], { close: true });
-      expect(await store.count('alice')).to.equal(4);
-      expect(await store.count('bob')).to.equal(1);
-      expect(await store.count('nobody')).to.equal(0);
-      const pages: string[][] = [];
-      let before: number | undefined;
-      do {
-        const page = await store.list('alice', { limit: 3, before });
-        pages.push(page.records.map(({ ref }) => ref.name));
-        before = page.next ?? undefined;
-      } while (before !== undefined);
-      expect(pages).to.deep.equal([['e', 'd', 'b'], ['a']]);
-      expect((await store.list('alice', { limit: 4 })).next, 'a full last page').to.equal(null);
-    });
-
-    it('lists a session that began anew as created last', async () => {
-      for (const name of ['a', 'b']) await TestWriter.acquire(store, refOf(name));
-      const a = await TestWriter.acquire(store, refOf('a'), null);
-      await a.append([record(1, 'session_closed')], { close: true });
-      expect((await store.list('alice', { limit: 9 })).records.map(({ ref }) => ref.name)).to.deep.equal([
-        'b',
-      ]);
-      await TestWriter.acquire(store, refOf('a'));
-      expect((await store.list('alice', { limit: 9 })).records.map(({ ref }) => ref.name)).to.deep.equal([
-        'a',
-        'b',
-      ]);
-      expect(await store.count('alice')).to.equal(2);
-    });
-
     it('keeps everything acknowledged when it is opened again', async function () {
       if (!made.reopen) return this.skip();
       const writer = await TestWriter.acquire(store, refOf(), { epoch: newTestEpoch(), userId: 'u1' });

@@ -35,6 +35,8 @@ class TestOutlet implements Outlet {
 
   moved(): void {}
 
+  gap(): void {}
+
   interrupt(): void {
     throw new Error('interrupted');
   }
@@ -76,6 +78,7 @@ async function setUp(on: StoreKind, retained: number) {
     pastLog: async () => null,
     lastLog: async () => null,
     nextLog: async () => null,
+    refresh: () => null,
     attach: (subscription) => attached.add(subscription),
     detach: (subscription) => attached.delete(subscription),
     describe: () => ({ status: 'idle', queued: 0 }),
@@ -232,7 +235,7 @@ describe('a connection', () => {
     await log.settled();
     const types: string[] = [];
     const outlet: Outlet = {
-      ...{ form: objectForm, writable: true, moved: () => {}, interrupt: () => expect.fail() },
+      ...{ form: objectForm, writable: true, moved: () => {}, gap: () => {}, interrupt: () => expect.fail() },
       report: (error) => {
         throw error;
       },

@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createDemoGateway, type DemoGateway } from '../../server/demo/demo-gateway.js';
+import { STORY } from '../../server/demo/story.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { textOf } from '../../shared/messages.js';
+import { newDatabase } from '../support/durable.js';
 import { closeLater } from '../support/resources.js';
 
 const tokens = {
@@ -30,6 +33,30 @@ async function answer(client: Client<DemoGateway>, session: string, text: string
 }
 
 describe('demo app', () => {
+  it('says on in another process what one did not live to end, no word twice', async () => {
+    const path = newDatabase();
+    const start = async () => {
+      const app = createDemoApp(5, true);
+      const store = sqliteStore({ path });
+      const gateway = createDemoGateway({ app, tokens, port: 0, store, limits: { drainMs: 0 } });
+      closeLater(gateway, (it) => it.close());
+      await gateway.start();
+      return { gateway, session: gateway.session('main', { user: { id: 'ada' } }) };
+    };
+    for (let n = 0; n < 3; n++) {
+      const { gateway, session } = await start();
+      if (n === 0) await session.send('story').accepted;
+      let words = 0;
+      for await (const { type } of session.events({ from: 'now' }))
+        if (type === 'content_delta' && ++words > 20) break;
+      await gateway.close();
+    }
+    const { session } = await start();
+    for await (const { type } of session.events({ from: 'earliest' })) if (type === 'message_end') break;
+    const { messages } = await session.history();
+    expect(textOf(messages.at(-1)!)).to.equal(STORY.map((sentence) => `${sentence} `).join(''));
+  });
+
   it('streams its help word by word, the same each time', async () => {
     const client = (await startDemo())();
     const run = client.send('main', 'hello');

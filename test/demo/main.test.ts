@@ -1,11 +1,55 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { HttpAgent } from 'ag-ui-client';
+import { DefaultChatTransport, type UIMessage } from 'ai';
+import { Chat } from 'ai-react3';
 import { expect } from 'chai';
+import OpenAI from 'openai';
+import { DOORS } from '../../server/demo/doors.js';
 import { newDatabase } from '../support/durable.js';
 import { type Program, runCommand, runProgram } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
 
 const TOKEN = "a-token-with-a-quote'-of-more-than-32-bytes";
 const run = promisify(execFile);
+
+/** What a client of each door is told of the weather. */
+const ASK: Record<string, (url: string, token: string) => Promise<string>> = {
+  'OpenAI chat completions': async (baseURL, apiKey) => {
+    const client = new OpenAI({ baseURL, apiKey });
+    const messages = [{ role: 'user' as const, content: 'weather in Oslo' }];
+    const { choices } = await client.chat.completions.create({ model: 'demo', messages });
+    return choices[0]!.message.content!;
+  },
+  'OpenAI Responses': async (baseURL, apiKey) => {
+    const client = new OpenAI({ baseURL, apiKey });
+    const { output_text } = await client.responses.create({ model: 'demo', input: 'weather in Oslo' });
+    return output_text;
+  },
+  'AI SDK useChat': async (api, token) => {
+    const chat = new Chat<UIMessage>({
+      transport: new DefaultChatTransport({ api, headers: { authorization: `Bearer ${token}` } }),
+    });
+    await chat.sendMessage({ text: 'weather in Oslo' });
+    const parts = chat.messages.at(-1)!.parts;
+    return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  },
+  'AG-UI, CopilotKit': async (url, token) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const agent = new HttpAgent({ url: `${url}/agent/demo`, headers });
+    agent.addMessage({ id: 'u1', role: 'user', content: 'weather in Oslo' });
+    const { newMessages } = await agent.runAgent();
+    return newMessages.map(({ content }) => content ?? '').join('');
+  },
+  MCP: async (url, token) => {
+    const client = closeLater(new Client({ name: 'test', version: '1' }), (it) => it.close());
+    const headers = { authorization: `Bearer ${token}` };
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const { tools } = await client.listTools();
+    return tools.map(({ name }) => name).join();
+  },
+};
 
 interface Demo {
   readonly program: Program;
@@ -27,9 +71,11 @@ async function startMain(env: Record<string, string> = {}): Promise<Demo> {
 
 describe('npm start', () => {
   it('prints URL, token and curl lines that work as they stand', async () => {
-    const { url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
+    const { program, url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
     expect(token).to.equal(TOKEN);
     expect(new URL(url).hostname).to.equal('127.0.0.1');
+    const [, link] = await program.prints(/^ {2}Open (http\S+)$/m);
+    expect(link).to.equal(`${url}/#token=${encodeURIComponent(TOKEN)}`);
     expect(curls.length).to.equal(5);
     const [send, events, invoke, ask, approve] = curls as [string, string, string, string, string];
 
@@ -56,6 +102,16 @@ describe('npm start', () => {
     expect(asking.output).to.contain('event: message_end').and.contain('"approved":true');
   });
 
+  it('serves every door that its banner names, to clients as they are', async () => {
+    const { program, url, token } = await startMain();
+    expect(Object.keys(ASK)).to.have.members(DOORS.map(({ name }) => name));
+    for (const { name, path } of DOORS) {
+      const [, named] = await program.prints(new RegExp(`^  ${name} +(http\\S+)`, 'm'));
+      expect(named).to.equal(`${url}${path}`);
+      expect(await ASK[name]!(named!, token), name).to.match(/Let me look|weather/);
+    }
+  });
+
   it('says how its tokens stay, and does so', async () => {
     const first = await startMain();
     const [, token] = await first.program.prints(/GATEWAY_TOKEN=(\S+) npm start/);
@@ -64,16 +120,6 @@ describe('npm start', () => {
     expect(second.program.output).not.to.contain('GATEWAY_TOKEN=');
     const headers = { authorization: `Bearer ${first.token}` };
     expect((await fetch(`${second.url}/status`, { headers })).status).to.equal(200);
-  });
-
-  it('ends with npm: a signal for npm alone closes the gateway', async () => {
-    const npm = runCommand('npm', { args: ['start'], env: { PORT: '0' }, group: true });
-    await npm.prints(/Ctrl\+C/);
-    // The pipe is closed when the last that writes to it, the gateway, is gone.
-    npm.child.kill('SIGTERM');
-    await npm.exited;
-    const [, url] = await npm.prints(/^ {2}URL +(http\S+)\n/m);
-    expect(await fetch(`${url}/healthz`).catch(() => 'gone')).to.equal('gone');
   });
 
   it('makes up tokens of its own, and ends on SIGTERM and SIGINT', async () => {

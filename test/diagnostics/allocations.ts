@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector/promises';
+import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import { channels } from '../../server/diagnostics/index.js';
 import { createGateway, createInProcessTransport, method } from '../../server/index.js';
 import { echo } from '../support/apps.js';
@@ -34,16 +35,26 @@ async function allocating(work: () => Promise<void>): Promise<string[]> {
   return [...names];
 }
 
+async function* answer() {
+  yield { id: 'a', model: 'tiny', choices: [{ delta: { content: 'x' }, finish_reason: 'stop' }] };
+}
+const asking = openaiApp({
+  client: { chat: { completions: { create: async () => answer() } } } as never,
+  model: 'tiny',
+});
 const gateway = createGateway({
-  app: echo,
+  apps: { echo, asking },
+  defaultApp: 'echo',
   embedded: true,
   methods: { add: method({ handler: () => 1 }) },
   limits: { sendsPerSecond: 1e6, invokesPerSecond: 1e6 },
 });
 const session = gateway.session('main');
+const asked = gateway.session('asking:main');
 const transport = createInProcessTransport(gateway);
 const work = async (): Promise<void> => {
   await session.send('x').result;
+  await asked.send('x').result;
   for await (const event of session.events({ from: 'snapshot' })) if (event) break;
   await transport.request('invoke', { method: 'add' }, { signal: new AbortController().signal });
   await session.abort();
@@ -57,5 +68,6 @@ console.log(JSON.stringify(names));
 const handlers = { start() {} };
 channels.operation.subscribe(handlers);
 channels.run.subscribe(handlers);
+channels.model.subscribe(handlers);
 console.log(JSON.stringify(await allocating(work)));
 await gateway.close();

@@ -94,6 +94,10 @@ describe('gateway.stats()', () => {
     const { app, held, began } = heldApp();
     const { gateway, url } = await startGateway({ apps: { main: app, other: echo }, defaultApp: 'main' });
     const store = { durability: 'memory', open: true };
+    const delivered = {
+      ...{ events: 0, bytes: 0, resumes: { new: 0, exact: 0, gap: 0 } },
+      gaps: { epoch: 0, truncated: 0, evicted: 0, ahead: 0, malformed: 0 },
+    };
     const nothing = {
       ...{ gatewayId: gateway.id, draining: false, store },
       sessions: { live: 0, held: 0 },
@@ -103,7 +107,7 @@ describe('gateway.stats()', () => {
       },
       calls: { methods: 0, streams: 0, tools: 0 },
       connections: { open: 0, blocked: 0, subscriptions: 0, transports: {} },
-      unreadBytes: 0,
+      ...{ delivered, unreadBytes: 0 },
     };
     expect(gateway.stats()).to.deep.equal(nothing);
 
@@ -118,6 +122,7 @@ describe('gateway.stats()', () => {
     await queued.accepted;
     expect(gateway.stats()).to.deep.equal({
       ...nothing,
+      delivered: gateway.stats().delivered,
       sessions: { live: 2, held: 1 },
       runs: {
         ...{ active: 1, queued: 1, questions: 0 },
@@ -131,9 +136,40 @@ describe('gateway.stats()', () => {
     stream.close();
     socket.destroy();
     await until(() => gateway.stats().connections.open === 0);
-    expect(gateway.stats()).to.deep.equal({ ...nothing, sessions: { live: 1, held: 1 } });
+    expect(gateway.stats()).to.deep.equal({
+      ...nothing,
+      delivered: gateway.stats().delivered,
+      sessions: { live: 1, held: 1 },
+    });
     await gateway.close();
     expect(gateway.stats()).to.include({ draining: true });
+  });
+
+  it('counts the events, bytes and gaps that were delivered, to readers who have left too', async () => {
+    const { gateway, url } = await startGateway({ app: echo });
+    await gateway.session('main').send('hello').result;
+    expect(gateway.stats().delivered).to.include({ events: 0, bytes: 0 });
+    const headers = jsonHeaders();
+    const stream = await openStream(`${url}/events?sessionId=main&from=earliest`, { headers });
+    const last = await stream.until(({ event }) => event === 'message_end');
+    const socket = await openWebSocket(url);
+    await socket.connect({ subscribe: [{ sessionId: 'main', cursor: 'malformed' }] });
+    await socket.event('gap');
+    stream.close();
+    socket.destroy();
+    await until(() => gateway.stats().connections.open === 0);
+    const { events, bytes, gaps, resumes } = gateway.stats().delivered;
+    expect(events).to.equal(stream.logged.length);
+    const read = JSON.stringify(stream.logged.map(({ wire }) => wire)).length;
+    expect(bytes).to.be.greaterThan(read);
+    expect(gaps).to.deep.equal({ epoch: 0, truncated: 0, evicted: 0, ahead: 0, malformed: 1 });
+    expect(resumes).to.deep.equal({ new: 1, exact: 0, gap: 1 });
+    const resumed = await openStream(`${url}/events?sessionId=main&lastEventId=${last.id}`, { headers });
+    await resumed.until(({ event }) => event === 'heartbeat');
+    expect(gateway.stats().delivered).to.deep.include({
+      ...{ events, gaps },
+      resumes: { new: 1, exact: 1, gap: 1 },
+    });
   });
 
   it('counts what a reader leaves unread', async () => {

@@ -21,19 +21,27 @@ describe('the channel of runs', () => {
   it('tells of a run from its start to its end, with the trace of its send', async () => {
     const { gateway, url } = await startGateway({ apps: { main: echo }, defaultApp: 'main' });
     const ear = hear(channels.run);
-    const { body } = await post(`${url}/send`, { sessionId: 'one', message: 'x' }, { traceparent });
+    const { body } = await post(
+      `${url}/send`,
+      { sessionId: 'one', message: 'x' },
+      {
+        traceparent,
+        'x-request-id': 'r1',
+      },
+    );
     const { message, events } = await ear.over();
     expect(events).to.deep.equal(['start', 'end', 'asyncStart', 'asyncEnd']);
-    const { result, user, queuedMs, firstDeltaMs, trace, ...rest } = message;
+    const { result, user, queuedMs, firstDeltaMs, trace, ms, ...rest } = message;
     expect(rest).to.deep.equal({
       ...{ gatewayId: gateway.id, sessionId: 'one', app: 'main', runId: body.runId },
-      ...{ started: true, resumed: false },
+      ...{ epoch: body.cursor.split('.')[0], started: true, resumed: false, requestId: 'r1' },
     });
     expect(trace).to.deep.equal({ traceId: TRACE_ID, parentSpan });
     expect(user?.id).to.equal('token');
     expect(result).to.include({ stopReason: 'end', runId: body.runId });
     expect(queuedMs).to.be.at.least(0);
     expect(firstDeltaMs).to.be.at.least(0);
+    expect(ms).to.be.at.least(firstDeltaMs!);
   });
 
   it('has the error that an app failed with', async () => {
@@ -122,9 +130,10 @@ describe('the channel of runs', () => {
     };
     const { gateway, url } = await startGateway(config as never);
     const ear = hear(channels.run);
-    const { body } = await post(`${url}/invoke`, { method: 'ask' }, { traceparent });
+    const { body } = await post(`${url}/invoke`, { method: 'ask' }, { traceparent, 'x-request-id': 'r1' });
     const { message } = await ear.over(isRun(body));
     expect(message.trace).to.deep.equal({ traceId: TRACE_ID, parentSpan });
+    expect(message.requestId).to.equal('r1');
   });
 
   it('tells after a crash of what was lost, and of what goes on with the trace it had', async () => {
@@ -191,9 +200,10 @@ describe('the channel of tools', () => {
     const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'x' });
     const [use] = body.message.content.filter(({ type }: { type: string }) => type === 'tool_use');
     const double = await ear.over(({ tool: name }) => name === 'double');
-    const { user, ...rest } = double.message;
+    const { user, ms, ...rest } = double.message;
+    expect(ms).to.be.above(0);
     expect(rest).to.deep.equal({
-      ...{ gatewayId: gateway.id, sessionId: 'main', app: 'default' },
+      ...{ gatewayId: gateway.id, sessionId: 'main', app: 'default', epoch: body.cursor.split('.')[0] },
       ...{ runId: body.runId, callId: use.callId, tool: 'double', result: 8 },
     });
     expect(user?.id).to.equal('token');

@@ -127,7 +127,7 @@ describe('GET /openapi.json', () => {
     const named = (document: any): string[] => Object.keys(document.paths['/invoke'].post['x-methods']);
     expect(named(root)).to.include('tasks:admin:archive');
     expect(named(root).filter((path) => !named(alice).includes(path))).to.deep.equal(['tasks:admin:archive']);
-    expect(JSON.stringify(alice)).to.not.contain('archive');
+    expect(JSON.stringify(alice)).to.not.match(/archive(?!d)/);
     const { discriminator, oneOf } =
       root.paths['/invoke'].post.requestBody.content['application/json'].schema;
     expect(Object.keys(discriminator.mapping)).to.deep.equal(named(root));

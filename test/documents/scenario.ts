@@ -49,7 +49,9 @@ export async function record(): Promise<Recorded> {
   await converse(traffic, viewer);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
+  await rewrite(traffic, viewer);
   await recover(traffic);
+  await change(traffic, viewer);
   await call(traffic);
   await read(traffic);
   await refuse(traffic);
@@ -129,6 +131,26 @@ async function fail(traffic: Traffic, viewer: RawStream): Promise<void> {
   await viewer.until(isEvent('run_error'));
 }
 
+/** Messages in the place of others, answers beside others, and another version of what was said. */
+async function rewrite(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const main = { sessionId: 'main' };
+  const json = { accept: 'application/json' };
+  await traffic.ask('/send', { ...main, message: { id: 'first', content: 'usage' } }, json);
+  const edit = { ...main, message: 'usage', replaces: 'first' };
+  await traffic.ask('/send', edit, json);
+  await traffic.ask('/send', edit);
+  await traffic.ask('/send', { ...main, message: 'usage', parent: 'none' });
+  await traffic.ask('/regenerate', main, { accept: '*/*' });
+  await traffic.ask('/regenerate', main, json);
+  await traffic.ask('/regenerate', main, { prefer: 'respond-async' });
+  await traffic.ask('/regenerate', { ...main, messageId: 'first' });
+  await traffic.ask('/regenerate', { ...main, messageId: 'none' });
+  await traffic.ask('/move', { ...main, version: 'first' });
+  await viewer.until(({ event, data }) => event === 'history_moved' && data.tip !== 'first');
+  await traffic.ask('/fork', { ...main, to: 'fork-of-main' });
+  await traffic.ask('/fork', { sessionId: 'fork-of-main', to: 'main' });
+}
+
 /** Streams of several sessions, of cursors that prove nothing, by ticket, and changed while they are open. */
 async function recover(traffic: Traffic): Promise<void> {
   const lost = await traffic.follow('?sessionId=main', { 'last-event-id': 'nonsense' });
@@ -205,6 +227,24 @@ async function refuse(traffic: Traffic): Promise<void> {
   await traffic.ask('/abort', main);
 }
 
+/** Changes the conversation, and what is kept with it. */
+async function change(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const { messages } = await traffic.ask('/history?sessionId=main');
+  const [first] = messages;
+  await traffic.ask('/move', { sessionId: 'main', tip: first.id });
+  await traffic.ask('/move', { sessionId: 'main', tip: 'none' });
+  await traffic.ask('/move', { sessionId: 'main', tip: messages.at(-1).id });
+  await traffic.ask('/fork', { sessionId: 'main', to: 'copy', at: first.id });
+  await traffic.ask('/update', { sessionId: 'main', title: 'Talk', metadata: { a: 1 }, archived: true });
+  await traffic.ask('/update', { sessionId: 'main', title: null, metadata: null, archived: false });
+  await traffic.ask('/update', { sessionId: 'main', title: '' });
+  await traffic.ask('/update', { sessionId: 'main', metadata: { a: 'x'.repeat(20_000) } });
+  await traffic.ask('/update', { sessionId: 'copy', title: 'Copy' });
+  await viewer.until(({ event, data }) => event === 'session_updated' && data.archived === false);
+  await traffic.ask('/sessions?archived=false&status=idle&query=c&limit=5');
+  await traffic.ask('/sessions?archived=perhaps');
+}
+
 /** The same over frames. */
 async function speak(socket: RawSocket): Promise<void> {
   socket.say({ type: 'ping', timestamp: 1 });
@@ -219,7 +259,11 @@ async function speak(socket: RawSocket): Promise<void> {
     ['subscribe', { add: ['third'], remove: ['lost'] }],
     ['invoke', { method: 'tasks:watch', params: { count: 1 } }],
     ['channel', { sessionId: 'main', channel: 'news', payload: 1 }],
+    ['regenerate', { sessionId: 'main' }],
+    ['move', { sessionId: 'main', version: 'first' }],
+    ['fork', { sessionId: 'main', to: 'fork-of-main' }],
     ['abort', { sessionId: 'main' }],
+    ['update', { sessionId: 'main', title: 'Talk' }],
     ['tool-response', { sessionId: 'main', callId: 'none' }],
     ['close', { sessionId: 'none' }],
     ['ticket'],

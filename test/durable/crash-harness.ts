@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { within } from '../../server/async/deadline.js';
 import { newDatabase } from '../support/durable.js';
+import { freePort } from '../support/free-port.js';
 import { post, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -17,12 +17,12 @@ const SENDERS = 3;
 const READ_MS = 20_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Builds a program of this folder into one file, so that starting it again costs little. */
-export async function buildProgram(name = 'gateway-program'): Promise<string> {
+/** Builds a program of a folder of tests into one file, so that starting it again costs little. */
+export async function buildProgram(name = 'gateway-program', folder = 'durable'): Promise<string> {
   const dir = join(ROOT, '.cache', `crash-${process.pid}-${name}`);
   mkdirSync(dir, { recursive: true });
   const outfile = join(dir, 'gateway.mjs');
-  const entryPoints = [join(ROOT, `test/durable/${name}.ts`)];
+  const entryPoints = [join(ROOT, `test/${folder}/${name}.ts`)];
   await build({
     entryPoints,
     outfile,
@@ -229,12 +229,4 @@ export class CrashRun {
     abort.abort();
     return events;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -34,6 +34,17 @@ const STEPS = [
   { runId: 'run_2', number: 2, name: 'charge' },
 ];
 
+/** The first version that kept what lists say, and what its fixture has of that. */
+const LISTED = 7;
+const ABOUT = {
+  title: 'Übung',
+  metadata: { project: 'p1' },
+  archived: true,
+  preview: 'Hello',
+  messageCount: 3,
+  pending: 1,
+};
+
 /** The last version that numbered messages. */
 const NUMBERED = 3;
 
@@ -63,14 +74,20 @@ describe('databases of earlier versions', () => {
       expect(events.map(({ seq }) => seq)).to.deep.equal(Array.from({ length: 12 }, (_, i) => i + 11));
       expect(events.at(-1)).to.deep.include({ type: 'message_accepted', seq: 22, term: head.terms[1]!.term });
       expect(JSON.parse(events[0]!.body).payload).to.deep.equal({ n: 11, text: 'äöü – 😀' });
-      expect(await store.checkpoint(log)).to.deep.equal(checkpointAt(10, 'm1'));
+      expect(await store.checkpoint(log)).to.deep.equal(checkpointAt(10, 'm1', 2));
       expect(await store.messages(log, { tip: 'm1', limit: 9 })).to.deep.equal(chain(['m0', 'm1']));
       expect((await store.run(ref, { key: 'k1' }))?.result).to.deep.include(resultOf('run_1'));
       expect(await store.run(ref, { key: 'k2' })).to.include({ runId: 'run_2', accepted: 22, hash: 'h2' });
       expect(await store.unfinished()).to.deep.equal([ref]);
       expect(await store.record(ref)).to.include({ userId: 'alice', closed: false });
       expect(await store.record(refOf('closed'))).to.include({ epoch: 'BBBBBBBBBBB', closed: true });
-      expect((await store.list('alice', { limit: 9 })).records).to.have.length(1);
+      const listed = Number(version) >= LISTED;
+      const { records } = await store.list('alice', { limit: 9 }, { archived: listed });
+      expect(records).to.have.length(1);
+      expect(records[0]!.updatedAt).to.be.within(1_700_000_000_000, Date.now());
+      // Others are told by the fold of their logs.
+      if (listed) expect(records[0]).to.deep.include(ABOUT);
+      else expect(records[0]).to.not.have.any.keys(Object.keys(ABOUT));
       const writer = await TestWriter.acquire(store, ref, null);
       expect(writer.term).to.be.greaterThan(head.term);
       const left = {
@@ -142,12 +159,13 @@ describe('databases of earlier versions', () => {
         ...rest,
         tip: 'twice#7',
         hasMore: true,
+        messageCount: 8,
         run: { ...run, message: { ...run.message, parentId: 'twice#7' } },
       },
     });
     expect(await opened.checkpoint(logs[1]!)).to.deep.equal({
       seq: 2,
-      state: { ...state, tip: 'b', hasMore: true },
+      state: { ...state, tip: 'b', hasMore: true, messageCount: 1 },
     });
     expect(await opened.checkpoint(logs[2]!)).to.deep.equal({ seq: 1, state: { ...state, tip: null } });
   });

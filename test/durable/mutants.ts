@@ -1,8 +1,27 @@
-import type { AppendResult, EventRecord, LogRef, StepRecord, Store } from '../../server/stores/store.js';
+import {
+  type AppendResult,
+  type EventRecord,
+  IDLE,
+  type LogRef,
+  type StepRecord,
+  type Store,
+} from '../../server/stores/store.js';
 
 /** Stores that break one promise each: the crash test must notice every one of them. */
 export const mutants = {
   none: (store: Store): Store => store,
+
+  /** Closes a session, and drops what is kept of it a moment later. */
+  deleteInTwo: (store: Store): Store =>
+    override(store, {
+      async append(log, events, { erase, ...options }) {
+        if (erase === undefined) return store.append(log, events, options);
+        const closed = await store.append(log, events, { ...options, close: true });
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await store.remove(log, { epoch: erase, event: events.at(-1)! });
+        return closed;
+      },
+    }),
 
   /** Forgets what keys were used for. */
   dedupeOff: (store: Store): Store =>
@@ -42,6 +61,32 @@ export const mutants = {
         return acquired.kind === 'acquired' ? { ...acquired, created: true } : acquired;
       },
     }),
+
+  /** Takes a move, and a moment later the message that came with it. */
+  movesApart: (store: Store): Store => {
+    const parts = new Map<string, number>();
+    return override(store, {
+      async append(log, events, options) {
+        const behind = events.findIndex(({ type }) => type === 'history_moved') + 1;
+        const { term, ends = [] } = options;
+        const writer = `${log.epoch} ${term}`;
+        const more = parts.get(writer) ?? 0;
+        const batch = options.batch + more;
+        if (behind === 0 || behind === events.length) return store.append(log, events, { ...options, batch });
+        parts.set(writer, more + 1);
+        const { first } = await store.append(log, events.slice(0, behind), {
+          term,
+          batch,
+          ends,
+          activity: IDLE,
+        });
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        const { ends: _, ...rest } = options;
+        const second = await store.append(log, events.slice(behind), { ...rest, batch: batch + 1 });
+        return { ...second, first };
+      },
+    });
+  },
 
   /** Keeps no step that has ended. */
   outcomesOff: (store: Store): Store => keeping(store, ({ outcome }) => outcome === undefined),

@@ -102,7 +102,9 @@ for (const { name, need, open } of BROWSERS)
       await page.waitForFunction(() => globalThis.finished === true);
       expect(await page.evaluate(() => globalThis.seen)).to.deep.equal(await readLog(url));
       expect(await page.evaluate(() => globalThis.opened)).to.be.at.least(4);
-      expect(problems).to.deep.equal([]);
+      // Firefox says so of a connection that is cut before it is open.
+      const cut = /can.t establish a connection to the server/;
+      expect(problems.filter((it) => !cut.test(it))).to.deep.equal([]);
     });
 
     it('resumes with the client, which takes a WebSocket by itself', async () => {

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { type Client, createClient } from '../../client/index.js';
 import type { gateway as express } from '../../examples/express-host.js';
 import type { gateway as standalone } from '../../examples/standalone-server.js';
@@ -6,11 +8,12 @@ import { textOf } from '../../shared/messages.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
+import { tempDir } from '../support/temp-dir.js';
 
 const TOKEN = 'an-example-token-of-more-than-32-bytes';
 
-async function start(file: string) {
-  const program = runProgram(file, { env: { PORT: '0', GATEWAY_TOKEN: TOKEN } });
+async function start(file: string, env: Record<string, string> = {}) {
+  const program = runProgram(file, { env: { PORT: '0', GATEWAY_TOKEN: TOKEN, ...env } });
   const [, url] = await program.prints(/Listening on (\S+)/);
   return { program, url: url! };
 }
@@ -66,13 +69,13 @@ describe('examples', () => {
     await page.fill('input[name=text]', 'Hello');
     await page.click('button');
     await page.waitForFunction(
-      () => document.querySelector('li.assistant')?.textContent === 'assistant: You said: Hello ',
+      () => document.querySelector('li.assistant .text')?.textContent === 'assistant: You said: Hello ',
     );
-    const shown = await page.locator('li').allTextContents();
+    const shown = await page.locator('li .text').allTextContents();
     expect(shown).to.deep.equal(['user: Hello', 'assistant: You said: Hello ']);
     await page.reload();
     await page.waitForFunction(() => document.querySelectorAll('li').length === 2);
-    expect(await page.locator('li').allTextContents()).to.deep.equal(shown);
+    expect(await page.locator('li .text').allTextContents()).to.deep.equal(shown);
     expect(await page.locator('#connection').textContent()).to.equal('open');
     expect(problems).to.deep.equal([]);
     await page.close();
@@ -92,7 +95,7 @@ describe('examples', () => {
     await say('delete a.txt');
     await page.waitForSelector('li.user.waiting:has-text("delete a.txt (waits for its turn)")');
     await page.click('#stop');
-    await page.waitForSelector('#error:has-text("Stopped.")');
+    await page.waitForSelector('li.assistant .outcome:has-text("stopped")');
     // It has its turn, and asks; a page that is loaded again asks too.
     await page.waitForSelector('.confirmation:has-text("Delete a.txt?")');
     await page.reload();
@@ -103,8 +106,78 @@ describe('examples', () => {
     await page.waitForSelector('li.assistant:has-text("b.txt is gone (not really).")');
     await page.waitForFunction(() => document.querySelector('#pending')!.childElementCount === 0);
     await say('fail');
-    await page.waitForSelector('#error:has-text("The answer is not complete: It went wrong.")');
+    await page.waitForSelector('li.assistant .outcome:has-text("failed: It went wrong")');
+    await page.reload();
+    await page.waitForSelector('li.assistant .outcome:has-text("failed: It went wrong")');
+    expect(await page.locator('.outcome').allTextContents()).to.deep.equal([
+      'stopped',
+      'failed: It went wrong',
+    ]);
     expect(problems).to.deep.equal([]);
     await page.close();
+  });
+
+  it('browser-page shows an answer as lost whose server went away, and has it given again', async function () {
+    needChromium(this);
+    const env = { DATABASE: join(tempDir(), 'chat.db') };
+    const before = await start('examples/browser-page/server.ts', env);
+    const first = await openPage(before.url);
+    await first.page.fill('input[name=text]', Array.from({ length: 400 }, () => 'long').join(' '));
+    await first.page.click('button[type=submit]');
+    await first.page.waitForSelector('li.assistant:has-text("You said: long")');
+    await before.program.kill('SIGKILL');
+    await first.page.close();
+    const { url } = await start('examples/browser-page/server.ts', env);
+    const { page } = await openPage(url);
+    await page.waitForSelector('li.assistant .outcome:has-text("lost")');
+    await page.click('li.assistant .retry');
+    await page.waitForSelector('li.assistant:has-text("You said: long"):not(:has(.outcome))');
+    await page.click('#stop');
+    await page.waitForSelector('li.assistant .version:has-text("2 of 2")');
+    await page.click('li.assistant .previous');
+    await page.waitForSelector('li.assistant:has(.version:has-text("1 of 2")) .outcome:has-text("lost")');
+    await page.close();
+  });
+
+  it('browser-page edits a message: of two pages one is first, the other is told, and both show the same', async function () {
+    needChromium(this);
+    const { url } = await start('examples/browser-page/server.ts');
+    const opened = await Promise.all([openPage(url), openPage(url)]);
+    const pages = opened.map(({ page }) => page) as [Page, Page];
+    await pages[0].fill('input[name=text]', 'Hello');
+    await pages[0].click('button[type=submit]');
+    for (const [at, page] of pages.entries()) {
+      await page.waitForSelector('li.assistant:has(.retry):has-text("You said: Hello")');
+      await page.click('li.user .edit');
+      expect(await page.inputValue('input[name=text]')).to.equal('Hello');
+      await page.fill('input[name=text]', `Edit ${at}`);
+    }
+    // Both at once: the form is sent where it is filled in, without waiting for the other.
+    await Promise.all(pages.map((page) => page.click('button[type=submit]')));
+    const refused =
+      'li.waiting:has-text("was not sent: The conversation does not show this message any more")';
+    const loser = await Promise.any(pages.map(async (page) => (await page.waitForSelector(refused)) && page));
+    const winner = pages.indexOf(loser) === 0 ? 1 : 0;
+    for (const page of pages)
+      await page.waitForSelector(`li.assistant:has(.retry):has-text("You said: Edit ${winner}")`);
+    const shown = (page: Page) => page.locator('li:not(.waiting) .text, .version').allTextContents();
+    expect(await shown(pages[0])).to.deep.equal([
+      `user: Edit ${winner}`,
+      '2 of 2',
+      `assistant: You said: Edit ${winner} `,
+    ]);
+    expect(await shown(pages[1])).to.deep.equal(await shown(pages[0]));
+    await loser.click('li.waiting .discard');
+    expect(await loser.locator('li.waiting').count()).to.equal(0);
+    // What was there before is there still, in both.
+    await loser.click('li.user .previous');
+    for (const page of pages) {
+      await page.waitForSelector('li.user:has-text("user: Hello"):has(.version:has-text("1 of 2"))');
+      await page.waitForSelector('li.assistant:has-text("You said: Hello")');
+    }
+    for (const { page, problems } of opened) {
+      expect(problems.filter((problem) => !problem.includes('409'))).to.deep.equal([]);
+      await page.close();
+    }
   });
 });

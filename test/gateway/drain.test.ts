@@ -6,6 +6,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo, heldApp } from '../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TestLogger } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
+import { heldStore } from '../support/held-store.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
@@ -217,5 +218,24 @@ describe('close()', () => {
     held.open();
     await Promise.all([one, two]);
     expect(stopped.heard).to.have.length(1);
+  });
+});
+
+describe('a message that is accepted while the gateway begins to drain', () => {
+  it('is answered to its end, within the time that there is', async () => {
+    const path = join(tempDir(), 'gateway.db');
+    const held = heldStore(sqliteStore({ path }));
+    const { app, held: answering, began } = heldApp();
+    const { gateway, url } = await startGateway({ app, store: held.store, limits: { drainMs: 60_000 } });
+    const stored = held.hold();
+    const sent = post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    await stored;
+    const closed = gateway.close();
+    held.release();
+    await began.passed;
+    answering.open();
+    const { status, body } = await sent;
+    expect([status, body.stopReason]).to.deep.equal([200, 'end']);
+    await closed;
   });
 });

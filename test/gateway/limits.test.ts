@@ -137,17 +137,23 @@ describe('limits', () => {
     expect(body).to.include({ stopReason: 'timeout' });
     expect(body.error).to.deep.equal({ code: 'TIMEOUT', message: 'The app took longer than 20 ms' });
     expect(log.lines.map(({ level, message }) => `${level}: ${message}`)).to.deep.equal([
-      `error: session main: run ${body.runId} took longer than limits.runMs`,
+      'warn: a run has timed out',
     ]);
+    expect(log.lines[0]!.details).to.include({
+      ...{ runId: body.runId, sessionId: 'main', app: 'default', user: 'token' },
+      ...{ reason: 'The app took longer than 20 ms', option: 'limits.runMs' },
+    });
     expect(body.message.content).to.deep.equal([{ type: 'text', text: 'a' }]);
     expect((await get(`${url}/status?sessionId=main`)).body).to.include({ status: 'idle' });
   });
 
   it('waitMs: a wait for a person that takes longer ends the run as timeout', async () => {
     const app = defineApp({ run: async (turn) => String(await turn.ask({ name: 'q' })) });
-    const { url } = await startGateway({ app, limits: { waitMs: 20 } });
+    const { url, log } = await startGateway({ app, limits: { waitMs: 20 } });
     const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
     expect(body).to.include({ stopReason: 'timeout' });
+    expect(log.lines.map(({ message }) => message)).to.deep.equal(['a run has timed out']);
+    expect(log.lines[0]!.details).to.include({ runId: body.runId, option: 'limits.waitMs' });
     expect(body.error).to.deep.equal({ code: 'TIMEOUT', message: 'Nobody answered within 20 ms' });
   });
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { callMethod, GUARD_TIMEOUT_MS } from '../../server/methods/call.js';
@@ -7,6 +6,7 @@ import { method } from '../../server/methods/method.js';
 import { streamMethod } from '../../server/methods/stream.js';
 import { GatewayError, isGuardError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
+import { holdTimers } from '../support/held-timers.js';
 import { entryOf, makeContext } from './make-context.js';
 
 type Limits = Parameters<typeof callMethod>[3];
@@ -197,18 +197,14 @@ describe('the guard of a method', () => {
   }
 
   it('denies when it stays silent', async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const outcome = failureOf(
-        method({ guard: () => new Promise<boolean>(() => {}), handler: async () => 1 }),
-      );
-      await clock.tickAsync(GUARD_TIMEOUT_MS - 1);
-      expect(clock.countTimers()).to.equal(1);
-      await clock.tickAsync(1);
-      expect(await outcome).to.include({ code: 'GUARD_DENIED', guardType: 'custom' });
-    } finally {
-      clock.uninstall();
-    }
+    const { clock, left } = holdTimers();
+    const outcome = failureOf(
+      method({ guard: () => new Promise<boolean>(() => {}), handler: async () => 1 }),
+    );
+    await clock.tickAsync(GUARD_TIMEOUT_MS - 1);
+    expect(left()).to.have.length(1);
+    await clock.tickAsync(1);
+    expect(await outcome).to.include({ code: 'GUARD_DENIED', guardType: 'custom' });
   });
 });
 
@@ -241,53 +237,40 @@ describe('the time and the signal of a call', () => {
   });
 
   it("lets the method's own time win, and takes any number", async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const never = () => new Promise(() => {});
-      const outcome = failureOf(method({ timeoutMs: 50, handler: never }), undefined, makeContext(), {
-        timeoutMs: 10,
-      });
-      let settled = false;
-      void outcome.then(() => {
-        settled = true;
-      });
-      await clock.tickAsync(49);
-      expect(settled).to.equal(false);
-      await clock.tickAsync(1);
-      expect(await outcome).to.include({ code: 'TIMEOUT' });
-      for (const timeoutMs of [Number.POSITIVE_INFINITY, undefined]) {
-        void callMethod(
-          entryOf(never),
-          undefined,
-          makeContext(),
-          timeoutMs === undefined ? {} : { timeoutMs },
-        );
-      }
-      expect(clock.countTimers()).to.equal(0);
-      void callMethod(entryOf(never), undefined, makeContext(), { timeoutMs: 2 ** 40 });
-      await clock.tickAsync(60_000);
-      expect(clock.countTimers()).to.equal(1);
-    } finally {
-      clock.uninstall();
+    const { clock, left } = holdTimers();
+    const never = () => new Promise(() => {});
+    const outcome = failureOf(method({ timeoutMs: 50, handler: never }), undefined, makeContext(), {
+      timeoutMs: 10,
+    });
+    let settled = false;
+    void outcome.then(() => {
+      settled = true;
+    });
+    await clock.tickAsync(49);
+    expect(settled).to.equal(false);
+    await clock.tickAsync(1);
+    expect(await outcome).to.include({ code: 'TIMEOUT' });
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, undefined]) {
+      void callMethod(entryOf(never), undefined, makeContext(), timeoutMs === undefined ? {} : { timeoutMs });
     }
+    expect(left()).to.deep.equal([]);
+    void callMethod(entryOf(never), undefined, makeContext(), { timeoutMs: 2 ** 40 });
+    await clock.tickAsync(60_000);
+    expect(left()).to.have.length(1);
   });
 
   it('leaves no timer behind', async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      await callMethod(
-        entryOf(async () => 1),
-        undefined,
-        makeContext(),
-        { timeoutMs: 1000 },
-      );
-      await failureOf(async () => Promise.reject(new TypeError()), undefined, makeContext(), {
-        timeoutMs: 1000,
-      });
-      expect(clock.countTimers()).to.equal(0);
-    } finally {
-      clock.uninstall();
-    }
+    const { left } = holdTimers();
+    await callMethod(
+      entryOf(async () => 1),
+      undefined,
+      makeContext(),
+      { timeoutMs: 1000 },
+    );
+    await failureOf(async () => Promise.reject(new TypeError()), undefined, makeContext(), {
+      timeoutMs: 1000,
+    });
+    expect(left()).to.deep.equal([]);
   });
 
   it("forwards the caller's abort, with its reason", async () => {

@@ -7,6 +7,7 @@ export function makeContext(given: Partial<MethodContext> = {}): MethodContext {
     user: { id: 'ada', roles: ['editor'] },
     metadata: { clientId: 'c1', transport: 'test', method: 'm' },
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    requestId: 'req_1',
     emit: () => {},
     signal: new AbortController().signal,
     ...given,

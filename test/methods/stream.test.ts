@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { getContext } from '../../server/methods/context.js';
 import { method } from '../../server/methods/method.js';
 import { type MethodStream, RETURN_GRACE_MS, streamMethod } from '../../server/methods/stream.js';
 import type { MethodContext } from '../../shared/method.js';
+import { holdTimers } from '../support/held-timers.js';
 import { entryOf, makeContext } from './make-context.js';
 
 const stream = (leaf: unknown, params?: unknown, context = makeContext()): MethodStream =>
@@ -161,22 +161,18 @@ describe('the end of a streaming method', () => {
   });
 
   it('abandons a generator that ignores it', async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const items = stream(async function* () {
-        yield 1;
-        await new Promise(() => {});
-      });
-      await items.next();
-      const pending = items.next();
-      const returned = items.return();
-      expect(await pending).to.deep.equal({ done: true, value: undefined });
-      await clock.tickAsync(RETURN_GRACE_MS);
-      expect(await returned).to.deep.equal({ done: true, value: undefined });
-      expect(clock.countTimers()).to.equal(0);
-    } finally {
-      clock.uninstall();
-    }
+    const { clock, left } = holdTimers();
+    const items = stream(async function* () {
+      yield 1;
+      await new Promise(() => {});
+    });
+    await items.next();
+    const pending = items.next();
+    const returned = items.return();
+    expect(await pending).to.deep.equal({ done: true, value: undefined });
+    await clock.tickAsync(RETURN_GRACE_MS);
+    expect(await returned).to.deep.equal({ done: true, value: undefined });
+    expect(left()).to.deep.equal([]);
   });
 
   it('is the end of one that never began, whose handler is then not called', async () => {
@@ -236,21 +232,17 @@ describe('the end of a streaming method', () => {
   });
 
   it("comes with the method's own time, as TIMEOUT, also between two items and while it opens", async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const log: string[] = [];
-      const items = stream(method({ timeoutMs: 100, handler: waiting(log) as never, stream: true }));
-      await items.next();
-      await clock.tickAsync(100);
-      expect(await codeOf(items.next())).to.equal('TIMEOUT');
-      expect(log).to.deep.equal(['cleaned']);
-      const hung = stream(method({ timeoutMs: 100, stream: true, handler: () => new Promise(() => {}) }));
-      const opened = codeOf(hung.open());
-      await clock.tickAsync(100);
-      expect(await opened).to.equal('TIMEOUT');
-      expect(clock.countTimers()).to.equal(0);
-    } finally {
-      clock.uninstall();
-    }
+    const { clock, left } = holdTimers();
+    const log: string[] = [];
+    const items = stream(method({ timeoutMs: 100, handler: waiting(log) as never, stream: true }));
+    await items.next();
+    await clock.tickAsync(100);
+    expect(await codeOf(items.next())).to.equal('TIMEOUT');
+    expect(log).to.deep.equal(['cleaned']);
+    const hung = stream(method({ timeoutMs: 100, stream: true, handler: () => new Promise(() => {}) }));
+    const opened = codeOf(hung.open());
+    await clock.tickAsync(100);
+    expect(await opened).to.equal('TIMEOUT');
+    expect(left()).to.deep.equal([]);
   });
 });

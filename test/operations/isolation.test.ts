@@ -19,7 +19,11 @@ const start = (config: Partial<GatewayConfig<any>> = {}) =>
   });
 
 /** The error of an answer, without what differs from call to call. */
-const errorOf = ({ status, body }: { status: number; body: any }) => ({ status, error: body?.error });
+/** What tells one answer from another, but for the id that each has of its own. */
+const errorOf = ({ status, body }: { status: number; body: any }) => ({
+  status,
+  error: { ...body?.error, requestId: undefined },
+});
 
 describe('two users with the same session id', () => {
   it('have two sessions', async () => {
@@ -77,6 +81,7 @@ describe("a stranger's operation", () => {
       status: (sessionId) => get(`${url}/status?sessionId=${sessionId}`, as('bob')),
       abort: (sessionId) => post(`${url}/abort`, { sessionId, runId: data.runId }, as('bob')),
       close: (sessionId) => post(`${url}/close`, { sessionId }, as('bob')),
+      update: (sessionId) => post(`${url}/update`, { sessionId, title: 'mine' }, as('bob')),
       'tool-response': (sessionId) =>
         post(`${url}/tool-response`, { sessionId, callId: data.callId, approved: true }, as('bob')),
     };
@@ -228,6 +233,7 @@ describe('sessionAccess', () => {
       await get(`${url}/events?sessionId=shut`),
       await post(`${url}/abort`, { sessionId: 'shut' }),
       await post(`${url}/close`, { sessionId: 'shut' }),
+      await post(`${url}/update`, { sessionId: 'shut', title: 'mine' }),
       await post(`${url}/channel`, { sessionId: 'shut', channel: 'c', payload: 1 }),
       await post(`${url}/tool-response`, { sessionId: 'shut', callId: 'c', approved: true }),
       await post(`${url}/subscribe`, { connectionId: data.connectionId, add: ['shut'] }),
@@ -246,6 +252,7 @@ describe('sessionAccess', () => {
         'events',
         'abort',
         'close',
+        'update',
         'channel',
         'tool-response',
         'sessions',

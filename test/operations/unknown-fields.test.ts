@@ -10,6 +10,13 @@ import { socketDirectory } from '../support/socket-directory.js';
 /** Params that each operation takes. */
 const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   send: { sessionId: 'main', message: 'hi' },
+  regenerate: { sessionId: 'main' },
+  move: { sessionId: 'main', tip: null },
+  update: { sessionId: 'main', title: 't' },
+  fork: { sessionId: 'main', to: 'other' },
+  delete: { sessionId: 'main' },
+  import: { sessionId: 'main', messages: [{ content: 'hi' }] },
+  export: { sessionId: 'main' },
   invoke: { method: 'ping' },
   subscribe: { connectionId: 'c' },
   abort: { sessionId: 'main' },

@@ -23,7 +23,10 @@ export const NAMES: Record<string, readonly string[]> = {
     'createInProcessTransport',
   ],
   [`${NAME}/diagnostics`]: ['channels'],
+  [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
+  [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
+  [`${NAME}/client/history`]: ['exportSession'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',
@@ -47,6 +50,8 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
+  [`${NAME}/stores/postgres`]: ['postgresStore'],
+  [`${NAME}/stores/redis`]: ['redisStore'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
   [`${NAME}/nest`]: [
     'GatewayModule',
@@ -61,6 +66,11 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
   [`${NAME}/plugins/mcp`]: ['mcpServerPlugin'],
   [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],
+  [`${NAME}/plugins/responses`]: ['responsesPlugin'],
+  [`${NAME}/plugins/ui-message-stream`]: ['uiMessageStreamPlugin'],
+  [`${NAME}/plugins/ag-ui`]: ['agUiPlugin'],
+  [`${NAME}/plugins/metrics`]: ['metricsPlugin'],
+  [`${NAME}/plugins/playground`]: ['playgroundPlugin'],
 };
 
 /** Entries that are of no use without an optional peer and import it at once. */

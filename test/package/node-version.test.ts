@@ -32,9 +32,11 @@ describe('a Node that is too old', () => {
       "import('./dist/server/index.js').catch(({ message }) => console.log(message))",
     );
     expect(imported.stdout.trim()).to.match(said);
-    const command = await onOldNode('dist/server/cli/main.js', '--help');
-    expect(command.stderr.trim()).to.match(said);
-    expect(command.code).to.equal(1);
+    for (const asked of ['--help', 'doctor']) {
+      const command = await onOldNode('dist/server/cli/main.js', asked);
+      expect(command.stderr.trim()).to.match(said);
+      expect(command.code).to.equal(1);
+    }
   });
 
   it('is one that engines of the package leaves out', () => {

@@ -39,17 +39,20 @@ describe('the packed package', () => {
     const top = new Set(installed.files.map((path) => path.split('/')[0]));
     expect([...top].sort()).to.deep.equal([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'SECURITY.md',
       'dist',
       'docs',
+      'examples',
       'package.json',
+      'templates',
     ]);
     const odd = installed.files.filter(
       (path) =>
         path.startsWith('dist/') &&
-        !/^dist\/(?:(?:server|client|shared)\/.*\.(?:js|d\.ts)(?:\.map)?|src\/(?:server|client|shared)\/.*\.ts)$/.test(
+        !/^dist\/(?:(?:server|client|shared)\/.*\.(?:js|d\.ts)(?:\.map)?|src\/(?:server|client|shared)\/.*\.ts|playground\/(?:index\.html|licenses\.md|_playground\/[\w-]+\.(?:js|css)))$/.test(
           path,
         ),
     );
@@ -58,7 +61,9 @@ describe('the packed package', () => {
 
   it('maps what it was built to onto sources that are in it', () => {
     const files = new Set(installed.files);
-    const built = installed.files.filter((path) => /^dist\/(?!src\/).*\.(?:js|d\.ts)$/.test(path));
+    const built = installed.files.filter((path) =>
+      /^dist\/(?!src\/|playground\/).*\.(?:js|d\.ts)$/.test(path),
+    );
     expect(built.length).to.be.above(100);
     for (const path of built) {
       const map = JSON.parse(
@@ -108,6 +113,20 @@ describe('the packed package', () => {
       );
       expect(JSON.parse(required)).to.include.members([...NAMES[entry]!]);
     }
+  });
+
+  it('serves the playground, with the files that it names', async () => {
+    const use = `
+      import { createGateway, defineApp } from '${NAME}';
+      import { playgroundPlugin } from '${NAME}/plugins/playground';
+      const gateway = createGateway({ port: 0, app: defineApp({ async *run() {} }) }).use(playgroundPlugin({ path: '/' }));
+      const { url } = await gateway.start();
+      const html = await (await fetch(url + '/')).text();
+      const files = [...html.matchAll(/(?:src|href)="\\.\\/([^"]+)"/g)].map(([, path]) => path);
+      const found = await Promise.all(files.map(async (path) => (await fetch(url + '/' + path)).status));
+      console.log(JSON.stringify(found));
+      await gateway.close();`;
+    expect(JSON.parse(await installed.node('--input-type=module', '-e', use))).to.deep.equal([200, 200]);
   });
 
   it('imports no optional package until it is used', async () => {

@@ -1,26 +1,18 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { freePort } from '../support/free-port.js';
 import { ROOT, runCommand } from '../support/program.js';
 import { packPackage } from './installed.js';
 
 /** Warnings of npm about its own configuration are no output of ours. */
 const QUIET = { npm_config_loglevel: 'error' };
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** The section of the README from its second heading to its last sample. */
 function blocks(): { kind: string; code: string }[] {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Read on\n'));
+  const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Which page next\n'));
   return [...samples.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind, code]) => ({
     kind: kind!,
     code: code!,

@@ -180,6 +180,17 @@ describe('a session that is told in a dialect', () => {
     expect(seen.at(-1)!.types.at(-1)).to.equal('message_end');
   });
 
+  it('knows that nothing follows a snapshot', async () => {
+    const dialect: Dialect<null> = {
+      begin: ({ messages }) => ({ state: null, text: line(`${messages.length} messages`) }),
+      encode: (_, events, { isHead }) => ({ state: null, text: line(`${events.length}`), over: isHead }),
+    };
+    const { url, gateway } = await start({ app: { run: () => 'yes' } }, dialect);
+    await gateway.session('main').send('go').result;
+    const told = said(await (await read(url, '?from=snapshot')).text());
+    expect(told).to.deep.equal(['2 messages', '0', 'over']);
+  });
+
   it('ends with what the dialect throws, and harms nobody else', async () => {
     const dialect: Dialect<null> = {
       begin: () => ({ state: null, text: line('begun') }),

@@ -148,7 +148,7 @@ for (const on of WILLING_STORES) {
           );
           for (const [key, count] of hostile.met) metOverall.set(key, (metOverall.get(key) ?? 0) + count);
         }),
-        { numRuns: casesOn(on, 70) },
+        { numRuns: casesOn(on, 110) },
       );
     });
   });

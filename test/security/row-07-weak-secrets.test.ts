@@ -35,7 +35,7 @@ describe('row 7: weak secrets', () => {
     const statusOf = async (token: string) => (await get(at, { authorization: `Bearer ${token}` })).status;
     expect(await statusOf('x')).to.equal(401);
     expect(
-      JSON.stringify(log.lines.map(({ details }) => String((details as { error?: Error }).error))),
+      JSON.stringify(log.lines.map(({ details }) => String((details as { err?: Error }).err))),
     ).to.include('openssl rand');
     tokens = ['x', long];
     expect(await statusOf('x')).to.equal(401);

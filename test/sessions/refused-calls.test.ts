@@ -31,6 +31,7 @@ const OPERATIONS: Readonly<
   abort: (url, sessionId) => post(`${url}/abort`, { sessionId }),
   close: (url, sessionId) => post(`${url}/close`, { sessionId }),
   channel: (url, sessionId) => post(`${url}/channel`, { sessionId, channel: 'c', payload: 1 }),
+  update: (url, sessionId) => post(`${url}/update`, { sessionId, title: 'x' }),
   'tool-response': (url, sessionId) =>
     post(`${url}/tool-response`, { sessionId, callId: 'c', approved: true }),
   history: (url, sessionId) => get(`${url}/history?sessionId=${sessionId}`),

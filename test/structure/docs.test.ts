@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import GithubSlugger from 'github-slugger';
+import { PAGE_NAMES } from '../../docs/.vitepress/pages.mjs';
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { EVENTS_PATH, FILES_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
 import { renderOnServer } from '../client/svelte/compile.js';
-import { PAGES } from '../support/pages.js';
+import { linksOf, PAGES, type PageLink, proseOf, readPage } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -27,6 +29,8 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   steer: true,
   run_error: true,
   message_end: true,
+  history_moved: true,
+  session_updated: true,
   channel: true,
   custom: true,
   session_closed: true,
@@ -38,14 +42,43 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   auth_expired: true,
 };
 
+/** The anchors of a page's headings, as GitHub, npm and the site make them. */
+function anchorsOf(page: string): string[] {
+  const slugger = new GithubSlugger();
+  const headings = [...proseOf(readPage(page)).matchAll(/^#{1,6} (.+)$/gm)].map(([, text]) => text!);
+  return headings.map((text) => slugger.slug(text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')));
+}
+
 describe('documentation', () => {
-  it('links to pages that exist', () => {
-    for (const page of PAGES) {
-      for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-        const base = page.startsWith('docs/') ? 'docs' : '.';
-        expect(existsSync(join(ROOT, base, target!)), `${page} → ${target}`).to.equal(true);
+  it('links to pages and headings that exist', () => {
+    const leads = ({ path, anchor }: PageLink): boolean =>
+      existsSync(join(ROOT, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
+    const dead = PAGES.flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !leads(link))
+        .map(({ path, anchor }) => `${page} → ${path}${anchor === undefined ? '' : `#${anchor}`}`),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('leads out of docs only to what the package has as well', () => {
+    const { files } = JSON.parse(read('package.json')) as { files: string[] };
+    for (const page of PAGES.filter((name) => name !== 'CONTRIBUTING.md')) {
+      for (const { path } of linksOf(page)) {
+        const shipped = [...files, 'package.json'].some(
+          (name) => path === name || path.startsWith(`${name}/`),
+        );
+        expect(shipped, `${page} → ${path}`).to.equal(true);
       }
     }
+  });
+
+  it('lists every page once for the site, and in the index for readers of the repository', () => {
+    const pages = PAGES.filter((page) => page.startsWith('docs/')).map((page) => page.slice('docs/'.length));
+    expect([...PAGE_NAMES].sort()).to.deep.equal([...pages].sort());
+    const linked = linksOf('docs/README.md').map(({ path }) => path);
+    for (const page of pages.filter((name) => name !== 'README.md'))
+      expect(linked).to.include(`docs/${page}`);
   });
 
   it('has Svelte blocks that compile and render', async () => {

@@ -92,11 +92,14 @@ export const e = 'not from "here"';`;
   it('of the server never reach the client, and only packages that are installed with it', () => {
     const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const known = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+    // Commands use the package as its users do.
+    const mayUse = (target: string, path: string) =>
+      isBuiltin(target) ||
+      known.has(packageOf(target)) ||
+      (path.startsWith('server/cli/') && packageOf(target) === 'agent-session-gateway');
     expect(
-      offences(server, (found) =>
-        found.ours
-          ? !(isBelow('server', found) || isBelow('shared', found))
-          : !(isBuiltin(found.target) || known.has(packageOf(found.target))),
+      offences(server, (found, { path }) =>
+        found.ours ? !(isBelow('server', found) || isBelow('shared', found)) : !mayUse(found.target, path),
       ),
     ).to.deep.equal([]);
     expect(
@@ -112,6 +115,8 @@ export const e = 'not from "here"';`;
       '@cfworker/json-schema',
       'openai',
       'libsql',
+      'pg',
+      '@redis/client',
       'json-schema-to-typescript',
       '@modelcontextprotocol/server',
       '@modelcontextprotocol/node',
@@ -144,7 +149,7 @@ export const e = 'not from "here"';`;
 
   it('of app adapters know what apps are written with, and no other adapter', () => {
     const known =
-      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|runtime\/optional-peer|ids)\.ts$/;
+      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|runtime\/optional-peer|diagnostics\/(channels|model-call|messages)|ids)\.ts$/;
     const kind = (path: string) => /^server\/app-adapters\/([^/]+)\//.exec(path)?.[1];
     const adapters = server.filter(({ path }) => path.startsWith('server/app-adapters/'));
     expect(adapters).to.not.deep.equal([]);
@@ -193,19 +198,19 @@ export const e = 'not from "here"';`;
   });
 
   it('of stores know nobody above them', () => {
-    const above = /^server\/(?!stores\/|async\/maybe-promise\.ts)/;
+    const above = /^server\/(?!stores\/|async\/(?:maybe-promise|deadline)\.ts)/;
     const stores = server.filter(({ path }) => path.startsWith('server/stores/'));
     expect(offences(stores, ({ target }) => above.test(target))).to.deep.equal([]);
   });
 
-  it('of generators and commands are nobody else’s, and know no gateway but by HTTP', () => {
+  it('of generators and commands are nobody else’s; they know the package by its name, and the demo', () => {
     const outside = server.filter(({ path }) => !/^server\/(?:codegen|cli)\//.test(path));
     const tools = server.filter(({ path }) => /^server\/(?:codegen|cli)\//.test(path));
     expect(
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
     const own =
-      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version)\.ts$/;
+      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|stop-on-signals|process-logger|resolve-from|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),
@@ -235,9 +240,28 @@ export const e = 'not from "here"';`;
     expect(offences(outside, (found) => isBelow('client/hooks', found))).to.deep.equal([]);
   });
 
-  it('of the demo are nobody else’s', () => {
-    const others = product.filter(({ path }) => !path.startsWith('server/demo/'));
+  it('of the demo are nobody else’s, but for the command that runs it', () => {
+    const others = product.filter(
+      ({ path }) => !/^server\/(?:demo\/|cli\/commands\/demo\.ts|cli\/serve\/demo-worker\.ts)/.test(path),
+    );
     expect(offences(others, (found) => isBelow('server/demo', found))).to.deep.equal([]);
+  });
+
+  it('of the playground use the client by its name, and what is pure of shared', () => {
+    const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
+    expect(playground.length).to.be.above(30);
+    const used = new Set(['react', 'react-dom', 'marked']);
+    const named = /^agent-session-gateway\/client(?:\/(?:react|files|history))?$/;
+    const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
+    expect(
+      offences(playground, (found) =>
+        found.ours
+          ? !isBelow('playground', found) && !pure.test(found.target)
+          : !used.has(packageOf(found.target)) && !named.test(found.target),
+      ),
+    ).to.deep.equal([]);
+    const page = /^(?:vite|marked)$|^playground\//;
+    expect(offences(product, ({ target }) => page.test(target))).to.deep.equal([]);
   });
 
   it('of examples use the package by its name', () => {
@@ -274,7 +298,7 @@ function planted(...paths: [string, string]): SourceFile[] {
 describe('files', () => {
   it('have kebab-case names', () => {
     const named = [...product, ...readSources('test', 'examples', 'scripts')].filter(
-      ({ path }) => !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.[mc]?[jt]sx?$/.test(path),
+      ({ path }) => !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(path),
     );
     expect(named.map(({ path }) => path)).to.deep.equal([]);
   });

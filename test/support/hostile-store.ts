@@ -16,9 +16,22 @@ export interface HostileStore {
 }
 
 /** Members that answer for the process rather than for a call. */
-const SPARED = new Set(['open', 'close', 'watch', 'durability', 'files']);
+const SPARED = new Set([
+  'open',
+  'close',
+  'check',
+  'vacuum',
+  'backup',
+  'watch',
+  'durability',
+  'files',
+  'shared',
+]);
 
-type Hostile = Exclude<keyof Store, 'open' | 'close' | 'watch' | 'durability' | 'files'>;
+type Hostile = Exclude<
+  keyof Store,
+  'open' | 'close' | 'check' | 'vacuum' | 'backup' | 'watch' | 'durability' | 'files' | 'shared'
+>;
 
 const hostile: Readonly<Record<Hostile, true>> = {
   acquire: true,
@@ -32,6 +45,8 @@ const hostile: Readonly<Record<Hostile, true>> = {
   cut: true,
   checkpoint: true,
   messages: true,
+  replies: true,
+  pathLength: true,
   record: true,
   list: true,
   count: true,
@@ -39,6 +54,10 @@ const hostile: Readonly<Record<Hostile, true>> = {
   unfinished: true,
   expire: true,
   remove: true,
+  kept: true,
+  beginErasure: true,
+  erasures: true,
+  endErasure: true,
 };
 
 /** Every member of the port whose calls meet a fate: the compiler misses what a port has more. */

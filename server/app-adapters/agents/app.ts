@@ -3,12 +3,16 @@ import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../..
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { closeOpenCalls, withoutReasoning } from '../../chat-format/rounds.js';
+import { channels } from '../../diagnostics/channels.js';
+import { carryingTrace } from '../carried-trace.js';
+import { conversationOf } from '../conversation.js';
 import { withFiles } from '../inline-files.js';
 import { decide } from './approvals.js';
 import { forCaller } from './caller.js';
 import { toAgentItems } from './items.js';
 import { RunReader } from './reader.js';
 import { isModelMistake, loadSdk, runFailure } from './sdk.js';
+import { ToldModels } from './told-models.js';
 
 type AnyAgent = Agent<any, any>;
 
@@ -66,16 +70,28 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
     context: context(turn),
     ...(maxTurns !== undefined && { maxTurns }),
   };
-  const runner = options.runner ?? sdk;
-  const conversation = await withFiles(turn, [...turn.history, turn.message]);
+  const { runner = sdk } = options;
+  const models = channels.model.hasSubscribers ? new ToldModels(turn) : null;
+  const filter = models?.filter(options.runner?.config.callModelInputFilter);
+  const conversation = await withFiles(turn, conversationOf(turn));
   const items = toAgentItems(closeOpenCalls(conversation.map(withoutReasoning)));
   let input: Parameters<Runner['run']>[1] = [...(options.input?.(items, turn) ?? items)];
   for (;;) {
-    let stream: StreamedRunResult<any, AnyAgent>;
+    let stream!: StreamedRunResult<any, AnyAgent>;
+    const start = async () => {
+      stream = await runner.run(agent, input, {
+        ...runOptions,
+        ...(filter && { callModelInputFilter: filter }),
+      });
+      return stream;
+    };
     try {
-      stream = await runner.run(agent, input, runOptions);
-      for await (const event of stream) yield* reader.read(event);
+      for await (const event of carryingTrace(turn, start)) {
+        models?.read(event);
+        yield* reader.read(event);
+      }
     } catch (error) {
+      models?.failed(error);
       // Newer versions of the SDK take an answer that was cut off for a mistake of the model.
       if (reader.isTruncated && isModelMistake(error)) return reader.result;
       throw runFailure(error);

@@ -1,5 +1,6 @@
 import type { AgentInputItem } from '@openai/agents';
 import type { ContentBlock, Message, Role, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
+import { tellOfCuts } from '../../chat-format/cut-answers.js';
 import {
   type Results,
   type Round,
@@ -19,10 +20,11 @@ export type ConvertedMessage = Pick<Message, 'role' | 'content'>;
 
 /**
  * Messages as items of the Agents SDK. An answer becomes several: what it said, its calls, and their results behind them. What has
- * no counterpart is left out: `data` blocks, resources without text, results of calls that are not there.
+ * no counterpart is left out: `data` blocks, resources without text, results of calls that are not there. Of an answer that was cut
+ * off the user's next message tells.
  */
 export function toAgentItems(all: readonly Message[]): AgentInputItem[] {
-  const messages = withoutProviderCalls(all);
+  const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): AgentInputItem[] => {
     if (role === 'assistant') return roundsOf(content).flatMap((round) => toRound(round, results));

@@ -10,8 +10,11 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { channels } from '../../diagnostics/channels.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
+import { conversationOf } from '../conversation.js';
 import { withFiles } from '../inline-files.js';
+import { traceHeaders } from '../trace-headers.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { answerApprovals } from './approvals.js';
 import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
@@ -19,6 +22,7 @@ import { ModelSteps } from './durable-model.js';
 import { durableTools } from './durable-tools.js';
 import { StreamReader } from './stream-reader.js';
 import { toModelMessages } from './to-model-messages.js';
+import { toldModel } from './told-model.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
 
 /** A stream of the AI SDK: what `streamText` and `agent.stream` return. */
@@ -36,7 +40,7 @@ export interface AiSdkAgent {
   stream(options: any): PromiseLike<AiSdkStream>;
 }
 
-/** What makes models and tools of a function durable. */
+/** What makes models and tools of a function durable, and calls of its models known to those who observe them. */
 export interface Durable {
   model(model: LanguageModel): LanguageModel;
   tools<Tools extends AiToolSet>(tools: Tools): Tools;
@@ -125,9 +129,13 @@ function notResumable(): GatewayError {
 async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
   const { resumable } = given;
   const models = resumable ? new ModelSteps(turn, await loadSdk()) : null;
+  const listened = channels.model.hasSubscribers ? await loadSdk() : null;
   const tools = new TurnTools(turn, given.tools, given.written, models);
   const durable: Durable = {
-    model: (model) => models?.wrap(model) ?? model,
+    model: (model) => {
+      const asked = listened ? toldModel(turn, model, listened) : model;
+      return models?.wrap(asked) ?? asked;
+    },
     tools: (all) => (models ? (durableTools(turn, all, models) as typeof all) : all),
   };
   const reader = new StreamReader({
@@ -137,7 +145,7 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
     usage: turn.usage,
   });
   const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
-  const conversation = await withFiles(turn, [...turn.history, turn.message]);
+  const conversation = await withFiles(turn, conversationOf(turn));
   let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
     const answered = yield* say(reader, () => given.start(turn, messages, aiTools, durable));
@@ -198,6 +206,7 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
       model: durable.model(settings.model),
       tools: { ...durable.tools(settings.tools ?? {}), ...tools },
       messages,
+      headers: { ...traceHeaders(turn), ...settings.headers },
       abortSignal: turn.signal,
     } as Parameters<typeof streamText>[0]);
   };
@@ -208,7 +217,9 @@ const goesOn = (messages: readonly ModelMessage[]): boolean => messages.at(-1)?.
 
 /** A `ToolLoopAgent` takes settings with each call too; an agent that does not ignores them. */
 function fromAgent(agent: AiSdkAgent): AiSdkRun {
-  return async (turn, messages, tools) => {
+  return async (turn, messages, tools, durable) => {
+    // Of other agents nobody can say which model they ask.
+    const { model } = (agent as { readonly settings?: { readonly model?: LanguageModel } }).settings ?? {};
     const given = Object.keys(turn.parameters).length > 0;
     const { toolChoice, ...changes } = given ? toCallSettings(turn.parameters, await loadSdk()) : {};
     return agent.stream({
@@ -216,7 +227,9 @@ function fromAgent(agent: AiSdkAgent): AiSdkRun {
       ...changes,
       ...(toolChoice && !isForced(toolChoice) && { toolChoice }),
       ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
+      ...(channels.model.hasSubscribers && model && { model: durable.model(model) }),
       messages,
+      ...(turn.traceparent !== undefined && { headers: traceHeaders(turn) }),
       abortSignal: turn.signal,
     });
   };

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LanguageModel } from 'ai';
 import type { Turn } from '../../apps/application.js';
+import { namedModel, type Part, type StreamResult, wrapStream } from './wrapped-model.js';
 
 /** Characters of text and of reasoning that clients were told of an answer. */
 export interface Told {
@@ -52,20 +53,10 @@ export class BegunAnswer {
   }
 }
 
-type Part = { readonly type: string } & Record<string, unknown>;
-
-interface StreamResult {
-  readonly stream: ReadableStream<Part>;
-}
-
 /** What a step of the model came to. */
 type Outcome =
   | { readonly parts: readonly Part[]; readonly told: Told }
   | { readonly failed: string; readonly retryable: boolean };
-
-interface Model {
-  doStream(options: unknown): PromiseLike<StreamResult>;
-}
 
 type Sdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
 
@@ -94,22 +85,8 @@ export class ModelSteps {
 
   /** The same model, whose answers are steps. */
   wrap(given: LanguageModel): LanguageModel {
-    const model = typeof given === 'string' ? this.#named(given) : given;
-    return new Proxy(model, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name);
-        if (name === 'doStream')
-          return (options: unknown) => this.#stream(() => (target as unknown as Model).doStream(options));
-        return typeof member === 'function' ? member.bind(target) : member;
-      },
-    });
-  }
-
-  #named(id: string): Exclude<LanguageModel, string> {
-    const { AI_SDK_DEFAULT_PROVIDER: provider } = globalThis as {
-      AI_SDK_DEFAULT_PROVIDER?: { languageModel(id: string): Exclude<LanguageModel, string> };
-    };
-    return (provider ?? this.#sdk.gateway).languageModel(id);
+    const model = typeof given === 'string' ? namedModel(given, this.#sdk) : given;
+    return wrapStream(model, (ask) => this.#stream(ask));
   }
 
   #stream(call: () => PromiseLike<StreamResult>): Promise<StreamResult> {

@@ -1,5 +1,6 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import type { ContentBlock, MessageInput, Role } from '../../../shared/messages.js';
+import { parseUrl } from '../../../shared/parse-url.js';
 import { fromModelOutput, mediaKind } from './tool-output.js';
 
 type Part =
@@ -55,6 +56,6 @@ function toMedia(
   const type = mediaKind(mediaType);
   if (content instanceof URL) return { type, ...named, url: content.href };
   if (typeof content === 'string')
-    return URL.canParse(content) ? { type, ...named, url: content } : { type, ...named, data: content };
+    return parseUrl(content) ? { type, ...named, url: content } : { type, ...named, data: content };
   return { type, ...named, data: Buffer.from(content as Uint8Array).toString('base64') };
 }

@@ -6,7 +6,9 @@ import type {
   ToolModelMessage,
   UserModelMessage,
 } from 'ai';
-import { type ContentBlock, type Message, textOf } from '../../../shared/messages.js';
+import { type ContentBlock, textOf } from '../../../shared/messages.js';
+import { parseUrl } from '../../../shared/parse-url.js';
+import { type Told, tellOfCuts } from '../../chat-format/cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { toModelOutput } from './tool-output.js';
 
@@ -22,13 +24,13 @@ type UserPart = Exclude<UserModelMessage['content'], string>[number];
 /**
  * Writes messages of a session as messages of the AI SDK. An answer with tool calls becomes as many assistant and tool messages as it
  * had steps. A call that was never answered gets an error as its result, since models refuse a conversation without one; data
- * blocks of answers are for people and left out.
+ * blocks of answers are for people and left out. Of an answer that was cut off the user's next message tells.
  */
 export function toModelMessages(
-  all: readonly Pick<Message, 'role' | 'content'>[],
+  all: readonly Told[],
   { reasoning = true }: ToModelMessagesOptions = {},
 ): ModelMessage[] {
-  const messages = withoutProviderCalls(all);
+  const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap((message): ModelMessage[] => {
     switch (message.role) {
@@ -125,7 +127,7 @@ interface Media {
 
 /** Media without bytes or with a broken address become a remark: refusing them would end every later run of the session too. */
 function toFile({ mediaType, name, url, data }: Media): FilePart | TextPart {
-  const content = data ?? (url !== undefined && URL.canParse(url) ? url : undefined);
+  const content = data ?? (url !== undefined && parseUrl(url) ? url : undefined);
   if (content === undefined) return { type: 'text', text: `[${name ?? mediaType}: not available]` };
   return { type: 'file', data: content, mediaType, ...(name !== undefined && { filename: name }) };
 }

@@ -1,12 +1,15 @@
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { channels } from '../../diagnostics/channels.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
+import { carryingTrace } from '../carried-trace.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { CommandClass, CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
 import { answerInterrupts, type ReadInterrupt } from './interrupts.js';
 import { GraphReader, STREAM_MODES } from './reader.js';
 import { openThread } from './thread.js';
+import { modelListener } from './told-models.js';
 
 /** How a graph becomes an app. */
 export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
@@ -20,7 +23,7 @@ export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
   /**
    * The thread of a graph with a checkpointer.
    *
-   * @default one for each conversation, by `turn.session.epoch`
+   * @default one for each conversation, by `turn.session.epoch`, and for each branch of it
    */
   readonly threadId?: (turn: Turn) => string;
   /** The graph's input. @default `{ messages }` */
@@ -80,17 +83,16 @@ async function* run(
     show: options.show ?? (() => true),
     usage: (counts) => turn.usage(counts),
   });
-  const config = graphConfig(turn, options, reader);
-  const thread = await guarded(() =>
-    openThread(graph, 'thread_id' in config.configurable ? config : null, turn),
-  );
+  const configOf = (threadId: string) => graphConfig(turn, options, reader, threadId);
+  const thread = await guarded(() => openThread(options, configOf, turn));
+  const { config } = thread;
   reader.knows(thread.known);
   let input: unknown = thread.goesOn
     ? null
     : (options.input?.(thread.messages, turn) ?? { messages: thread.messages });
   for (;;) {
     try {
-      for await (const [, mode, payload] of await graph.stream(input, config))
+      for await (const [, mode, payload] of carryingTrace(turn, () => graph.stream(input, config)))
         yield* reader.read(mode, payload);
     } catch (error) {
       throw failure(error);
@@ -117,9 +119,13 @@ async function* run(
 const loadCommand = async (): Promise<CommandClass> =>
   (await loadPeer('@langchain/langgraph', 'langGraphApp', () => import('@langchain/langgraph'))).Command;
 
-function graphConfig(turn: Turn, { graph, config, threadId }: LangGraphOptions<any>, reader: GraphReader) {
+function graphConfig(
+  turn: Turn,
+  { graph, config }: LangGraphOptions<any>,
+  reader: GraphReader,
+  threadId: string,
+) {
   const own = config?.(turn) ?? {};
-  const thread = threadId ?? (({ session }: Turn) => `${session.id}@${session.epoch}`);
   return {
     ...own,
     streamMode: STREAM_MODES,
@@ -127,12 +133,16 @@ function graphConfig(turn: Turn, { graph, config, threadId }: LangGraphOptions<a
     signal: turn.signal,
     // A ready-made callback manager cannot be added to; it is the host's choice then.
     ...(Array.isArray(own.callbacks ?? []) && {
-      callbacks: [...((own.callbacks ?? []) as unknown[]), stopListener(reader)],
+      callbacks: [
+        ...((own.callbacks ?? []) as unknown[]),
+        stopListener(reader),
+        ...(channels.model.hasSubscribers ? [modelListener(turn)] : []),
+      ],
     }),
     configurable: {
       ...(own.configurable as object | undefined),
       turn,
-      ...(graph.checkpointer ? { thread_id: thread(turn) } : {}),
+      ...(graph.checkpointer ? { thread_id: threadId } : {}),
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ContentBlock, Message, Role, ToolResultBlock } from '../../../shared/messages.js';
+import { tellOfCuts } from '../../chat-format/cut-answers.js';
 import { type Results, resultsIn, roundsOf, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { fromGraphContent, toGraphContent } from './content.js';
 import { type GraphContent, type GraphMessage, type GraphToolMessage, roleOf } from './graph.js';
@@ -9,10 +10,10 @@ export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id
 /**
  * Messages in LangChain's form, as plain objects that any graph with a `messages` state takes. An answer with tool calls becomes
  * several: each round of calls with the results behind it. What has no counterpart is left out: `data` blocks, resources without
- * text, results of calls that are not there.
+ * text, results of calls that are not there. Of an answer that was cut off the user's next message tells.
  */
 export function toLangGraphMessages(all: readonly Message[]): GraphMessage[] {
-  const messages = withoutProviderCalls(all);
+  const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return toParts(message, results);

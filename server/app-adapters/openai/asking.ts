@@ -1,6 +1,10 @@
 import type { ContentBlock, ToolUseBlock, Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
+import { channels } from '../../diagnostics/channels.js';
+import { ModelCall } from '../../diagnostics/model-call.js';
+import { serverOf, settingsOf } from '../asked-model.js';
 import { type Saying, streamedStep } from '../streamed-step.js';
+import { traceHeaders } from '../trace-headers.js';
 import { Unsaid } from '../unsaid.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { Completion, type CompletionChunk } from './completion.js';
@@ -69,16 +73,37 @@ export class Asking {
       told[isText ? 'text' : 'reasoning'] += rest.length;
       if (rest !== '') yield isText ? rest : { type: 'reasoning_delta', delta: rest };
     };
+    const call = channels.model.hasSubscribers ? this.#call(request) : null;
+    const ask = () =>
+      this.#client.chat.completions.create({ ...request, stream: true } as never, {
+        signal,
+        headers: traceHeaders(this.#turn),
+      });
     try {
-      const asked = { ...request, stream: true } as never;
-      const chunks = await this.#client.chat.completions.create(asked, { signal });
-      for await (const item of completion.read(chunks as unknown as AsyncIterable<CompletionChunk>))
+      const chunks = await (call ? call.during(ask) : ask());
+      for await (const item of completion.read(chunks as unknown as AsyncIterable<CompletionChunk>)) {
+        call?.delta();
         yield* say(item);
+      }
     } catch (error) {
+      call?.fail(upstreamFailed(error));
       if (completion.usage) this.#turn.usage(completion.usage);
       throw upstreamFailed(error);
     }
     const { said: whole, stopReason, usage } = completion;
-    return { said: whole, calls: completion.calls(taken), stopReason, usage, told };
+    const calls = completion.calls(taken);
+    call?.done(completion.told(calls));
+    return { said: whole, calls, stopReason, usage, told };
+  }
+
+  #call(request: Readonly<Record<string, unknown>>): ModelCall {
+    const { baseURL } = this.#client as { readonly baseURL?: string };
+    return new ModelCall(this.#turn, {
+      adapter: 'openai',
+      provider: 'openai',
+      model: String(request.model),
+      server: serverOf(baseURL),
+      settings: settingsOf(request),
+    });
   }
 }

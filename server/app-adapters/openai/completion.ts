@@ -2,6 +2,7 @@ import type { ContentBlock, ToolUseBlock, Usage } from '../../../shared/messages
 import type { AppEvent, AppResult } from '../../apps/application.js';
 import type { ChatFinishReason, ChatUsage } from '../../chat-format/chat-types.js';
 import { fromChatUsage, fromFinishReason, readArguments } from '../../chat-format/from-chat.js';
+import type { ModelAnswer } from '../../diagnostics/messages.js';
 import { newCallId } from '../../ids.js';
 import { upstreamFailed } from '../upstream-failed.js';
 
@@ -14,6 +15,8 @@ interface CallFragment {
 
 /** A chunk of a streamed completion, as OpenAI and those who speak like it send it. */
 export interface CompletionChunk {
+  readonly id?: string;
+  readonly model?: string;
   readonly choices?: readonly {
     readonly delta?: {
       readonly content?: string | null;
@@ -39,16 +42,24 @@ export class Completion {
   readonly #calls: Call[] = [];
   readonly #at = new Map<number, Call>();
   #text = '';
+  #reasoning = '';
   #finished: ChatFinishReason | null = null;
   #usage: Usage | null = null;
+  #id: string | undefined;
+  #model: string | undefined;
 
   /** @throws GatewayError `UPSTREAM_FAILED` for a stream that ends before the answer does. */
   async *read(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<string | AppEvent, void> {
-    for await (const { choices, usage } of chunks) {
+    for await (const { id, model, choices, usage } of chunks) {
+      this.#id ||= id;
+      this.#model ||= model;
       const [choice] = choices ?? [];
       const { content, refusal, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
       const thought = reasoning_content || reasoning;
-      if (thought) yield { type: 'reasoning_delta', delta: thought };
+      if (thought) {
+        this.#reasoning += thought;
+        yield { type: 'reasoning_delta', delta: thought };
+      }
       const text = content || refusal;
       if (text) {
         this.#text += text;
@@ -73,6 +84,19 @@ export class Completion {
   /** The text, if there was any. */
   get said(): readonly ContentBlock[] {
     return this.#text === '' ? [] : [{ type: 'text', text: this.#text }];
+  }
+
+  /** The whole answer, for those who are told of it. @param calls Those that it is taken to have made. */
+  told(calls: readonly ToolUseBlock[]): ModelAnswer {
+    const thought: ContentBlock[] =
+      this.#reasoning === '' ? [] : [{ type: 'reasoning', text: this.#reasoning }];
+    return {
+      id: this.#id,
+      model: this.#model,
+      finishReasons: this.#finished === null ? [] : [this.#finished],
+      ...(this.#usage && { usage: this.#usage }),
+      content: [...thought, ...this.said, ...calls],
+    };
   }
 
   /** The calls that the model wants made; none of an answer that was cut off, whose last may be half a call. @param taken Ids of earlier calls: some models use theirs again. */

@@ -4,6 +4,7 @@ import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
+import { conversationOf } from '../conversation.js';
 import { withFiles } from '../inline-files.js';
 import { offeredTools } from '../offered-tools.js';
 import { once } from '../once.js';
@@ -94,7 +95,7 @@ async function* converse(
     : [];
   const conversation: Parameters<typeof toChatMessages>[0][number][] = [
     ...opening,
-    ...(await withFiles(turn, [...turn.history, turn.message])),
+    ...(await withFiles(turn, conversationOf(turn))),
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));

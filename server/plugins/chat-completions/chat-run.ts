@@ -34,19 +34,28 @@ export interface AnswerReading extends Pick<DialectStream<AnswerEnd>, 'finish'> 
   readonly end: Promise<AnswerEnd>;
 }
 
-/** What a run is begun or taken up with. */
-export interface ChatRunInit {
-  readonly session: PluginSession;
+/** What another gateway goes on with a run by that waits. */
+export interface KeptRun {
+  readonly sessionId: string;
   readonly app: string;
   readonly runId: string;
   /** Place in the session's events behind which the run is read. */
   readonly cursor: string;
   /** Whether the session is dropped with the run. */
   readonly ephemeral: boolean;
+  /** Ids of calls that wait for the caller. */
+  readonly waitingFor: readonly string[];
+  /** Calls by the app that may be for the caller. */
+  readonly called: readonly EventOf<'tool_use'>[];
+}
+
+/** What a run is begun or taken up with. */
+export interface ChatRunInit extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'> {
+  readonly session: PluginSession;
   /** Names of the caller's tools. */
   readonly clientTools: ReadonlySet<string>;
-  /** Ids of calls that wait for the caller. */
   readonly waitingFor?: readonly string[];
+  readonly called?: readonly EventOf<'tool_use'>[];
   report(error: unknown, what: string): void;
 }
 
@@ -70,7 +79,8 @@ export class ChatRun {
   /** A question could not be declined. */
   readonly #failed = failure();
 
-  constructor({ session, app, runId, cursor, ephemeral, clientTools, waitingFor, report }: ChatRunInit) {
+  constructor(init: ChatRunInit) {
+    const { session, app, runId, cursor, ephemeral, clientTools, waitingFor, called, report } = init;
     this.#session = session;
     this.app = app;
     this.runId = runId;
@@ -78,7 +88,15 @@ export class ChatRun {
     this.ephemeral = ephemeral;
     this.#clientTools = clientTools;
     this.#waitingFor = new Set(waitingFor);
+    for (const call of called ?? []) this.#called.set(call.callId, call);
     this.#report = report;
+  }
+
+  /** What it is gone on with elsewhere. */
+  kept(): KeptRun {
+    const { sessionId, app, runId, ephemeral } = this;
+    const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
+    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called };
   }
 
   get sessionId(): string {

@@ -1,18 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { newInConversation, type Outgoing, wholeConversation } from '../openai/conversation.js';
+import { fieldError, forbidRetry, sendChatJson, toChatError } from '../openai/errors.js';
+import type { Models } from '../openai/models.js';
+import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
+import { Turns } from '../openai/turns.js';
 import type { PluginContext } from '../plugin.js';
 import { Answer } from './answer.js';
 import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
-import { newInConversation, type Outgoing, wholeConversation } from './conversation.js';
-import { fieldError, forbidRetry, sendChatJson, toChatError } from './errors.js';
-import type { Models } from './models.js';
 import { type ChatRequest, readChatRequest } from './request.js';
 import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
-import { SESSION_HEADER, type SessionPlace, sessionPlace } from './session-name.js';
-import { Turns } from './turns.js';
-import { type WaitingLimits, WaitingRuns } from './waiting-runs.js';
+import { SharedWaitingRuns } from './shared-waiting-runs.js';
+import { type WaitingDesk, type WaitingLimits, WaitingRuns } from './waiting-runs.js';
 
 /** What reading the ends of their answers may take callers when the gateway closes. */
 const LAST_WORDS_MS = 1000;
@@ -31,24 +33,25 @@ interface Ask {
 export class Completions {
   readonly #context: PluginContext;
   readonly #models: Models;
-  readonly #waiting: WaitingRuns;
+  readonly #waiting: WaitingDesk;
   readonly #turns = new Turns();
   readonly #serving = new Map<Promise<void>, ServerResponse>();
 
   constructor(context: PluginContext, models: Models, limits: WaitingLimits) {
     this.#context = context;
     this.#models = models;
-    this.#waiting = new WaitingRuns(limits);
+    const { peers } = context;
+    this.#waiting = peers ? new SharedWaitingRuns(context, peers, limits) : new WaitingRuns(limits);
   }
 
   /** Ends what waits for callers who could not come back. */
-  drain(): void {
-    this.#waiting.drain();
+  drain(): MaybePromise<void> {
+    return this.#waiting.drain();
   }
 
   /** Resolves when every answer has ended and what it used was put away. */
   async settled(): Promise<void> {
-    this.#waiting.drain();
+    await this.#waiting.drain();
     const cut = setTimeout(() => {
       for (const response of this.#serving.values()) response.destroy();
     }, LAST_WORDS_MS);
@@ -103,22 +106,21 @@ export class Completions {
   }
 
   async #waitingRun(
-    { identity, place, app, begun }: Ask,
+    { identity, place, app, request, begun }: Ask,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
     const session = place.ephemeral ? null : this.#context.session(place.key, identity);
-    const run = this.#waiting.take(
-      identity,
-      (other) =>
-        other.app === app &&
-        (!session || other.sessionId === session.id) &&
-        [...other.waitingFor].some((callId) => results.has(callId)),
-    );
+    const run = await this.#waiting.take(identity, {
+      app,
+      sessionId: session?.id,
+      callIds: new Set(results.keys()),
+      clientTools: toolNames(request),
+    });
     if (!run) return null;
     try {
       checkComplete(run.waitingFor, results);
     } catch (error) {
-      this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run);
       throw error;
     }
     try {
@@ -126,7 +128,7 @@ export class Completions {
     } catch (error) {
       // A session that was closed meanwhile has nothing that could go on.
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
-      this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run);
       throw error;
     }
     begun();
@@ -152,7 +154,7 @@ export class Completions {
     // Two first requests at once would each bring the whole conversation.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async () => {
       const session = this.#context.session(place.key, identity);
-      const left = this.#waiting.take(identity, (run) => run.sessionId === session.id);
+      const left = await this.#waiting.take(identity, { sessionId: session.id });
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
@@ -227,7 +229,7 @@ export class Completions {
 
   /** Before the last bytes: whoever has the answer may come back at once. */
   async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
-    if (waiting) this.#waiting.add(identity, run);
+    if (waiting) await this.#waiting.add(identity, run);
     else await run.close('done');
   }
 }

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
+import { CLIENT_HEADERS } from '../openai/client-headers.js';
+import { fieldError, sendChatError, sendChatJson } from '../openai/errors.js';
+import { Models } from '../openai/models.js';
+import { SESSION_HEADER } from '../openai/session-name.js';
 import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { Completions } from './completions.js';
-import { fieldError, sendChatError, sendChatJson } from './errors.js';
-import { Models } from './models.js';
-import { SESSION_HEADER } from './session-name.js';
 
 /** Options of `chatCompletionsPlugin`. */
 export interface ChatCompletionsOptions {
@@ -19,24 +20,6 @@ export interface ChatCompletionsOptions {
 /** Runs that may wait for the tools of one user. */
 const WAITING_PER_USER = 100;
 const TOOL_WAIT_MS = 10 * 60_000;
-
-/** Headers that the vendor's own client sends from a browser. */
-const CLIENT_HEADERS = [
-  SESSION_HEADER,
-  'OpenAI-Organization',
-  'OpenAI-Project',
-  ...[
-    'Arch',
-    'Async',
-    'Helper-Method',
-    'Lang',
-    'OS',
-    'Package-Version',
-    'Poll-Helper',
-    'Custom-Poll-Interval',
-  ],
-  ...['Raw-Response', 'Read-Timeout', 'Retry-Count', 'Runtime', 'Runtime-Version', 'Timeout'],
-].map((name, at) => (at < 3 ? name : `X-Stainless-${name}`));
 
 const ROUTE = {
   requestHeaders: CLIENT_HEADERS,

@@ -1,48 +1,5 @@
 import { z } from 'zod';
-
-const text = z.object({ type: z.literal('text'), text: z.string() });
-const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
-const part = z.discriminatedUnion('type', [
-  text,
-  z.object({
-    type: z.literal('image_url'),
-    image_url: z.object({ url: z.string(), detail: z.string().nullish() }),
-  }),
-  z.object({
-    type: z.literal('input_audio'),
-    input_audio: z.object({ data: z.string(), format: z.enum(['wav', 'mp3']) }),
-  }),
-  z.object({
-    type: z.literal('file'),
-    file: z.object({
-      file_data: z.string().optional(),
-      file_id: z.string().optional(),
-      filename: z.string().optional(),
-    }),
-  }),
-]);
-const plain = z.union([z.string(), z.array(text)]);
-// The bounds are those of call ids and tool names in sessions.
-const callId = z.string().min(1).max(256);
-const toolName = z.string().min(1).max(256);
-const toolCall = z.object({
-  id: callId,
-  type: z.literal('function'),
-  function: z.object({ name: toolName, arguments: z.string() }),
-});
-
-const message = z.discriminatedUnion('role', [
-  z.object({ role: z.literal('system'), content: plain }),
-  z.object({ role: z.literal('developer'), content: plain }),
-  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(part)]) }),
-  z.object({
-    role: z.literal('assistant'),
-    content: z.union([z.string(), z.array(z.discriminatedUnion('type', [text, refusal]))]).nullish(),
-    refusal: z.string().nullish(),
-    tool_calls: z.array(toolCall).nullish(),
-  }),
-  z.object({ role: z.literal('tool'), tool_call_id: callId, content: plain }),
-]);
+import { chatMessageSchema, toolName } from '../../chat-format/chat-schema.js';
 
 const tool = z.object({
   type: z.literal('function'),
@@ -61,7 +18,7 @@ const bound = z.union([count, z.literal(-1).transform(() => null)]);
 /** The body of a completion request. Fields it does not name are kept; null stands for absent. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(message).min(1),
+  messages: z.array(chatMessageSchema).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: count.nullish(),

@@ -1,10 +1,9 @@
-import type { core } from 'zod';
-import { GatewayError } from '../../../shared/errors.js';
 import type { MessageInput } from '../../../shared/messages.js';
 import type { ClientTool } from '../../apps/application.js';
 import type { ChatMessage, ChatTool } from '../../chat-format/chat-types.js';
 import { fromChatMessages, fromChatTools } from '../../chat-format/from-chat.js';
-import { type FieldProblem, fieldError } from './errors.js';
+import { fieldError } from '../openai/errors.js';
+import { problemOf } from '../openai/problem.js';
 import { chatRequestSchema } from './request-schema.js';
 
 /** A completion request that was checked. */
@@ -89,36 +88,4 @@ function joinResults(messages: readonly MessageInput[]): MessageInput[] {
     else joined.push(message);
   }
   return joined;
-}
-
-function problemOf(issue: core.$ZodIssue, body: unknown): GatewayError {
-  const { path, message, code } = deepest(issue);
-  if (path.length === 0) {
-    return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object' });
-  }
-  const problem: FieldProblem = { path: formatPath(path), message, code: vendorCode(code, path, body) };
-  return fieldError(problem.path, problem.message, problem.code);
-}
-
-/** Of the branches of a union, the one that came furthest says best what is wrong. */
-function deepest(issue: core.$ZodIssue): core.$ZodIssue {
-  if (issue.code !== 'invalid_union') return issue;
-  const [best] = issue.errors
-    .flatMap(([first]) => (first ? [deepest(first)] : []))
-    .sort((a, b) => b.path.length - a.path.length);
-  return best && best.path.length > 0 ? { ...best, path: [...issue.path, ...best.path] } : issue;
-}
-
-function vendorCode(code: string, path: readonly PropertyKey[], body: unknown): string {
-  let value = body;
-  for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  if (value === undefined) return 'missing_required_parameter';
-  return code === 'invalid_type' || code === 'invalid_union' ? 'invalid_type' : 'invalid_value';
-}
-
-function formatPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    return text === '' ? String(key) : `${text}.${String(key)}`;
-  }, '');
 }

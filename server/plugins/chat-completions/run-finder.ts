@@ -1,8 +1,7 @@
-import { isGatewayError } from '../../../shared/errors.js';
-import type { SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, MessageInput, ToolResultBlock } from '../../../shared/messages.js';
+import { fieldError } from '../openai/errors.js';
 import type { PluginSession } from '../plugin.js';
-import { fieldError } from './errors.js';
+import { stateOf } from '../session-state.js';
 
 /** The results of tools that a conversation ends with, by call. Empty when it ends with something else. */
 export function lastResults(messages: readonly MessageInput[]): ReadonlyMap<string, unknown> {
@@ -49,16 +48,4 @@ export async function findWaitingRun(
     .filter(({ callId, name }) => results.has(callId) || tools.has(name))
     .map(({ callId }) => callId);
   return { runId: run.runId, cursor, waitingFor };
-}
-
-async function stateOf(session: PluginSession): Promise<SessionState | null> {
-  try {
-    if ((await session.status()).status !== 'waiting') return null;
-  } catch (error) {
-    if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
-    throw error;
-  }
-  for await (const event of session.events({ from: 'snapshot' }))
-    if (event.type === 'snapshot') return event.state;
-  return null;
 }

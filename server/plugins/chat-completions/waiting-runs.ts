@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { ChatRun } from './chat-run.js';
 
@@ -9,13 +10,44 @@ export interface WaitingLimits {
   readonly perUser: number;
 }
 
+/** Which run a caller comes back to: one that waits for some of these calls, or that of a session. */
+export interface WantedRun {
+  readonly app?: string;
+  readonly sessionId?: string | undefined;
+  /** Calls that the caller has results of. */
+  readonly callIds?: ReadonlySet<string>;
+  /** Names of the caller's tools. */
+  readonly clientTools?: ReadonlySet<string>;
+}
+
+/** Where runs wait. */
+export interface WaitingDesk {
+  add(identity: Identity, run: ChatRun): MaybePromise<void>;
+  /** The first run of a caller that fits, which then waits no more. */
+  take(identity: Identity, wanted: WantedRun): MaybePromise<ChatRun | null>;
+  /** Ends the runs that nobody can come back to. Those of sessions that are kept wait on. */
+  drain(): MaybePromise<void>;
+  /** Resolves when what was abandoned has been put away. */
+  settled(): Promise<void>;
+}
+
+/** Whether a run is the one that is wanted. */
+export function fits(
+  run: Pick<ChatRun, 'app' | 'sessionId'> & { readonly waitingFor: Iterable<string> },
+  { app, sessionId, callIds }: WantedRun,
+): boolean {
+  if (app !== undefined && run.app !== app) return false;
+  if (sessionId !== undefined && run.sessionId !== sessionId) return false;
+  return !callIds || [...run.waitingFor].some((callId) => callIds.has(callId));
+}
+
 interface Entry {
   readonly run: ChatRun;
   readonly timer: NodeJS.Timeout;
 }
 
 /** Runs that wait for the results of their callers' tools, each reached by its own caller only. */
-export class WaitingRuns {
+export class WaitingRuns implements WaitingDesk {
   readonly #limits: WaitingLimits;
   readonly #byOwner = new Map<string, Set<Entry>>();
   readonly #closing = new Set<Promise<void>>();
@@ -36,11 +68,10 @@ export class WaitingRuns {
     this.#byOwner.set(owner, entries.add(entry));
   }
 
-  /** The first run of a caller that fits, which then waits no more. */
-  take(identity: Identity, fits: (run: ChatRun) => boolean): ChatRun | null {
+  take(identity: Identity, wanted: WantedRun): ChatRun | null {
     const owner = ownerOf(identity);
     for (const entry of this.#byOwner.get(owner) ?? []) {
-      if (!fits(entry.run)) continue;
+      if (!fits(entry.run, wanted)) continue;
       this.#remove(owner, entry);
       return entry.run;
     }
@@ -62,7 +93,6 @@ export class WaitingRuns {
     this.#closing.add(closing);
   }
 
-  /** Ends the runs that nobody can come back to. Those of sessions that are kept wait on. */
   drain(): void {
     for (const [owner, entries] of this.#byOwner)
       for (const entry of entries) {
@@ -71,12 +101,12 @@ export class WaitingRuns {
       }
   }
 
-  /** Resolves when what was abandoned has been put away. */
   async settled(): Promise<void> {
     await Promise.all(this.#closing);
   }
 }
 
-function ownerOf({ scope, userKey }: Identity): string {
+/** Whose a run is. */
+export function ownerOf({ scope, userKey }: Identity): string {
   return `${scope}\n${userKey}`;
 }

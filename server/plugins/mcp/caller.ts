@@ -7,6 +7,8 @@ import type { AuthInfo } from './sdk.js';
 export interface McpCaller {
   readonly identity: Identity;
   readonly view: ToolView;
+  /** Whether it can be asked something while it waits for the answer to its request; otherwise it is, by that answer. */
+  readonly inSession: boolean;
   /** Runs a call of its tools, as long as it takes. */
   during<T>(call: () => Promise<T>): Promise<T>;
 }
@@ -34,4 +36,9 @@ export async function servedAs<T>(
 /** The caller that `servedAs` attached. */
 export function callerOf(auth: AuthInfo | undefined): McpCaller | undefined {
   return auth?.extra?.caller as McpCaller | undefined;
+}
+
+/** The same user in another scope is somebody else. */
+export function ownerOf({ userKey, scope }: Identity): string {
+  return JSON.stringify([userKey, scope]);
 }

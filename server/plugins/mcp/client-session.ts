@@ -1,8 +1,12 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
 import type { McpLimits } from './options.js';
+import { tagged } from './peer-messages.js';
 import { ReplayBuffer } from './replay-buffer.js';
-import type { McpSdk, McpServer } from './sdk.js';
+import type { JSONRPCMessage, McpSdk, McpServer } from './sdk.js';
 
 /** The longest delay of a Node timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -13,8 +17,12 @@ export interface ClientSessionInit {
   readonly id: string;
   readonly server: McpServer;
   readonly limits: McpLimits;
-  /** Called when the client's `initialize` was accepted. */
-  onOpen(): void;
+  /** This gateway, where the client may come to others: what names something of the session's here says so. */
+  readonly holder?: string | undefined;
+  /** Called when the client's `initialize` was accepted; its answer waits for this. */
+  onOpen(): MaybePromise<void>;
+  /** Called when work of it begins, and when none is left under way. */
+  onUse(): void;
   /** Called once, when the session has ended. */
   onClose(): void;
 }
@@ -24,19 +32,27 @@ export class ClientSession {
   readonly #server: McpServer;
   readonly #transport: InstanceType<McpSdk['node']['NodeStreamableHTTPServerTransport']>;
   readonly #idleMs: number;
+  readonly #onUse: () => void;
   #timer: NodeJS.Timeout | undefined;
   #inUse = 0;
   #closed = false;
 
-  private constructor(sdk: McpSdk, { id, server, limits, onOpen, onClose }: ClientSessionInit) {
+  private constructor(sdk: McpSdk, init: ClientSessionInit) {
+    const { id, server, limits, holder, onOpen, onUse, onClose } = init;
     this.#server = server;
+    this.#onUse = onUse;
     this.#idleMs = Math.min(limits.idleMs, MAX_DELAY_MS);
     this.#transport = new sdk.node.NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessioninitialized: onOpen,
-      eventStore: new ReplayBuffer(limits),
+      eventStore: new ReplayBuffer(limits, holder),
       retryInterval: RETRY_MS,
     });
+    if (holder !== undefined) {
+      const transport = this.#transport;
+      const send = transport.send.bind(transport);
+      transport.send = (message, options) => send(tagged(message, holder), options);
+    }
     server.onclose = () => {
       this.#closed = true;
       clearTimeout(this.#timer);
@@ -50,10 +66,27 @@ export class ClientSession {
     return session;
   }
 
+  /** Takes in the `initialize` that its client sent to another gateway: what its answer says is known. */
+  async replay(initialize: unknown): Promise<void> {
+    const request = new IncomingMessage(new Socket());
+    const headers = {
+      host: 'localhost',
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    };
+    Object.assign(request, { method: 'POST', url: '/', headers, rawHeaders: Object.entries(headers).flat() });
+    await this.#transport.handleRequest(request, new ServerResponse(request), initialize);
+  }
+
+  /** Hears what its client said to another gateway. */
+  hear(message: JSONRPCMessage): void {
+    this.#transport.onmessage?.(message);
+  }
+
   /** Serves a request of the session's client; resolves when its response has ended. */
   async serve(
     { request, response }: PluginRequest,
-    caller: Omit<McpCaller, 'during'>,
+    caller: Pick<McpCaller, 'identity' | 'view'>,
     body?: unknown,
   ): Promise<void> {
     await this.#use(async () => {
@@ -61,7 +94,7 @@ export class ClientSession {
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
       // A call goes on when its stream is cut.
       const during: McpCaller['during'] = (work) => this.#use(work);
-      await servedAs(request, { ...caller, during }, (it) =>
+      await servedAs(request, { ...caller, inSession: true, during }, (it) =>
         this.#transport.handleRequest(it, response, body),
       );
       await ended;
@@ -71,11 +104,15 @@ export class ClientSession {
   /** Keeps the session while work of it is under way. */
   async #use<T>(work: () => Promise<T>): Promise<T> {
     this.#inUse += 1;
+    this.#onUse();
     try {
       return await work();
     } finally {
       this.#inUse -= 1;
-      if (this.#inUse === 0) this.#startClock();
+      if (this.#inUse === 0) {
+        this.#onUse();
+        this.#startClock();
+      }
     }
   }
 

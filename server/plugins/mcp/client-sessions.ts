@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
+import type { PluginPeers } from '../plugin.js';
+import { ownerOf } from './caller.js';
 import type { ToolView } from './catalogue.js';
+import { ClientNotes } from './client-notes.js';
 import { ClientSession } from './client-session.js';
 import type { McpLimits } from './options.js';
+import { hear, type PeerMessage } from './peer-messages.js';
 import type { McpSdk } from './sdk.js';
 import type { ToolServers } from './tool-server.js';
 
@@ -16,10 +21,20 @@ interface Owned {
 
 /** How a session comes about. */
 export interface Handshake {
+  /** The client's request. */
+  readonly initialize: unknown;
   /** Chooses what its client is shown. */
   choose(): Promise<ToolView>;
   /** Has the session answer the client's `initialize`. */
   answer(session: ClientSession, view: ToolView): Promise<void>;
+}
+
+/** What client sessions work with. */
+export interface ClientSessionsOptions {
+  readonly limits: McpLimits;
+  /** The endpoint at other gateways, where clients may come to those. */
+  readonly peers: PluginPeers | null;
+  report(error: unknown, what: string): void;
 }
 
 /** The client sessions of an endpoint. Each belongs to the user who opened it; to others it does not exist. */
@@ -29,19 +44,86 @@ export class ClientSessions {
   readonly #limits: McpLimits;
   readonly #byId = new Map<string, Owned>();
   readonly #places = new Map<string, number>();
+  readonly #holder: string | undefined;
+  readonly #notes: ClientNotes | null;
+  /** Sessions of other gateways that are being taken up here. */
+  readonly #reviving = new Map<string, Promise<Owned | undefined>>();
   #taken = 0;
   #closed = false;
 
-  constructor(sdk: McpSdk, servers: ToolServers, limits: McpLimits) {
+  constructor(sdk: McpSdk, servers: ToolServers, { limits, peers, report }: ClientSessionsOptions) {
     this.#sdk = sdk;
     this.#servers = servers;
     this.#limits = limits;
+    this.#holder = peers?.holder;
+    this.#notes = peers && new ClientNotes(peers, limits, report);
+    peers?.on('message', (told: PeerMessage) => {
+      const found = this.#byId.get(told.sessionId);
+      if (found?.owner === told.owner) hear(found.session, told);
+    });
+    peers?.on('end', (id: string) => this.#byId.get(id)?.session.close());
   }
 
   /** The session of a user; undefined for one that is not there, or another's. */
-  find(id: string, identity: Identity): Owned | undefined {
+  find(id: string, identity: Identity): MaybePromise<Owned | undefined> {
+    const owner = ownerOf(identity);
+    const own = (found: Owned | undefined): Owned | undefined => (found?.owner === owner ? found : undefined);
     const found = this.#byId.get(id);
-    return found?.owner === ownerOf(identity) ? found : undefined;
+    if (found || !this.#notes) return own(found);
+    let reviving = this.#reviving.get(id);
+    if (!reviving) {
+      reviving = this.#revive(id, owner, this.#notes).finally(() => this.#reviving.delete(id));
+      this.#reviving.set(id, reviving);
+    }
+    return reviving.then(own);
+  }
+
+  /** Goes on with a session that another gateway has begun. */
+  async #revive(id: string, owner: string, notes: ClientNotes): Promise<Owned | undefined> {
+    const note = await notes.find(id);
+    if (note?.owner !== owner) {
+      notes.left(id);
+      return undefined;
+    }
+    const leave = this.#take(owner);
+    try {
+      const session = await this.#create(id, owner, { leave });
+      await session.replay(note.initialize);
+      if (!this.#byId.has(id)) await session.close();
+    } finally {
+      if (!this.#byId.has(id)) leave();
+    }
+    return this.#byId.get(id);
+  }
+
+  #create(
+    id: string,
+    owner: string,
+    { leave, begun }: { leave(): void; begun?(): Promise<void> | undefined },
+  ): Promise<ClientSession> {
+    const opening = ClientSession.open(this.#sdk, {
+      id,
+      server: this.#servers.create(),
+      limits: this.#limits,
+      holder: this.#holder,
+      onOpen: async () => {
+        if (this.#closed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
+        await begun?.();
+        this.#byId.set(id, { owner, session: await opening });
+      },
+      onUse: () => this.#notes?.used(id),
+      onClose: () => {
+        this.#byId.delete(id);
+        this.#notes?.left(id);
+        leave();
+      },
+    });
+    return opening;
+  }
+
+  /** The client has ended its session. */
+  async end(id: string): Promise<void> {
+    await this.#notes?.end(id);
   }
 
   /**
@@ -49,28 +131,16 @@ export class ClientSessions {
    *
    * @throws GatewayError `RATE_LIMITED` for a user with too many, `OVERLOADED` when the endpoint has too many
    */
-  async open(identity: Identity, { choose, answer }: Handshake): Promise<void> {
+  async open(identity: Identity, { initialize, choose, answer }: Handshake): Promise<void> {
     const owner = ownerOf(identity);
     const leave = this.#take(owner);
     const id = randomUUID();
     let session: ClientSession | undefined;
     try {
       const view = await choose();
-      const opened = await ClientSession.open(this.#sdk, {
-        id,
-        server: this.#servers.create(),
-        limits: this.#limits,
-        onOpen: () => {
-          if (this.#closed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-          this.#byId.set(id, { owner, session: opened });
-        },
-        onClose: () => {
-          this.#byId.delete(id);
-          leave();
-        },
-      });
-      session = opened;
-      await answer(opened, view);
+      const begun = () => this.#notes?.begin(id, { owner, initialize });
+      session = await this.#create(id, owner, { leave, begun });
+      await answer(session, view);
     } finally {
       if (!this.#byId.has(id)) {
         await session?.close();
@@ -103,11 +173,6 @@ export class ClientSessions {
     this.#closed = true;
     await Promise.all([...this.#byId.values()].map(({ session }) => session.close()));
   }
-}
-
-/** The same user in another scope is somebody else. */
-function ownerOf({ userKey, scope }: Identity): string {
-  return JSON.stringify([userKey, scope]);
 }
 
 function full(code: 'RATE_LIMITED' | 'OVERLOADED', message: string): GatewayError {

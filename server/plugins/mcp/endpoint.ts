@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isPromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import type { PluginContext } from '../plugin.js';
+import type { PluginContext, PluginPeers } from '../plugin.js';
 import { type McpCaller, servedAs } from './caller.js';
 import { ToolCatalogue, type ToolView } from './catalogue.js';
 import { ClientSessions } from './client-sessions.js';
 import { answerError, answerGatewayError, isRefusal, SESSION_NOT_FOUND } from './json-rpc.js';
 import type { ParsedOptions } from './options.js';
+import { sorted } from './peer-messages.js';
 import type { McpHttpHandler, McpSdk, NodeIncomingMessageLike, NodeMcpRequestHandler } from './sdk.js';
 import { ToolServers } from './tool-server.js';
 
@@ -21,6 +23,8 @@ export class McpEndpoint {
   readonly #catalogue: ToolCatalogue;
   readonly #sessions: ClientSessions;
   readonly #stateless: McpHttpHandler;
+  readonly #servers: ToolServers;
+  readonly #peers: PluginPeers | null;
   readonly #serveModern: NodeMcpRequestHandler;
 
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
@@ -28,7 +32,9 @@ export class McpEndpoint {
     const report = (error: unknown, what: string): void => context.report(error, what);
     this.#catalogue = new ToolCatalogue(context.tools(options.sessionId), options, report);
     const servers = new ToolServers(sdk, context, options);
-    this.#sessions = new ClientSessions(sdk, servers, options.limits);
+    this.#servers = servers;
+    this.#peers = context.peers;
+    this.#sessions = new ClientSessions(sdk, servers, { limits: options.limits, peers: this.#peers, report });
     this.#stateless = sdk.server.createMcpHandler(() => servers.create(), { legacy: 'reject' });
     this.#serveModern = sdk.node.toNodeHandler(this.#stateless);
   }
@@ -54,6 +60,7 @@ export class McpEndpoint {
     if (kind !== 'legacy') return this.#serveStateless(call, identity, body);
     if (headers['mcp-session-id'] === undefined && this.#sdk.server.isInitializeRequest(body)) {
       return this.#sessions.open(identity, {
+        initialize: body,
         choose: () => this.#catalogue.viewFor(call.request, identity),
         answer: (session, view) => session.serve(call, { identity, view }, body),
       });
@@ -65,11 +72,19 @@ export class McpEndpoint {
     const id = call.request.headers['mcp-session-id'];
     if (typeof id !== 'string')
       return answerError(call.response, 400, { message: 'Bad Request: Mcp-Session-Id header is required' });
-    const found = this.#sessions.find(id, identity);
+    const finding = this.#sessions.find(id, identity);
+    const found = isPromise(finding) ? await finding : finding;
     if (!found)
       return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
+    if (this.#peers && body !== undefined) {
+      const own = await sorted(this.#peers, { sessionId: id, owner: found.owner }, body);
+      if (own === undefined) return void call.response.writeHead(202).end();
+      body = own;
+    }
     // Asked again for each request that shows or runs a tool: what its user may do can change while the session is used.
     const view = asksForTools(body) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
+    // Whoever is told that it is over must not find it at another gateway.
+    if (call.request.method === 'DELETE') await this.#sessions.end(id);
     await found.session.serve(call, { identity, view }, body);
   }
 
@@ -79,12 +94,13 @@ export class McpEndpoint {
     body: unknown,
   ): Promise<void> {
     const view = asksForTools(body) ? await this.#catalogue.viewFor(request, identity) : NO_TOOLS;
-    const caller: McpCaller = { identity, view, during: (work) => work() };
+    const caller: McpCaller = { identity, view, inSession: false, during: (work) => work() };
     await servedAs(request, caller, (it) => this.#serveModern(it as NodeIncomingMessageLike, response, body));
   }
 
   /** Ends all sessions, streams and calls. */
   async close(): Promise<void> {
+    this.#servers.close();
     await Promise.all([this.#sessions.closeAll(), this.#stateless.close()]);
   }
 }

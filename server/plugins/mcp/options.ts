@@ -28,6 +28,10 @@ export interface McpLimits {
   readonly replayMessages: number;
   /** Size of these messages, in characters; the last one is kept whatever its size. @default 1 Mi */
   readonly replaySize: number;
+  /** How long a client of revision 2026-07-28 may take to come back with the answer to a confirmation, in milliseconds. @default 10 min */
+  readonly answerMs: number;
+  /** Confirmations of one user that wait for such a client. @default 100 */
+  readonly questionsPerUser: number;
 }
 
 /** Options of `mcpServerPlugin`. */
@@ -69,6 +73,8 @@ const DEFAULT_LIMITS: McpLimits = {
   sessions: 5000,
   replayMessages: 256,
   replaySize: 1024 * 1024,
+  answerMs: 10 * 60_000,
+  questionsPerUser: 100,
 };
 
 // Zod's own number type refuses Infinity, which is how a limit is switched off.
@@ -97,6 +103,8 @@ const schema = z.strictObject({
       sessions: amount,
       replayMessages: amount,
       replaySize: amount,
+      answerMs: amount,
+      questionsPerUser: amount,
     })
     .optional(),
 });

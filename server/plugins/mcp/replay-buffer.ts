@@ -11,16 +11,19 @@ interface Kept {
 export class ReplayBuffer implements EventStore {
   readonly #limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>;
   readonly #kept = new Map<string, Kept>();
+  readonly #holder: string | undefined;
   #size = 0;
   #last = 0;
 
-  constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>) {
+  /** @param holder This gateway, where others number messages for the same client. */
+  constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>, holder?: string) {
     this.#limits = limits;
+    this.#holder = holder;
   }
 
   async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
     this.#last += 1;
-    const id = String(this.#last);
+    const id = this.#holder === undefined ? String(this.#last) : `${this.#last}~${this.#holder}`;
     const size = roughSize(message);
     this.#kept.set(id, { streamId, message, size });
     this.#size += size;
@@ -48,9 +51,14 @@ export class ReplayBuffer implements EventStore {
   ): Promise<string> {
     const streamId = this.#kept.get(lastId)?.streamId ?? '';
     for (const [id, kept] of this.#kept)
-      if (kept.streamId === streamId && Number(id) > Number(lastId)) await send(id, kept.message);
+      if (kept.streamId === streamId && numberOf(id) > numberOf(lastId)) await send(id, kept.message);
     return streamId;
   }
+}
+
+/** The place of a message in a session's order. */
+function numberOf(id: string): number {
+  return Number.parseInt(id, 10);
 }
 
 /** About the length of a message's JSON, without writing it. */

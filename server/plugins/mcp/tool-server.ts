@@ -1,11 +1,14 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ToolOutput } from '../../apps/tool.js';
-import type { PluginContext } from '../plugin.js';
+import type { CallToolOptions, PluginContext, PluginSession } from '../plugin.js';
+import { isAnswered, type Round } from './asked-calls.js';
 import { callerOf, type McpCaller } from './caller.js';
 import { toCallToolResult } from './content.js';
 import type { ParsedOptions } from './options.js';
 import { ProgressRelay } from './progress.js';
-import type { CallToolResult, McpSdk, McpServer, ServerContext } from './sdk.js';
+import { canAsk, formOf, type Question, readForm } from './question.js';
+import { type RequestState, type RoundOutcome, Rounds } from './rounds.js';
+import type { CallToolResult, InputRequiredResult, McpSdk, McpServer, ServerContext } from './sdk.js';
 
 /** How long a client may use a list that no filter makes. */
 const LIST_TTL_MS = 60_000;
@@ -15,16 +18,23 @@ interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The name of the only thing a call asks. */
+const CONFIRM = 'confirm';
+/** How long the SDK waits for a person; a session's own limits end the question. */
+const ASKED_MS = 2 ** 31 - 1;
+
 /** Makes the SDK's servers, each with the gateway's tools: one for a client session, or for a request of a client without one. */
 export class ToolServers {
   readonly #sdk: McpSdk;
   readonly #context: PluginContext;
   readonly #options: ParsedOptions;
+  readonly #rounds: Rounds;
 
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
     this.#sdk = sdk;
     this.#context = context;
     this.#options = options;
+    this.#rounds = new Rounds(sdk, options.limits, context.peers);
   }
 
   create(): McpServer {
@@ -34,13 +44,15 @@ export class ToolServers {
       ...(instructions !== undefined && { instructions }),
       // What a filter answers may change from request to request.
       cacheHints: { 'tools/list': { ttlMs: toolFilter ? 0 : LIST_TTL_MS, cacheScope: 'private' } },
+      requestState: { verify: this.#rounds.verify },
     });
     server.setRequestHandler('tools/list', (_request, context) => ({
       tools: [...this.#caller(context).view.listing],
     }));
     server.setRequestHandler('tools/call', (request, context) => {
       const caller = this.#caller(context);
-      return caller.during(() => this.#call(request.params, context, caller));
+      const asks = canAsk(server.getClientCapabilities());
+      return caller.during(() => this.#call(request.params, context, { caller, asks }));
     });
     return server;
   }
@@ -53,11 +65,12 @@ export class ToolServers {
 
   async #call(
     call: ToolCall,
-    { mcpReq }: ServerContext,
-    { identity, view }: McpCaller,
-  ): Promise<CallToolResult> {
+    context: ServerContext,
+    { caller, asks }: { readonly caller: McpCaller; readonly asks: boolean },
+  ): Promise<CallToolResult | InputRequiredResult> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
-    if (!view.has(call.name))
+    const { mcpReq } = context;
+    if (!caller.view.has(call.name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name}`);
     const { signal, notify, _meta } = mcpReq;
     const progressToken = _meta?.progressToken;
@@ -68,16 +81,70 @@ export class ToolServers {
             notify({ method: 'notifications/progress', params: { progressToken, ...progress } }),
           );
     try {
-      const session = this.#context.session(this.#options.sessionId, identity);
+      const session = this.#context.session(this.#options.sessionId, caller.identity);
+      const round = { signal, ...(relay && { progress: relay.report }) };
+      if (asks && !caller.inSession) {
+        const outcome = await this.#round(call, context, { session, round });
+        await relay?.flush();
+        return 'output' in outcome ? this.#result(call.name, outcome.output) : this.#question(outcome);
+      }
+      const asked: CallToolOptions['asked'] = (question, open) =>
+        this.#askInCall(question, { session, open, context });
       const output = await session.callTool(call.name, call.arguments ?? {}, {
-        signal,
-        ...(relay && { progress: relay.report }),
+        ...round,
+        ...(asks && { asked }),
       });
       await relay?.flush();
       return this.#result(call.name, output);
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  /** One of the requests of a call whose client is asked between them. */
+  async #round(
+    call: ToolCall,
+    context: ServerContext,
+    { session, round }: { session: PluginSession; round: Round },
+  ): Promise<RoundOutcome> {
+    const { mcpReq } = context;
+    const state = mcpReq.requestState<RequestState>();
+    if (!state) return this.#rounds.begin(session, call, { ...round, context });
+    const said = readForm(mcpReq.inputResponses?.[CONFIRM]);
+    const outcome = await this.#rounds.goOn(state, call, { ...round, context, said });
+    if (outcome) return outcome;
+    const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This call is over: call the tool anew', {
+      reason: 'invalid_request_state',
+    });
+  }
+
+  #question({ question, requestState }: { question: Question; requestState: string }): InputRequiredResult {
+    const { inputRequired } = this.#sdk.server;
+    return inputRequired({
+      inputRequests: { [CONFIRM]: inputRequired.elicit(formOf(question)) },
+      requestState,
+    });
+  }
+
+  /** Asks a client that waits for the result of its call. Whoever answers first, here or elsewhere, is heard. */
+  async #askInCall(
+    question: Question,
+    { session, open, context }: { session: PluginSession; open: AbortSignal; context: ServerContext },
+  ): Promise<void> {
+    const form = await context.mcpReq.send(
+      { method: 'elicitation/create', params: { ...formOf(question) } },
+      { signal: open, timeout: ASKED_MS },
+    );
+    const said = readForm(form) ?? { approved: false };
+    await session.respond(question.callId, said).catch((error: unknown) => {
+      if (!isAnswered(error)) throw error;
+    });
+  }
+
+  /** Ends the calls that wait for an answer. */
+  close(): void {
+    this.#rounds.close();
   }
 
   #result(name: string, output: ToolOutput): CallToolResult {
@@ -92,6 +159,7 @@ export class ToolServers {
   /** An error of the protocol: the gateway's own words, nothing of an unknown error. */
   #failure(error: unknown): Error {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
+    if (error instanceof ProtocolError) return error;
     if (isGatewayError(error) && error.code !== 'INTERNAL') {
       const { code, retryAfterMs } = error;
       const data = { code, ...(retryAfterMs !== undefined && { retryAfterMs }) };

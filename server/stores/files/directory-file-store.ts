@@ -1,8 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import {
+  constants,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import { durableFile, syncDirectory, unlessMissing } from './durable-file.js';
+import { durableFile, syncDirectory, syncFile, unlessMissing } from './durable-file.js';
 import type { ByteRange, FileRecord, FileStore, FileSweep, FileUsage, FileUse } from './file-store.js';
 import { placeOf } from './file-store.js';
 
@@ -14,6 +26,8 @@ export interface DirectoryFilesOptions {
 
 /** Bytes that are read at once. */
 const READ_BYTES = 128 * 1024;
+/** How often the folder of a scope may go just when a file comes. */
+const TRIES = 10;
 const FILE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /**
@@ -21,11 +35,12 @@ const FILE_ID = /^[A-Za-z0-9_-]{1,128}$/;
  *
  *     <scope>/<file id>/bytes, record.json, uses/<place>.json
  *     .tmp/<random>/                what is being written
+ *     .tmp/<scope>.<random>/        what is being dropped
  *
  * A file becomes visible by one rename, after its bytes and its record are on the disk, and goes by one. When `record.json` was last
  * modified is when the file was last uploaded. Scopes and places, which are any text, are hashed.
  */
-class DirectoryFiles implements FileStore {
+export class DirectoryFiles implements FileStore {
   readonly #path: string;
   /** What scopes take up, as far as this process knows; asked anew after each sweep. */
   readonly #usage = new Map<string, { files: number; bytes: number }>();
@@ -56,9 +71,9 @@ class DirectoryFiles implements FileStore {
     const { scope, fileId } = record;
     const place = this.#folderOf(scope, fileId);
     const parent = dirname(place);
-    await mkdir(parent, { recursive: true, mode: 0o700 });
-    // Once more where another process drops it in between.
-    for (;;) {
+    // Once more where another process drops it, or its folder, in between.
+    for (let tries = 0; ; tries++) {
+      await mkdir(parent, { recursive: true, mode: 0o700 });
       try {
         await rename(temporary, place);
         await syncDirectory(parent);
@@ -71,6 +86,7 @@ class DirectoryFiles implements FileStore {
         }
         return record;
       } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT' && tries < TRIES) continue;
         if (!isTaken(error)) throw error;
       }
       const now = new Date();
@@ -95,10 +111,28 @@ class DirectoryFiles implements FileStore {
     return handle ? handle.createReadStream({ ...range, highWaterMark: READ_BYTES }) : null;
   }
 
+  async *list(scope: string): AsyncGenerator<FileRecord> {
+    for (const fileId of await namesIn(this.#scopeFolder(scope))) {
+      const record = await this.stat(scope, fileId);
+      if (record) yield record;
+    }
+  }
+
   async delete(scope: string, fileId: string): Promise<void> {
     if (FILE_ID.test(fileId)) await this.#drop(this.#folderOf(scope, fileId), null);
     this.#changes += 1;
     this.#usage.delete(scope);
+  }
+
+  async clear(scope: string): Promise<void> {
+    const out = join(this.#path, '.tmp');
+    const begin = `${hashOf(scope)}.`;
+    for (const name of await namesIn(out))
+      if (name.startsWith(begin)) await rm(join(out, name), { recursive: true, force: true });
+    // Where nothing is left of it, not even that there was something.
+    await rmdir(this.#scopeFolder(scope)).catch((error: NodeJS.ErrnoException) => {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code ?? '')) throw error;
+    });
   }
 
   async usage(scope: string): Promise<FileUsage> {
@@ -106,7 +140,7 @@ class DirectoryFiles implements FileStore {
     if (known) return known;
     const usage = { files: 0, bytes: 0 };
     const changes = this.#changes;
-    const directory = dirname(this.#folderOf(scope, 'x'));
+    const directory = this.#scopeFolder(scope);
     for (const fileId of await namesIn(directory)) {
       const size = await unlessMissing(stat(join(directory, fileId, 'bytes')));
       if (!size) continue;
@@ -176,24 +210,38 @@ class DirectoryFiles implements FileStore {
 
   /** Takes a file out of sight, and drops it, unless somebody has come for it in that moment. */
   async #drop(place: string, may: ((at: string) => Promise<boolean>) | null): Promise<void> {
-    const out = this.#temporary();
+    // Its name says whose it was: who wants that gone has to find it, where this is cut off.
+    const out = this.#temporary(`${basename(dirname(place))}.`);
     await mkdir(dirname(out), { recursive: true, mode: 0o700 });
     if ((await unlessMissing(rename(place, out).then(() => true))) === null) return;
     if (may && !(await may(out))) {
       // Another upload may have taken its place; then that is the file.
-      await rename(out, place).catch((error: unknown) => {
+      await unlessMissing(rename(out, place)).catch((error: unknown) => {
         if (!isTaken(error)) throw error;
       });
     }
     await rm(out, { recursive: true, force: true });
   }
 
-  #temporary(): string {
-    return join(this.#path, '.tmp', randomUUID());
+  /** Copies all files there are, each as a whole, into another directory that there is not. One that is dropped meanwhile is left out. */
+  async copyTo(path: string): Promise<void> {
+    for (const folder of await namesIn(this.#path)) {
+      if (folder === '.tmp') continue;
+      for (const fileId of await namesIn(join(this.#path, folder)))
+        await copyFolder(join(this.#path, folder, fileId), join(path, folder, fileId));
+    }
+  }
+
+  #temporary(begin = ''): string {
+    return join(this.#path, '.tmp', `${begin}${randomUUID()}`);
+  }
+
+  #scopeFolder(scope: string): string {
+    return join(this.#path, hashOf(scope));
   }
 
   #folderOf(scope: string, fileId: string): string {
-    return join(this.#path, hashOf(scope), fileId);
+    return join(this.#scopeFolder(scope), fileId);
   }
 }
 
@@ -207,6 +255,19 @@ class DirectoryFiles implements FileStore {
  */
 export function directoryFiles(options: DirectoryFilesOptions): FileStore {
   return new DirectoryFiles(options);
+}
+
+/** Copies a file with its record and its uses. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(join(to, 'uses'), { recursive: true, mode: 0o700 });
+  const uses = (await namesIn(join(from, 'uses'))).map((name) => join('uses', name));
+  const copy = (name: string) => copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE);
+  for (const name of uses) await unlessMissing(copy(name));
+  for (const name of ['bytes', 'record.json']) {
+    const isCopied = (await unlessMissing(copy(name).then(() => true))) ?? false;
+    if (!isCopied) return rm(to, { recursive: true, force: true });
+    await syncFile(join(to, name));
+  }
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -16,6 +16,16 @@ async function writeWhole(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8
   for (let at = 0; at < chunk.byteLength; ) at += (await handle.write(chunk, at)).bytesWritten;
 }
 
+/** Waits until a file that was written is on the disk. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Waits until the names in a directory are on the disk. Where directories cannot be opened (Windows) there is nothing to wait for. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;

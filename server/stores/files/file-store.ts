@@ -67,8 +67,12 @@ export interface FileStore {
   stat(scope: string, fileId: string): Promise<FileRecord | null>;
   /** The bytes, or a part of them; null without such a file. What is being read is read to its end, whatever is dropped meanwhile. */
   read(scope: string, fileId: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Records of the files of a scope, in no order. */
+  list(scope: string): AsyncIterable<FileRecord>;
   /** Drops a file, with its uses. */
   delete(scope: string, fileId: string): Promise<void>;
+  /** Drops what deletes that were cut off have left of files of a scope. */
+  clear(scope: string): Promise<void>;
   usage(scope: string): Promise<FileUsage>;
 
   /** Remembers that a file is named somewhere, durably before it resolves; false without such a file. The same use again changes nothing. */

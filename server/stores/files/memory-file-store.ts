@@ -63,6 +63,13 @@ class MemoryFiles implements FileStore {
     return kept ? partOf(kept.chunks, range) : null;
   }
 
+  async *list(scope: string): AsyncGenerator<FileRecord> {
+    for (const { record } of [...this.#files.values()]) if (record.scope === scope) yield record;
+  }
+
+  /** A delete is one step here. */
+  async clear(): Promise<void> {}
+
   async delete(scope: string, fileId: string): Promise<void> {
     const key = keyOf(scope, fileId);
     this.#bytes -= this.#files.get(key)?.record.size ?? 0;

@@ -12,6 +12,8 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class Connection {
   readonly db: Database;
+  /** Until it is closed. */
+  open = true;
   readonly #begin;
   readonly #commit;
   #sync: Sync = 'FULL';
@@ -81,7 +83,26 @@ export class Connection {
     }
   }
 
+  /** Writes the whole file anew, without what was dropped, and empties the write-ahead log. */
+  vacuum(): void {
+    this.use('FULL');
+    this.db.exec('VACUUM');
+    this.checkpoint();
+  }
+
+  /** Copies what is committed into a file that is empty. */
+  copyTo(path: string): void {
+    this.db.prepare('VACUUM INTO ?').run(path);
+  }
+
+  /** Moves all of the write-ahead log into the file, and leaves nothing in it. */
+  checkpoint(): void {
+    const { busy } = this.db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
+    if (busy !== 0) throw new Error('The write-ahead log cannot be emptied now');
+  }
+
   close(): void {
+    this.open = false;
     try {
       // libsql keeps a connection, and with it the lock, until its statements are collected as garbage. Outside WAL the lock can be
       // given up by hand; it is gone with the next read.

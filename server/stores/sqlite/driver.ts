@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../shared/errors.js';
 
 /** What a column holds. */
-export type Value = string | number | null;
+export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
 
 /** A prepared statement. */

@@ -1,13 +1,13 @@
-import type { SessionRef } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Value } from './driver.js';
+import { packChunks } from './packing.js';
 
 /** Rows or logs dropped in one transaction. */
 const SLICE = 100;
 /** Free pages worth giving back to the file system, and how many at a time. */
 const FREE_PAGES = 256;
 
-/** Drops ended runs and closed logs that are too old, in slices between which others get their turn, and shrinks the file. */
+/** Drops ended runs and closed logs that are too old, in slices between which others get their turn, packs chunks and shrinks the file. */
 export async function expireRecords(
   connection: Connection,
   before: { readonly runs: number; readonly closedLogs: number },
@@ -34,38 +34,23 @@ export async function expireRecords(
       for (const session of new Set(sessions)) dropSession.run(session);
       return sessions.length > 0;
     });
-  while (slice()) await new Promise(setImmediate);
+  while (connection.open && slice()) await new Promise(setImmediate);
+  await packChunks(connection);
+  if (!connection.open) return;
   for (let free = freePages(connection); free >= FREE_PAGES; ) {
     db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
     const left = freePages(connection);
     if (left >= free) break;
     free = left;
     await new Promise(setImmediate);
+    if (!connection.open) return;
   }
 }
 
-function dropOfLog({ db }: Connection): { run(log: Value): unknown }[] {
+export function dropOfLog({ db }: Connection): { run(log: Value): unknown }[] {
   return ['chunk', 'term', 'checkpoint', 'message'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE log = ?`),
   );
-}
-
-/** Drops a closed session at once. The journal may still name its logs; replaying it passes over what is gone. */
-export function removeSession(connection: Connection, { scope, app, name }: SessionRef): void {
-  const { db } = connection;
-  const found = db
-    .prepare('SELECT id FROM session WHERE scope = ? AND app = ? AND name = ? AND open IS NULL')
-    .get(scope, app, name);
-  if (!found) return;
-  const session = found.id as number;
-  const drop = dropOfLog(connection);
-  connection.transaction(() => {
-    for (const { id } of db.prepare('SELECT id FROM log WHERE session = ?').all(session))
-      for (const statement of drop) statement.run(id as number);
-    db.prepare('DELETE FROM log WHERE session = ?').run(session);
-    db.prepare('DELETE FROM run WHERE session = ?').run(session);
-    db.prepare('DELETE FROM session WHERE id = ?').run(session);
-  });
 }
 
 function freePages({ db }: Connection): number {

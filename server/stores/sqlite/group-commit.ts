@@ -10,10 +10,12 @@ import {
   StoreError,
 } from '../store.js';
 import type { Connection, Sync } from './connection.js';
+import { eraseSession } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import { encodeActivity, type LogState } from './log-state.js';
+import { putAbout } from './put-about.js';
 import type { Statements } from './statements.js';
 
 interface Append {
@@ -30,6 +32,8 @@ const PRECIOUS: ReadonlySet<string> = new Set([
   'tool_confirmation_result',
   'input_result',
   'message_end',
+  'history_moved',
+  'session_updated',
   'session_closed',
 ]);
 
@@ -152,16 +156,18 @@ class Group {
     if (known) return { epoch: log.epoch, first, last: log.head, duplicate: known };
 
     if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
-    this.#writeEvents(log, events);
-    this.#writeRecords(log, { first, events }, options);
-    if (options.close) this.#close(log);
+    if (options.erase !== undefined) this.#erase(log, events, options.erase);
+    else {
+      this.#writeEvents(log, events);
+      this.#writeRecords(log, { first, events }, options);
+      if (options.close) this.#close(log);
+    }
     const result = { epoch: log.epoch, first, last: log.head };
     log.batch = { number: options.batch, result };
     return result;
   }
 
   #writeEvents(log: LogState, events: readonly EventRecord[]): void {
-    log.updatedAt = Date.now();
     if (events.length === 0) return;
     if (!log.termKept) {
       this.#sql().putTerm.run(log.id, log.term, log.head + 1);
@@ -179,12 +185,13 @@ class Group {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, steps = [], ends = [], activity }: AppendOptions,
+    { opens, steps = [], ends = [], activity, about }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
       log.activity = activity;
     }
+    if (about) putAbout(this.#sql(), log, about);
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;
       const accepted = placeOfAccepted(events, first);
@@ -199,10 +206,19 @@ class Group {
     }
   }
 
+  /** Drops the session of a log but for the last of these events. */
+  #erase(log: LogState, events: readonly EventRecord[], epoch: string): void {
+    const sql = this.#sql();
+    for (const event of events) Object.assign(event, { seq: ++log.head, term: log.term });
+    const notice = { epoch, event: events.at(-1)!, term: log.term };
+    eraseSession({ connection: this.#options.connection, sql }, log.session, log.ref, notice);
+    Object.assign(log, { chunked: log.head, tail: [], size: 0, closed: true, erased: true });
+  }
+
   #close(log: LogState): void {
     const sql = this.#sql();
     this.#options.journal.chunkTail(log);
-    sql.closeLog.run(log.updatedAt, log.id);
+    sql.closeLog.run(Date.now(), log.id);
     sql.closeSession.run(log.session);
     sql.endRuns.run(Date.now(), log.session);
     log.closed = true;

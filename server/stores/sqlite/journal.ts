@@ -1,6 +1,7 @@
+import { encodeEvents } from '../event-text.js';
 import type { StoredEvent } from '../store.js';
 import { sizeOf } from '../stored-size.js';
-import { decodeJournal, encodeEvents, encodeGroup } from './codec.js';
+import { decodeJournal, encodeGroup } from './codec.js';
 import type { Connection } from './connection.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
@@ -8,7 +9,8 @@ import type { Statements } from './statements.js';
 
 /** Size of the journal, in characters, at which it is moved into chunks: what the next opening reads at most, and what tails hold. */
 const JOURNAL_CHARS = 1024 * 1024;
-const CHUNK = { events: 512, chars: 64 * 1024 };
+/** What one row has at most; its last event may go beyond that. */
+export const CHUNK = { events: 512, chars: 64 * 1024 };
 /** Logs moved in one transaction. All at once would hold up the process where many sessions have a few events each. */
 const SLICE = 64;
 
@@ -41,7 +43,7 @@ export class Journal {
       }
     }
     this.#connection.transaction(() => {
-      for (const [log, events] of left) this.#putChunks(log, events, events.at(-1)!.ts);
+      for (const [log, events] of left) this.#putChunks(log, events);
       this.#sql.clearJournal.run(Number.MAX_SAFE_INTEGER);
     }, 'FULL');
   }
@@ -105,12 +107,12 @@ export class Journal {
 
   /** Moves a log's tail into chunks, within a transaction. */
   chunkTail(log: LogState): void {
-    if (log.tail.length > 0) this.#putChunks(log.id, log.tail, log.updatedAt);
+    if (log.tail.length > 0) this.#putChunks(log.id, log.tail);
     log.chunked = log.head;
     log.tail = [];
   }
 
-  #putChunks(log: number, events: readonly StoredEvent[], updatedAt: number): void {
+  #putChunks(log: number, events: readonly StoredEvent[]): void {
     for (let start = 0; start < events.length; ) {
       let end = start;
       for (let chars = 0; end < events.length && end - start < CHUNK.events && chars < CHUNK.chars; end++) {
@@ -120,13 +122,14 @@ export class Journal {
       this.#sql.putChunk.run(log, slice[0]!.seq, slice.at(-1)!.seq, encodeEvents(slice), sizeOf(slice));
       start = end;
     }
-    this.#sql.moveHead.run(events.at(-1)!.seq, updatedAt, sizeOf(events), log);
+    this.#sql.moveHead.run(events.at(-1)!.seq, sizeOf(events), log);
   }
 
-  /** Moves everything, so that the next opening finds no journal. */
-  close(): void {
+  /** Moves everything, so that nothing is left in the journal: the next opening finds none. */
+  empty(): void {
     this.#moving = false;
     this.chunk(this.#live.unchunked());
     this.#connection.transaction(() => this.#sql.clearJournal.run(this.#id), 'FULL');
+    this.#chars = 0;
   }
 }

@@ -1,6 +1,8 @@
+import type { About } from '../about.js';
 import {
   type Activity,
   type AppendResult,
+  type ForkedFrom,
   IDLE,
   type LogHead,
   type SessionRecord,
@@ -19,6 +21,18 @@ function decodeActivity(text: string | null): Activity | null {
   return text === null ? null : (JSON.parse(text) as Activity);
 }
 
+function decodeAbout({ title, metadata, archived, preview, messages, pending }: Row): About | null {
+  if (messages === null) return null;
+  return {
+    ...(title !== null && { title: title as string }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
+    ...(archived === 1 && { archived: true }),
+    ...(preview !== null && { preview: preview as string }),
+    messageCount: messages as number,
+    pending: pending as number,
+  };
+}
+
 /** A log that is held for writing. Between commits it says what the database has; a failed commit puts it back. */
 export class LogState {
   readonly ref: SessionRef;
@@ -27,6 +41,7 @@ export class LogState {
   readonly epoch: string;
   readonly userId: string | null;
   readonly createdAt: number;
+  readonly forkedFrom: ForkedFrom | null;
   term = 0;
   terms: { readonly term: number; readonly first: number }[];
   /** Whether `term` has been written. */
@@ -38,8 +53,12 @@ export class LogState {
   tail: StoredEvent[] = [];
   batch: { readonly number: number; readonly result: AppendResult } | null = null;
   closed: boolean;
+  /** Its session was dropped; what is here answers its last batch again. */
+  erased = false;
   activity: Activity | null;
-  updatedAt: number;
+  about: About | null;
+  /** When its session was last used. */
+  usedAt: number;
   /** False once nobody holds it here. */
   live = true;
   /** Of its events and messages, in characters. */
@@ -55,7 +74,9 @@ export class LogState {
     this.epoch = row.epoch as string;
     this.userId = row.user_id as string | null;
     this.createdAt = row.created as number;
-    this.updatedAt = row.updated as number;
+    this.forkedFrom = row.forked_from === null ? null : (JSON.parse(row.forked_from as string) as ForkedFrom);
+    this.about = decodeAbout(row);
+    this.usedAt = row.used as number;
     this.closed = row.closed !== null;
     this.activity = decodeActivity(row.activity as string | null);
     this.first = row.first as number;
@@ -79,10 +100,22 @@ export class LogState {
 
   /** What a failed commit has to put back. */
   mark(): () => void {
-    const { termKept, head, chunked, tail, batch, closed, activity, updatedAt, size } = this;
+    const { termKept, head, chunked, tail, batch, closed, erased, activity, about, usedAt, size } = this;
     const { length } = tail;
     return () => {
-      Object.assign(this, { termKept, head, chunked, tail, batch, closed, activity, updatedAt, size });
+      Object.assign(this, {
+        termKept,
+        head,
+        chunked,
+        tail,
+        batch,
+        closed,
+        erased,
+        activity,
+        about,
+        usedAt,
+        size,
+      });
       tail.length = length;
     };
   }
@@ -94,8 +127,17 @@ export class LogState {
   }
 
   record(): SessionRecord {
-    const { ref, epoch, createdAt, updatedAt, closed, userId, activity } = this;
-    const record = { ref, epoch, createdAt, updatedAt, closed, ...(activity && { activity }) };
-    return userId === null ? record : { ...record, userId };
+    const { ref, epoch, createdAt, usedAt: updatedAt, closed, userId, activity, about, forkedFrom } = this;
+    return {
+      ref,
+      epoch,
+      createdAt,
+      updatedAt,
+      closed,
+      ...about,
+      ...(activity && { activity }),
+      ...(forkedFrom && { forkedFrom }),
+      ...(userId !== null && { userId }),
+    };
   }
 }

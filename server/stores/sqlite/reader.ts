@@ -1,23 +1,30 @@
 import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
+import { searched } from '../about.js';
+import { EventReader } from '../event-text.js';
 import type {
   Checkpoint,
   LeftRun,
+  ListFilter,
+  ListPage,
+  ListPlace,
   LogRef,
   PageOptions,
   PathOptions,
   RunName,
   RunRecord,
-  SessionRecord,
   SessionRef,
   StepRecord,
   StoredEvent,
 } from '../store.js';
-import { EventReader } from './codec.js';
 import type { Row } from './driver.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';
+import { unpacked } from './packing.js';
 import type { Statements } from './statements.js';
+
+/** Comes before all places of a list. */
+const NEWEST: ListPlace = { updatedAt: Number.MAX_SAFE_INTEGER, ordinal: 0 };
 
 /** Reads what is committed: from the tails of the logs that are held, else from the database. */
 export class Reader {
@@ -67,7 +74,7 @@ export class Reader {
       const chunk = this.#sql.chunkAfter.get(log.id, place);
       if (!chunk) break;
       const first = chunk.first as number;
-      const reader = new EventReader(chunk.data as string, first);
+      const reader = new EventReader(unpacked(chunk.data!), first);
       for (let seq = first; seq <= place; seq++) reader.skip();
       while (!reader.done && !full()) take(reader.next());
     }
@@ -95,6 +102,13 @@ export class Reader {
     return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as Message);
   }
 
+  replies(log: number, parent: string | null): readonly string[] {
+    const row = this.#sql.reply.get(log, parent);
+    if (!row) return [];
+    const { id, versions = [id] } = JSON.parse(row.data as string) as Message;
+    return versions;
+  }
+
   /** The runs of a session that have not ended, with their steps. */
   openRuns(session: number): readonly LeftRun[] {
     const runs = this.#sql.openRuns.all(session).map(toRun);
@@ -106,16 +120,28 @@ export class Reader {
     });
   }
 
-  list(
-    scope: string,
-    { limit, before = Number.MAX_SAFE_INTEGER }: PageOptions,
-  ): { records: readonly SessionRecord[]; next: number | null } {
-    const rows = this.#sql.listSessions.all(scope, before, limit + 1);
+  pathLength(log: number, tip: string): number {
+    return this.#sql.pathLength.get(log, tip)!.n as number;
+  }
+
+  list(scope: string, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {
+    const { archived = false, status = null, query } = filter;
+    const rows = this.#sql.listSessions.all(
+      scope,
+      Number(archived),
+      before.updatedAt,
+      before.ordinal,
+      status,
+      query ? searched(query) : null,
+      limit + 1,
+    );
     const records = rows.slice(0, limit).map((row) => {
       const ref = { scope, app: row.app as string, name: row.name as string };
-      return (this.#live.get(ref) ?? new LogState(ref, row, [])).record();
+      return new LogState(ref, row, []).record();
     });
-    return { records, next: rows.length > limit ? (rows[limit - 1]!.open as number) : null };
+    const last = rows[limit - 1];
+    const next = last && { updatedAt: last.used as number, ordinal: last.open as number };
+    return { records, next: rows.length > limit ? next! : null };
   }
 
   count(scope: string): number {

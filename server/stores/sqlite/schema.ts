@@ -124,4 +124,33 @@ export const MIGRATIONS: readonly string[] = [
     DELETE FROM step WHERE session = OLD.session AND run_id = OLD.run_id;
   END;
   `,
+  // What lists say of sessions, in the order of their last use. Checkpoints count the messages of their paths.
+  `
+  ALTER TABLE session ADD COLUMN used INTEGER NOT NULL DEFAULT 0;       -- when it was last used
+  ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE session ADD COLUMN title TEXT;
+  ALTER TABLE session ADD COLUMN searched TEXT;      -- the title, as it is looked for
+  ALTER TABLE session ADD COLUMN metadata TEXT;
+  ALTER TABLE session ADD COLUMN preview TEXT;
+  ALTER TABLE session ADD COLUMN messages INTEGER;   -- of the path that is shown; NULL: its writer never said
+  ALTER TABLE session ADD COLUMN pending INTEGER;
+  ALTER TABLE session ADD COLUMN forked_from TEXT;
+  UPDATE session SET used = coalesce((SELECT updated FROM log WHERE id = session.log), 0);
+  ALTER TABLE log DROP COLUMN updated;
+  DROP INDEX session_open;
+  CREATE INDEX message_parent ON message (log, parent);
+  CREATE INDEX session_listed ON session (scope, archived, used, open) WHERE open IS NOT NULL;
+  UPDATE checkpoint SET data = json_set(data, '$.state.messageCount', (
+    WITH RECURSIVE path(id, parent) AS (
+      SELECT id, parent FROM message m
+        WHERE m.log = checkpoint.log AND m.id = json_extract(checkpoint.data, '$.state.tip')
+      UNION
+      SELECT m.id, m.parent FROM path p JOIN message m ON m.log = checkpoint.log AND m.id = p.parent
+    ) SELECT count(*) FROM path
+  ));
+  `,
+  // Chunks may be compressed, which are blobs then; those that are not yet are found.
+  `
+  CREATE INDEX chunk_loose ON chunk (log, last) WHERE typeof(data) = 'text';
+  `,
 ];

@@ -1,5 +1,5 @@
 import type { Message } from '../../../shared/messages.js';
-import { directoryFiles } from '../files/directory-file-store.js';
+import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import {
   type Acquired,
@@ -7,9 +7,13 @@ import {
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type Erasure,
   type EventRecord,
+  type ListFilter,
+  type ListPage,
   type LogHead,
   type LogRef,
+  type Notice,
   type PageOptions,
   type PathOptions,
   type RunName,
@@ -21,10 +25,20 @@ import {
   type StoredSize,
   StoreError,
 } from '../store.js';
+import { backUp, filesOf } from './backup.js';
 import { begin, putMessages } from './beginning.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
-import { expireRecords, removeSession } from './expiry.js';
+import {
+  beginErasure,
+  endErasure,
+  erasures,
+  isToVacuum,
+  keptSessions,
+  removeSession,
+  vacuum,
+} from './erasing.js';
+import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
@@ -62,16 +76,19 @@ interface Parts {
 export class SqliteStore implements Store {
   readonly durability: 'process' | 'disk';
   readonly files: FileStore;
+  readonly #directory: DirectoryFiles;
   readonly #path: string;
   readonly #wakes = new Map<string, Set<() => void>>();
   #parts: Parts | null = null;
   #opening: Promise<void> | null = null;
+  #copying: Promise<void> = Promise.resolve();
   /** Gateways of this process that share the store. */
   #users = 0;
 
   constructor({ path, durability = 'normal' }: SqliteStoreOptions) {
     this.#path = path;
-    this.files = directoryFiles({ path: `${path}.files` });
+    this.#directory = new DirectoryFiles({ path: filesOf(path) });
+    this.files = this.#directory;
     this.durability = durability === 'full' ? 'disk' : 'process';
   }
 
@@ -90,10 +107,21 @@ export class SqliteStore implements Store {
   async #openFile(): Promise<void> {
     const connection = Connection.open(await loadDriver(), this.#path);
     try {
-      this.#parts = this.#assemble(connection);
+      const parts = this.#assemble(connection);
+      this.#parts = parts;
+      if (isToVacuum(parts.sql)) this.#vacuumLeft();
     } catch (error) {
       connection.close();
       throw openFailure(this.#path, error);
+    }
+  }
+
+  /** What a former process has erased, and was ended before it wrote the file anew. */
+  #vacuumLeft(): void {
+    try {
+      this.vacuum();
+    } catch {
+      // There may be no room for it. It stays to be done, and is no reason not to serve.
     }
   }
 
@@ -113,8 +141,9 @@ export class SqliteStore implements Store {
       runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
         usage.changed(log);
+        if (log.erased) usage.forget();
         if (log.closed) live.drop(log);
-        for (const wake of this.#wakes.get(keyOf(log.ref)) ?? []) wake();
+        this.#wake(log.ref);
       },
     });
     return { connection, sql, live, reader, journal, commits, usage, terms: new Terms(connection, sql) };
@@ -130,9 +159,19 @@ export class SqliteStore implements Store {
     this.#parts = null;
     this.#opening = null;
     try {
-      parts.journal.close();
+      parts.journal.empty();
     } finally {
       parts.connection.close();
+    }
+  }
+
+  /** Writes a page, so that a full or read-only disk is found. */
+  check(): void {
+    const { connection, sql } = this.#open;
+    try {
+      connection.transaction(() => sql.putMeta.run('checked', Date.now()));
+    } catch (error) {
+      throw writeFailure(error);
     }
   }
 
@@ -237,15 +276,22 @@ export class SqliteStore implements Store {
     return log ? this.#open.reader.messages(log.id, path) : [];
   }
 
+  replies(ref: LogRef, parent: string | null): readonly string[] {
+    const log = this.#open.reader.log(ref, ref.epoch);
+    return log ? this.#open.reader.replies(log.id, parent) : [];
+  }
+
+  pathLength(ref: LogRef, tip: string): number {
+    const log = this.#open.reader.log(ref, ref.epoch);
+    return log ? this.#open.reader.pathLength(log.id, tip) : 0;
+  }
+
   record(ref: SessionRef): SessionRecord | null {
     return this.#open.reader.log(ref)?.record() ?? null;
   }
 
-  list(
-    scope: string,
-    page: PageOptions,
-  ): { readonly records: readonly SessionRecord[]; readonly next: number | null } {
-    return this.#open.reader.list(scope, page);
+  list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
+    return this.#open.reader.list(scope, page, filter);
   }
 
   count(scope: string): number {
@@ -266,13 +312,59 @@ export class SqliteStore implements Store {
     return expireRecords(connection, before).finally(() => usage.forget());
   }
 
-  remove(ref: SessionRef): void {
+  remove(ref: SessionRef, notice?: Notice): void {
+    const { terms, usage } = this.#open;
     try {
-      removeSession(this.#open.connection, ref);
-      this.#open.usage.forget();
+      if (!removeSession(this.#open, ref, notice && { ...notice, term: terms.next() })) return;
     } catch (error) {
       throw writeFailure(error);
     }
+    usage.forget();
+    this.#wake(ref);
+  }
+
+  kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {
+    return keptSessions(this.#open.sql, scope, page);
+  }
+
+  beginErasure(erasure: Erasure): void {
+    this.#write((parts) => beginErasure(parts, erasure));
+  }
+
+  erasures(): readonly Erasure[] {
+    return erasures(this.#open.sql);
+  }
+
+  endErasure(erasure: Erasure): void {
+    this.#write((parts) => endErasure(parts, erasure));
+  }
+
+  vacuum(): void {
+    this.#write((parts) => {
+      parts.commits.flush();
+      vacuum(parts);
+    });
+  }
+
+  /** Also copies the files that are kept beside the database. Copies are made one after another. */
+  backup(path: string): Promise<void> {
+    const copied = this.#copying.then(() =>
+      backUp(this.#open.connection, path, (files) => this.#directory.copyTo(files)),
+    );
+    this.#copying = copied.catch(() => {});
+    return copied;
+  }
+
+  #write(work: (parts: Parts) => void): void {
+    try {
+      work(this.#open);
+    } catch (error) {
+      throw writeFailure(error);
+    }
+  }
+
+  #wake(ref: SessionRef): void {
+    for (const wake of this.#wakes.get(keyOf(ref)) ?? []) wake();
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {

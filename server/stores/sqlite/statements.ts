@@ -1,7 +1,9 @@
 import type { Database } from './driver.js';
 
-const LOG =
-  'l.id, l.session, l.epoch, l.user_id, l.created, l.updated, l.closed, l.first, l.head, l.size, l.activity';
+/** A log, and what its session is beside its present one. */
+const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
+  s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.forked_from`;
+const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
 /** The statements of the store, each prepared once. */
@@ -10,14 +12,29 @@ export function prepareStatements(db: Database) {
   return {
     meta: sql('SELECT value FROM meta WHERE name = ?'),
     putMeta: sql('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
+    dropMeta: sql('DELETE FROM meta WHERE name = ?'),
+    metaFrom: sql("SELECT name, value FROM meta WHERE name >= ?1 AND name < ?1 || '~'"),
 
     session: sql('SELECT id, log FROM session WHERE scope = ? AND app = ? AND name = ?'),
     putSession: sql('INSERT INTO session (scope, app, name, log) VALUES (?, ?, ?, 0) RETURNING id'),
-    pointSession: sql('UPDATE session SET log = ?1, open = ?1 WHERE id = ?2'),
+    pointSession: sql(
+      `UPDATE session SET log = ?1, open = ?1, used = ?2, forked_from = ?3, archived = 0, title = NULL, searched = NULL,
+       metadata = NULL, preview = NULL, messages = 0, pending = 0 WHERE id = ?4`,
+    ),
+    putAbout: sql(
+      `UPDATE session SET used = ?, archived = ?, title = ?, searched = ?, metadata = ?, preview = ?, messages = ?, pending = ?
+       WHERE id = ?`,
+    ),
     closeSession: sql('UPDATE session SET open = NULL WHERE id = ?'),
     listSessions: sql(
-      `SELECT s.scope, s.app, s.name, s.open, ${LOG} FROM session s JOIN log l ON l.id = s.open
-       WHERE s.scope = ? AND s.open IS NOT NULL AND s.open < ? ORDER BY s.open DESC LIMIT ?`,
+      `SELECT s.app, s.name, s.open, ${LOG} FROM session s JOIN log l ON l.id = s.open
+       WHERE s.scope = ?1 AND s.archived = ?2 AND s.open IS NOT NULL AND (s.used, s.open) < (?3, ?4)
+         AND (?5 IS NULL OR iif(coalesce(l.activity, 'idle') = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?5)
+         AND (?6 IS NULL OR instr(s.searched, ?6) > 0)
+       ORDER BY s.used DESC, s.open DESC LIMIT ?7`,
+    ),
+    keptSessions: sql(
+      'SELECT app, name FROM session WHERE scope = ? AND (app, name) > (?, ?) ORDER BY app, name LIMIT ?',
     ),
     countSessions: sql('SELECT count(*) AS n FROM session WHERE scope = ? AND open IS NOT NULL'),
     sizeOfScope: sql(
@@ -32,13 +49,13 @@ export function prepareStatements(db: Database) {
        ) ORDER BY s.open`,
     ),
 
-    log: sql(`SELECT ${LOG} FROM log l WHERE l.id = ?`),
-    logOfEpoch: sql(`SELECT ${LOG} FROM log l WHERE l.session = ? AND l.epoch = ?`),
+    log: sql(`SELECT ${LOG} ${OF_LOG} WHERE l.id = ?`),
+    logOfEpoch: sql(`SELECT ${LOG} ${OF_LOG} WHERE l.session = ? AND l.epoch = ?`),
     epochs: sql('SELECT epoch FROM log WHERE session = ? ORDER BY id'),
     putLog: sql(
-      'INSERT INTO log (session, epoch, user_id, created, updated, first, head) VALUES (?, ?, ?, ?4, ?4, 1, 0) RETURNING id',
+      'INSERT INTO log (session, epoch, user_id, created, first, head) VALUES (?, ?, ?, ?, 1, 0) RETURNING id',
     ),
-    moveHead: sql('UPDATE log SET head = ?, updated = ?, size = size + ? WHERE id = ?'),
+    moveHead: sql('UPDATE log SET head = ?, size = size + ? WHERE id = ?'),
     moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1), size = size + ?2 WHERE id = ?3'),
     putActivity: sql('UPDATE log SET activity = ? WHERE id = ?'),
     closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
@@ -68,6 +85,16 @@ export function prepareStatements(db: Database) {
          SELECT m.rowid, m.parent, n + 1 FROM path p JOIN message m ON m.log = ?1 AND m.id = p.parent WHERE n < ?3
        ) SELECT m.data FROM path p JOIN message m ON m.rowid = p.row ORDER BY p.n DESC`,
     ),
+    message: sql('SELECT data FROM message WHERE log = ? AND id = ?'),
+    // The row that was written last knows all its versions.
+    reply: sql('SELECT data FROM message WHERE log = ? AND parent IS ? ORDER BY rowid DESC LIMIT 1'),
+    pathLength: sql(
+      `WITH RECURSIVE path(id, parent) AS (
+         SELECT id, parent FROM message WHERE log = ?1 AND id = ?2
+         UNION
+         SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?1 AND m.id = p.parent
+       ) SELECT count(*) AS n FROM path`,
+    ),
     sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
     sizeOfMessages: sql('SELECT sum(size) AS n FROM message WHERE log = ?'),
     putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
@@ -77,7 +104,10 @@ export function prepareStatements(db: Database) {
          SELECT id, parent FROM message WHERE log = ?2 AND id = ?3
          UNION
          SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?2 AND m.id = p.parent
-       ) SELECT ?1, m.id, m.parent, m.size, m.data FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id`,
+       ), copy(id, parent, data) AS (
+         SELECT m.id, m.parent, iif(m.data ->> '$.versions' IS NULL, m.data, json_remove(m.data, '$.versions'))
+         FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id
+       ) SELECT ?1, id, parent, length(data), data FROM copy`,
     ),
 
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),

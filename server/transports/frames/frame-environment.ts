@@ -1,6 +1,7 @@
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { ClientAddress } from '../../auth/client-address.js';
 import type { Connections } from '../../delivery/connections.js';
+import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/request-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
@@ -33,5 +34,5 @@ export interface FrameEnvironment {
   readonly state: { readonly draining: boolean };
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
-  report(error: unknown, what: string): void;
+  report: Report;
 }

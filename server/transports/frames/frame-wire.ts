@@ -110,8 +110,11 @@ export function readFrame(text: string, maxDepth: number): ClientFrame {
 
 /** Whether a frame is a request. Nearly all are, so it is seen by hand; of anything else the schema is the judge. */
 function isRequest(raw: unknown): raw is RequestFrame {
-  const { type, id, method, window } = (raw ?? {}) as { readonly [Field in keyof RequestFrame]?: unknown };
+  const { type, id, method, window, traceparent } = (raw ?? {}) as {
+    readonly [Field in keyof RequestFrame]?: unknown;
+  };
   if (type !== 'req' || !isText(id, 256) || !isText(method, 1024)) return false;
+  if (traceparent !== undefined && !isText(traceparent, 256)) return false;
   return window === undefined || (Number.isSafeInteger(window) && (window as number) >= 1);
 }
 

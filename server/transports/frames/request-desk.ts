@@ -1,15 +1,19 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
-import { isOperation } from '../../../shared/operations.js';
-import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import type { ParentSpan } from '../../../shared/method.js';
+import { beginsRun, isOperation } from '../../../shared/operations.js';
+import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
-import { newTraceId } from '../../ids.js';
+import type { LogFacts } from '../../diagnostics/log-facts.js';
+import { parseTraceparent } from '../../diagnostics/traceparent.js';
+import { newRequestId, newTraceId } from '../../ids.js';
 import type { MethodStream } from '../../methods/stream.js';
+import { type Asking, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Invocation } from '../../operations/invoke.js';
 import type { PlainOperation } from '../../operations/operations.js';
-import { publicError } from '../public-error.js';
+import { errorBody } from '../public-error.js';
 import { ChunkWindow } from './chunk-window.js';
 import type { FrameEnvironment } from './frame-environment.js';
 import type { FrameWire } from './frame-wire.js';
@@ -62,9 +66,9 @@ export class RequestDesk {
     }
     if (this.#calls.size >= CALLS)
       return this.refuse(id, new GatewayError({ code: 'RATE_LIMITED', retryAfterMs: 1000 }));
-    const call = new FrameCall(connection, frame.method === 'invoke' || !isOperation(frame.method));
+    const call = new FrameCall(connection, frame, isCall(frame.method));
     this.#calls.set(id, call);
-    const plain = !call.cancellable && frame.method !== 'send';
+    const plain = !call.cancellable && !beginsRun(frame.method);
     if (this.#mayBegin(plain)) return this.#begin(plain, frame, call);
     return new Promise((resolve) => {
       this.#queue.push({ plain, begin: () => resolve(this.#begin(plain, frame, call)) });
@@ -112,8 +116,8 @@ export class RequestDesk {
   }
 
   /** Answers a request with an error. */
-  refuse(id: string, error: unknown): void {
-    this.send({ type: 'res', id, ok: false, error: publicError(error, this.#env.report).toJSON() });
+  refuse(id: string, error: unknown, call?: FrameCall): void {
+    this.send({ type: 'res', id, ok: false, error: errorBody(error, this.#env.report, call) });
   }
 
   /** Ends a method call. */
@@ -167,9 +171,11 @@ export class RequestDesk {
 
   #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
     const { operations } = this.#env;
-    if (method === 'send') return operations.send(params, call).then((sent) => sent.accepted);
+    if (beginsRun(method)) return operations.start(method, params, call).then((sent) => sent.accepted);
     if (method === 'subscribe') return operations.execute(method, ownSubscription(params, call), call);
     const own = method === 'invoke';
+    if (method === 'export')
+      return andThen(operations.export(params, call), (late) => this.#outcome(id, call, late, window));
     if (!own && isOperation(method)) return operations.execute(method as PlainOperation, params, call);
     const invocation = operations.invoke(own ? params : { method, params }, call);
     return isPromise(invocation)
@@ -216,14 +222,19 @@ export class RequestDesk {
     this.#calls.delete(id);
     call.window?.close();
     try {
-      if (failure) this.refuse(id, failure.error);
+      if (failure) this.refuse(id, failure.error, call);
       else this.send({ type: 'res', id, ok: true, payload });
     } catch (cause) {
       // The result is no JSON.
-      this.refuse(id, cause);
+      this.refuse(id, cause, call);
     }
     this.#answered();
   }
+}
+
+/** Whether a request is over with its caller: a method, or what only reads for as long as somebody does. */
+function isCall(method: string): boolean {
+  return method === 'invoke' || method === 'export' || !isOperation(method);
 }
 
 /** A socket changes its own subscriptions; which connection that is, is not the client's to say. */
@@ -241,7 +252,11 @@ export class FrameCall implements Caller {
   readonly cancellable: boolean;
   /** Of a streaming method. */
   window: ChunkWindow | undefined;
+  readonly #asking: Asking;
+  readonly #traceparent: string | undefined;
   #traceId: string | undefined;
+  #parentSpan: ParentSpan | null | undefined;
+  #requestId: string | undefined;
   #controller: AbortController | undefined;
   #aborted = false;
 
@@ -251,6 +266,7 @@ export class FrameCall implements Caller {
       readonly identity: Identity;
       readonly options: { readonly transport: string };
     },
+    { method, params, traceparent }: Pick<RequestFrame, 'method' | 'params' | 'traceparent'>,
     cancellable: boolean,
   ) {
     this.identity = connection.identity;
@@ -258,11 +274,32 @@ export class FrameCall implements Caller {
     this.clientId = connection.id;
     this.connectionId = connection.id;
     this.cancellable = cancellable;
+    this.#traceparent = traceparent;
+    const asked = (params ?? {}) as Asking;
+    this.#asking = isOperation(method)
+      ? { operation: method, sessionId: asked.sessionId, method: asked.method }
+      : { operation: 'invoke', method };
   }
 
   get traceId(): string {
-    this.#traceId ??= newTraceId();
+    this.#traceId ??= this.parentSpan?.traceId ?? newTraceId();
     return this.#traceId;
+  }
+
+  get parentSpan(): ParentSpan | undefined {
+    if (this.#traceparent === undefined) return undefined;
+    this.#parentSpan ??= parseTraceparent(this.#traceparent);
+    return this.#parentSpan ?? undefined;
+  }
+
+  /** What the log is told of it. */
+  facts(): LogFacts {
+    return callFacts(this, this.#asking);
+  }
+
+  get requestId(): string {
+    this.#requestId ??= newRequestId();
+    return this.#requestId;
   }
 
   get signal(): AbortSignal {

@@ -14,9 +14,8 @@ import type { Identity } from '../../auth/types.js';
 import type { EventConnection, Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { ConnectionEndReason } from '../../diagnostics/messages.js';
-import { newConnectionId } from '../../ids.js';
 import { checkCookieRequest } from '../origin.js';
-import { publicError } from '../public-error.js';
+import { errorBody, publicError } from '../public-error.js';
 import type { FrameEnvironment } from './frame-environment.js';
 import {
   endFor,
@@ -225,7 +224,7 @@ export class SocketClient implements Sink {
     this.#env.clients.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
     const { transport, form } = this.#wire;
-    const id = newConnectionId();
+    const id = connections.newId();
     this.#connection = connections.add({
       ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
       sink: this,
@@ -316,7 +315,7 @@ export class SocketClient implements Sink {
 
   #error(error: unknown): void {
     if (this.#stage === 'closed') return;
-    const frame: ServerFrame = { type: 'error', ...publicError(error, this.#env.report).toJSON() };
+    const frame: ServerFrame = { type: 'error', ...errorBody(error, this.#env.report) };
     this.#desk.send(frame);
   }
 

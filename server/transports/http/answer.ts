@@ -2,14 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import { publicError } from '../public-error.js';
+import { REQUEST_ID } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { endConnection } from './http2.js';
 import type { PluginRoute } from './plugin-route.js';
+import { nameAnswer, requestIdOf } from './request-id.js';
 import { isUnread, readerKey } from './unread.js';
 
 /** Headers of a JSON answer. A flat list is written as it is; an object would be copied and walked for every answer. */
-const jsonHeaders = (length: number): string[] => [
+const jsonHeaders = (length: number, requestId: string): string[] => [
   'Content-Type',
   'application/json; charset=utf-8',
   'Cache-Control',
@@ -18,6 +20,8 @@ const jsonHeaders = (length: number): string[] => [
   'nosniff',
   'Referrer-Policy',
   'no-referrer',
+  REQUEST_ID,
+  requestId,
   'Content-Length',
   String(length),
 ];
@@ -26,11 +30,12 @@ const jsonHeaders = (length: number): string[] => [
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body: string | undefined = JSON.stringify(value);
   if (body === undefined) {
+    nameAnswer(response);
     response.writeHead(204, { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     response.end();
     return;
   }
-  response.writeHead(status, jsonHeaders(Buffer.byteLength(body)));
+  response.writeHead(status, jsonHeaders(Buffer.byteLength(body), requestIdOf(response)));
   response.end(body);
 }
 
@@ -46,11 +51,13 @@ export function sendError(
     response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  const body = error.toJSON();
-  const retryable =
-    error.status === 503 && body.retryAfterMs === undefined ? { ...body, retryAfterMs: 1000 } : body;
-  if (retryable !== body) response.setHeader('Retry-After', '1');
-  sendJson(response, error.status >= 400 ? error.status : 500, { error: retryable });
+  const requestId = requestIdOf(response);
+  const body = { ...error.toJSON(), requestId };
+  const again = error.status === 503 && body.retryAfterMs === undefined;
+  if (again) response.setHeader('Retry-After', '1');
+  sendJson(response, error.status >= 400 ? error.status : 500, {
+    error: again ? { ...body, retryAfterMs: 1000 } : body,
+  });
 }
 
 const FALLBACK = JSON.stringify({
@@ -63,7 +70,7 @@ export function sendFallback(response: ServerResponse): void {
     if (response.headersSent) return void response.destroy();
     // What was set before may be what can't be sent.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    response.writeHead(500, jsonHeaders(FALLBACK.length));
+    response.writeHead(500, jsonHeaders(FALLBACK.length, requestIdOf(response)));
     response.end(FALLBACK);
   } catch {
     response.destroy();
@@ -114,7 +121,10 @@ export class Answers {
   /** Answers with an error, or ends the response. */
   fail(response: ServerResponse, error: unknown, { by, plugin }: Answering = {}): void {
     try {
-      const shown = publicError(error, this.#env.report);
+      const shown = publicError(error, this.#env.report, {
+        requestId: requestIdOf(response),
+        facts: () => by?.facts?.() ?? { transport: 'http' },
+      });
       // The rest of a body that is too large is not read.
       if (shown.status === 413 && !response.headersSent) endConnection(response);
       const answer = plugin?.options.fail;

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
+import { LimitError } from '../../limit-error.js';
 import { checkKeys, parseJson } from '../json.js';
 import { bringsBody } from './http2.js';
 
@@ -115,5 +116,8 @@ function cutOff(): GatewayError {
 }
 
 function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError({ code: 'PAYLOAD_TOO_LARGE', message: `A body is limited to ${maxBytes} bytes` });
+  return new LimitError('limits.bodyBytes', {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `A body is limited to ${maxBytes} bytes`,
+  });
 }

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { nameAnswer } from './request-id.js';
 
 const MAX_AGE_SECONDS = '600';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent';
-const EXPOSED_HEADERS = 'Retry-After, Preference-Applied';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, X-Request-Id';
+const EXPOSED_HEADERS = 'Retry-After, Preference-Applied, X-Request-Id';
 
 /** Whether a CORS layer in front of us has let the request's origin in. */
 export function originAllowedByHost(request: IncomingMessage, response: ServerResponse): boolean {
@@ -39,6 +41,7 @@ export function answerPreflight(
   response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
   response.setHeader('Access-Control-Allow-Headers', [REQUEST_HEADERS, ...headers].join(', '));
   response.setHeader('Access-Control-Max-Age', MAX_AGE_SECONDS);
+  nameAnswer(response);
   response.writeHead(204);
   response.end();
 }

@@ -6,8 +6,9 @@ import type { AppRegistry } from '../../apps/registry.js';
 import type { ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
-import { newConnectionId } from '../../ids.js';
+import { asUnavailable } from '../../log/unavailable.js';
 import type { HttpEnvironment } from './http-environment.js';
+import { requestIdOf } from './request-id.js';
 import { retryLine, SseSink, startSse } from './sse-sink.js';
 import { readerKey } from './unread.js';
 
@@ -63,7 +64,8 @@ export async function openEvents(
     return;
   }
   const targets = targetsOf(env.apps, call.events);
-  call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
+  const admitted = call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
+  if (admitted) await asUnavailable(() => admitted);
   const vector = call.events.sessionIds.length !== 1;
   const reader = readerKey(call.identity, env.addressOf(request));
   const sink = new SseSink(request, response, {
@@ -72,9 +74,10 @@ export async function openEvents(
   });
   const { heartbeatMs, slowClientMs, streamMs } = env.limits;
   const connection: EventConnection = env.connections.add({
-    id: newConnectionId(),
+    id: env.connections.newId(),
     transport: 'sse',
     identity: call.identity,
+    requestId: requestIdOf(response),
     form: sink.form,
     sink,
     heartbeatMs,

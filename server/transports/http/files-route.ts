@@ -12,6 +12,7 @@ import { fileHeaders, isFresh, rangeOf } from './file-headers.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { bringsBody, endConnection } from './http2.js';
+import { nameAnswer } from './request-id.js';
 
 /** What a page of another origin may read of an answer with a file, and ask for one with. */
 export const FILE_ANSWER_HEADERS = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag'];
@@ -107,6 +108,7 @@ export async function fileRoute(
   const { size } = record;
   const headers = fileHeaders(record);
   const etag = headers.ETag!;
+  nameAnswer(response);
   if (isFresh(request.headers['if-none-match'], etag)) {
     response.writeHead(304, headers).end();
     return;

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { beginsRun } from '../../../shared/operations.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import { bearerToken, Shown } from '../../auth/credentials.js';
 import { unnamed } from '../../auth/refusal.js';
 import { isTicket, type ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
+import { asUnavailable } from '../../log/unavailable.js';
 import type { Invocation } from '../../operations/invoke.js';
 import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
 import {
@@ -20,6 +22,7 @@ import { Answers, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
+import { exportLines } from './export-route.js';
 import { FILE_ANSWER_HEADERS, FILE_REQUEST_HEADERS, fileRoute, uploadRoute } from './files-route.js';
 import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
@@ -27,8 +30,9 @@ import { levelHttp2 } from './http2.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
 import type { PluginRoute } from './plugin-route.js';
+import { nameAnswer, takeName } from './request-id.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
-import { sendMessage } from './send-route.js';
+import { startRun } from './run-route.js';
 import { readerKey } from './unread.js';
 
 /** How long a plugin's answer may go on once its caller was withdrawn. */
@@ -120,6 +124,7 @@ export class HttpHandler {
   ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
+    nameAnswer(response);
     const address = this.#env.addressOf(request);
     this.#env.gate.enter(address, response);
     const origin = checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
@@ -129,11 +134,12 @@ export class HttpHandler {
         return void answerPreflight(response, options.methods, options.requestHeaders);
       checkMethod(request, response, options.methods);
     }
-    await this.#env.ready();
+    if (options.needsStore !== false) await this.#env.ready();
     await handle({
       request,
       response,
       path: call.target.path,
+      address,
       authenticate: async () => {
         const token = bearerToken(request.headers);
         const identity = await this.#identify(request, address, { token, options: call.options });
@@ -155,6 +161,7 @@ export class HttpHandler {
     try {
       const address = this.#env.addressOf(request);
       if (this.#enter(request, response, address, asked)) return this.#answers.over(response);
+      if (asked.route.to === 'readyz') return this.#answers.await(response, this.#tellReady(response));
       const opening = this.#env.ready();
       if (!opening) return this.#admit(request, response, address, asked);
       opening
@@ -172,8 +179,9 @@ export class HttpHandler {
     address: string,
     { route, options }: Asked,
   ): boolean {
-    const { gate, origin: policy, state } = this.#env;
+    const { gate, origin: policy } = this.#env;
     levelHttp2(request, response);
+    takeName(response);
     gate.enter(address, response);
     const origin = checkOrigin(request, policy, originAllowedByHost(request, response));
     const isFile = route.to === 'file';
@@ -182,15 +190,19 @@ export class HttpHandler {
       answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
     // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
     else if (!options.params) {
-      const head = route.http === 'GET' && route.to !== 'events';
+      const head = route.http === 'GET' && route.to !== 'events' && route.to !== 'export';
       if (request.method !== route.http)
         checkMethod(request, response, head ? ['GET', 'HEAD'] : [route.http]);
     }
     if (response.writableEnded) return true;
-    if (route.to === 'readyz' && state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-    if (route.to !== 'healthz' && route.to !== 'readyz') return false;
+    if (route.to !== 'healthz') return false;
     sendJson(response, 200, { ok: true });
     return true;
+  }
+
+  async #tellReady(response: ServerResponse): Promise<void> {
+    await this.#env.readiness.check();
+    sendJson(response, 200, { ok: true });
   }
 
   #admit(request: IncomingMessage, response: ServerResponse, address: string, asked: Asked): void {
@@ -212,6 +224,7 @@ export class HttpHandler {
     const { route, options, target } = asked;
     if (unread.bytes > 0) unread.admit(readerKey(by.identity, by.address));
     const caller = new HttpCall(request, response, by);
+    caller.asks(route.to, undefined);
     if (route.to === 'upload') {
       const { query } = target;
       const taken = uploadRoute(this.#env, request, response, { caller, query, parsed: options.body });
@@ -223,6 +236,11 @@ export class HttpHandler {
     }
     if (route.http === 'GET') {
       const params = options.params ?? Object.fromEntries(new URLSearchParams(target.query));
+      caller.asks(route.to, params);
+      if (route.to === 'export')
+        return this.#answers.await(response, exportLines(this.#env, response, { params, caller }), {
+          by: caller,
+        });
       return this.#answers.json(response, caller, operations.execute(route.to as 'history', params, caller));
     }
     const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
@@ -239,10 +257,10 @@ export class HttpHandler {
     body: unknown,
   ): void {
     const { operations } = this.#env;
-    if (to === 'send') {
-      return this.#answers.await(response, sendMessage(this.#env, request, response, { body, caller }), {
-        by: caller,
-      });
+    caller.asks(to, body);
+    if (beginsRun(to)) {
+      const run = startRun(this.#env, to, { request, response }, { body, caller });
+      return this.#answers.await(response, run, { by: caller });
     }
     if (to !== 'invoke') {
       return this.#answers.json(response, caller, operations.execute(to as 'abort', body, caller));
@@ -259,7 +277,7 @@ export class HttpHandler {
   #invoked(response: ServerResponse, caller: HttpCall, outcome: Invocation): void {
     if (outcome.kind === 'value') return this.#answers.json(response, caller, outcome.value);
     const { stream } = outcome;
-    const items = streamItems(this.#env, response, { stream, identity: caller.identity });
+    const items = streamItems(this.#env, response, { stream, caller });
     this.#answers.await(response, items, { by: caller });
   }
 
@@ -273,10 +291,11 @@ export class HttpHandler {
     const token = bearerToken(request.headers) ?? asked.get('token') ?? undefined;
     const lastEventId = readLastEventId(request, params);
     if (!originAllowedByHost(request, response)) checkStreamRequest(request.headers, this.#env.origin);
-    const ticket =
+    const shown =
       token !== undefined && isTicket(token) && !options.user
-        ? this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined })
+        ? asUnavailable(() => this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined }))
         : null;
+    const ticket = isPromise(shown) ? await shown : shown;
     const identity = await (ticket
       ? this.#holder(ticket)
       : this.#identify(request, address, { token, options }));

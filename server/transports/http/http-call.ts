@@ -1,14 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParentSpan } from '../../../shared/method.js';
 import type { Identity } from '../../auth/types.js';
+import type { LogFacts } from '../../diagnostics/log-facts.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newClientId, newTraceId } from '../../ids.js';
+import { type Asking, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
+import { requestIdOf } from './request-id.js';
 
 /** Who makes a request, and from where. */
 export interface CalledBy {
   readonly identity: Identity;
   readonly address: string;
+  /** What the log is told of the call. */
+  facts?(): LogFacts;
 }
 
 /** The caller of one HTTP request. What few operations look at is made when they do. */
@@ -19,6 +24,7 @@ export class HttpCall implements Caller {
   readonly address: string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  #asking: Asking = {};
   #clientId: string | undefined;
   #traceId: string | undefined;
   #parentSpan: ParentSpan | null | undefined;
@@ -29,6 +35,20 @@ export class HttpCall implements Caller {
     this.address = by.address;
     this.#request = request;
     this.#response = response;
+  }
+
+  /** Notes what is asked for, for the log. */
+  asks(operation: string, params: unknown): void {
+    const { sessionId, method } = (params ?? {}) as Asking;
+    this.#asking = { operation, sessionId, method };
+  }
+
+  facts(): LogFacts {
+    return callFacts(this, this.#asking);
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#response);
   }
 
   get clientId(): string {

@@ -3,9 +3,10 @@ import type { AppRegistry } from '../../apps/registry.js';
 import type { Authenticator } from '../../auth/authenticate.js';
 import type { ClientAddress } from '../../auth/client-address.js';
 import type { Presence } from '../../auth/presence.js';
-import type { Tickets } from '../../auth/tickets.js';
+import type { TicketDesk } from '../../auth/tickets.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Ticker } from '../../delivery/ticker.js';
+import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/request-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
@@ -18,7 +19,7 @@ import type { UnreadAnswers } from './unread.js';
 export interface HttpEnvironment {
   readonly operations: Operations;
   readonly authenticator: Authenticator;
-  readonly tickets: Tickets;
+  readonly tickets: TicketDesk;
   readonly presence: Presence;
   /** Lets requests of one address in, up to a number. */
   readonly gate: RequestGate;
@@ -41,7 +42,9 @@ export interface HttpEnvironment {
   readonly extraRoutes: ExtraRoutes;
   readonly state: { readonly draining: boolean };
   readonly plugins: PluginRoutes;
+  /** Whether new work can be done. */
+  readonly readiness: { check(): Promise<void> };
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;
-  report(error: unknown, what: string): void;
+  report: Report;
 }

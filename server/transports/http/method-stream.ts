@@ -1,27 +1,60 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError } from '../../../shared/errors.js';
+import { type ErrorBody, GatewayError } from '../../../shared/errors.js';
+import type { StreamItem } from '../../../shared/frames.js';
 import { encodeSse } from '../../../shared/sse.js';
 import type { Identity } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { Ticking } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
-import { publicError } from '../public-error.js';
+import { errorBody, type FailedRequest } from '../public-error.js';
 import { sentBytes } from '../sent-bytes.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { flushResponse, startSse } from './sse-sink.js';
 
-/** A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there. */
-const HEARTBEAT = ':\n\n';
+/** How the items of a stream are written. */
+export interface ItemForm {
+  /** Sends the head. */
+  start(response: ServerResponse): void;
+  /** So that a client knows how long a silence may last. */
+  readonly hello?: (heartbeatMs: number) => string;
+  item(item: StreamItem): string;
+  /** What readers pass over, and proxies see that somebody is there by. */
+  readonly heartbeat?: string;
+  /** Comes last. */
+  readonly end?: string;
+  /** Comes last where it fails. Without it the answer is cut off. */
+  readonly fail?: (error: ErrorBody) => string;
+}
 
-/** Answers with the items of a streaming method: SSE of `chunk` … `end`, `fail` when it breaks off. */
+/** SSE of `chunk` … `end`, `fail` when it breaks off. */
+const SSE: ItemForm = {
+  start: startSse,
+  hello: (heartbeatMs) => encodeSse('ping', JSON.stringify({ heartbeatMs })),
+  // A place without an item is another event: the data of this one may be anything.
+  item: ({ data, eventId }) =>
+    encodeSse(data === undefined ? 'mark' : 'chunk', JSON.stringify(data ?? null), eventId),
+  // A comment (HTML standard, section 9.2.6).
+  heartbeat: ':\n\n',
+  end: encodeSse('end', '{}'),
+  fail: (error) => encodeSse('fail', JSON.stringify(error)),
+};
+
+/** A stream, and whose it is. */
+interface StreamCall {
+  readonly stream: MethodStream;
+  readonly caller: FailedRequest & { readonly identity: Identity };
+}
+
+/** Answers with the items of a stream. */
 export async function streamItems(
   env: HttpEnvironment,
   response: ServerResponse,
-  { stream, identity }: { readonly stream: MethodStream; readonly identity: Identity },
+  { stream, caller }: StreamCall,
+  form: ItemForm = SSE,
 ): Promise<void> {
   // A denial or bad params are answered with their status, before the stream begins.
   await stream.open();
-  const answer = new MethodStreamAnswer(env, response, { stream, identity });
+  const answer = new MethodStreamAnswer(env, response, { stream, caller }, form);
   env.ticker.add(answer);
   try {
     await answer.write();
@@ -36,6 +69,8 @@ class MethodStreamAnswer implements Ticking {
   readonly #response: ServerResponse;
   readonly #stream: MethodStream;
   readonly #identity: Identity;
+  readonly #request: FailedRequest;
+  readonly #form: ItemForm;
   /** While the receiver does not keep up. */
   #stall: Stall | null = null;
   #wroteAt = performance.now();
@@ -43,12 +78,15 @@ class MethodStreamAnswer implements Ticking {
   constructor(
     env: HttpEnvironment,
     response: ServerResponse,
-    call: { readonly stream: MethodStream; readonly identity: Identity },
+    { stream, caller }: StreamCall,
+    form: ItemForm,
   ) {
     this.#env = env;
     this.#response = response;
-    this.#stream = call.stream;
-    this.#identity = call.identity;
+    this.#stream = stream;
+    this.#identity = caller.identity;
+    this.#request = caller;
+    this.#form = form;
   }
 
   async write(): Promise<void> {
@@ -58,20 +96,21 @@ class MethodStreamAnswer implements Ticking {
     };
     if (response.closed) return gone();
     response.once('close', gone);
-    startSse(response);
-    // So that a client knows how long a silence may last.
-    this.#write(encodeSse('ping', JSON.stringify({ heartbeatMs: this.#env.limits.heartbeatMs })));
+    const { start, hello, item, end, fail } = this.#form;
+    start(response);
+    if (hello) this.#write(hello(this.#env.limits.heartbeatMs));
     try {
-      for await (const { data, eventId } of this.#stream) {
+      for await (const next of this.#stream) {
         if (response.closed) return;
-        // A place without an item is another event: the data of this one may be anything.
-        const event = data === undefined ? 'mark' : 'chunk';
-        this.#write(encodeSse(event, JSON.stringify(data ?? null), eventId));
+        this.#write(item(next));
         if (this.#stall) await this.#drained();
       }
-      this.#end('end', '{}');
+      if (!response.closed) response.end(end);
     } catch (error) {
-      this.#end('fail', JSON.stringify(publicError(error, this.#env.report)));
+      const shown = errorBody(error, this.#env.report, this.#request);
+      if (response.closed) return;
+      if (fail) response.end(fail(shown));
+      else response.destroy();
     }
   }
 
@@ -83,7 +122,7 @@ class MethodStreamAnswer implements Ticking {
       if (expired || this.#stall.isOver(now, slowClientMs)) this.#response.destroy();
     } else if (expired) {
       this.#stream.stop(new GatewayError({ code: 'UNAUTHENTICATED', message: 'The token has expired' }));
-    } else if (now - this.#wroteAt >= heartbeatMs) this.#write(HEARTBEAT);
+    } else if (this.#form.heartbeat && now - this.#wroteAt >= heartbeatMs) this.#write(this.#form.heartbeat);
   }
 
   #write(text: string): void {
@@ -92,10 +131,6 @@ class MethodStreamAnswer implements Ticking {
     if (response.closed || response.writableEnded) return;
     if (!response.write(text)) this.#stall ??= new Stall({ sent: () => sentBytes(response.socket) });
     flushResponse(response);
-  }
-
-  #end(event: 'end' | 'fail', data: string): void {
-    if (!this.#response.closed) this.#response.end(encodeSse(event, data));
   }
 
   /** Resolves when there is room again, or nobody left to need it. */

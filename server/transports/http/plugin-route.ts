@@ -9,6 +9,8 @@ export interface PluginRequest {
   readonly response: ServerResponse;
   /** Path below the mount, with what follows the route's path. */
   readonly path: string;
+  /** The client's address, as `trustProxy` has it found. */
+  readonly address: string;
   /** Who calls, by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
   authenticate(): Promise<Identity>;
   /** The JSON body, within the gateway's bounds. @throws GatewayError */
@@ -19,6 +21,8 @@ export interface PluginRequest {
 export interface RouteOptions {
   /** Methods it takes; others are answered with 405, and preflights of listed origins by the gateway. @default any */
   readonly methods?: readonly string[];
+  /** Whether requests wait for the store to be open. @default true */
+  readonly needsStore?: boolean;
   /** Request headers that browsers of listed origins may send, besides the gateway's own. */
   readonly requestHeaders?: readonly string[];
   /** Response headers that browsers of listed origins may read, besides the gateway's own. */

@@ -5,6 +5,7 @@ import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { WireForm } from '../../delivery/wire-form.js';
 import { sentBytes } from '../sent-bytes.js';
 import { type SocketPayload, writeTo } from '../shared-text.js';
+import { nameAnswer } from './request-id.js';
 import { chunk, type IdMode, SSE_FORMS } from './sse-form.js';
 
 const HEADERS = {
@@ -25,6 +26,7 @@ export function retryLine(reason: EndReason): string {
 /** Sends the head of an event stream. */
 export function startSse(response: ServerResponse): void {
   if (response.headersSent) return;
+  nameAnswer(response);
   response.writeHead(200, HEADERS);
   response.flushHeaders();
 }

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError } from '../../../shared/errors.js';
 import { addressKey } from '../../auth/address.js';
 import type { Identity } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { Ticker, Ticking } from '../../delivery/ticker.js';
+import { LimitError } from '../../limit-error.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** Whose answers count together: a person's, and of an identity that many callers share those of one address. */
@@ -33,7 +33,7 @@ export class UnreadAnswers {
   /** Whether a reader may ask for more. @throws GatewayError `RATE_LIMITED` */
   admit(reader: string): void {
     if ((this.#perReader.get(reader) ?? 0) < this.#limits.unreadBytes) return;
-    throw new GatewayError({
+    throw new LimitError('limits.unreadBytes', {
       code: 'RATE_LIMITED',
       message: 'Read the answers to earlier requests first',
       retryAfterMs: 1000,

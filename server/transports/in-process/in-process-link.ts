@@ -6,7 +6,8 @@ import type { EventConnection, Sink } from '../../delivery/connection.js';
 import type { Connections } from '../../delivery/connections.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import { objectForm } from '../../delivery/wire-form.js';
-import { newConnectionId, newTraceId } from '../../ids.js';
+import type { Report } from '../../diagnostics/log-facts.js';
+import { newRequestId, newTraceId } from '../../ids.js';
 import { contextOutsideCalls } from '../../methods/context.js';
 import type { Operations } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
@@ -46,6 +47,7 @@ export class InProcessLink implements Link, Sink {
       clientId: connectionId,
       connectionId,
       traceId: newTraceId(),
+      requestId: newRequestId(),
       signal: new AbortController().signal,
     };
     try {
@@ -84,7 +86,7 @@ export class InProcessLink implements Link, Sink {
     await this.#env.ready();
     if (this.#end) return;
     this.#connection = this.#env.connections.add({
-      id: newConnectionId(),
+      id: this.#env.connections.newId(),
       transport: 'in-process',
       identity: this.#identity,
       form: objectForm,
@@ -136,5 +138,5 @@ export interface InProcessEnvironment {
   readonly connections: Connections;
   readonly config: { readonly limits: { readonly heartbeatMs: number; readonly jsonDepth: number } };
   ready(): Promise<void> | null;
-  report(error: unknown, what: string): void;
+  report: Report;
 }

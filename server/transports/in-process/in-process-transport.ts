@@ -2,8 +2,9 @@ import type { ClientTransport, Link, LinkHandlers } from '../../../shared/client
 import type { StreamItem } from '../../../shared/frames.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { OperationName } from '../../../shared/operations.js';
+import { beginsRun } from '../../../shared/operations.js';
 import type { Identity } from '../../auth/types.js';
-import { newConnectionId, newTraceId } from '../../ids.js';
+import { newConnectionId, newRequestId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
 import { checkKeys } from '../json.js';
@@ -73,7 +74,7 @@ class InProcessTransport implements ClientTransport {
     try {
       await this.#env.ready();
       const given = this.#travel(params);
-      if (operation === 'send') return wireValue((await operations.send(given, caller)).accepted);
+      if (beginsRun(operation)) return wireValue((await operations.start(operation, given, caller)).accepted);
       if (operation !== 'invoke') {
         return wireValue(await operations.execute(operation as PlainOperation, given, caller));
       }
@@ -97,6 +98,7 @@ class InProcessTransport implements ClientTransport {
       transport: this.name,
       clientId: newConnectionId(),
       traceId: newTraceId(),
+      requestId: newRequestId(),
       signal,
     };
   }

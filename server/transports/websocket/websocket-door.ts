@@ -7,6 +7,7 @@ import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { authRequest, type HandleOptions, targetOf } from '../request.js';
+import { REQUEST_ID, requestIdOfRequest } from '../request-id.js';
 import { refuseUpgrade } from './refuse-upgrade.js';
 import { WebSocketWire } from './websocket-wire.js';
 import { createWebSocketServer, type WebSocketServer } from './ws.js';
@@ -32,6 +33,9 @@ export class WebSocketDoor {
       maxFragments: MAX_FRAGMENTS,
       closeTimeout: CLOSE_MS,
     });
+    this.#server.on('headers', (headers: string[], request: IncomingMessage) => {
+      headers.push(`${REQUEST_ID}: ${requestIdOfRequest(request)}`);
+    });
   }
 
   /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
@@ -49,7 +53,8 @@ export class WebSocketDoor {
         throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
       }
     } catch (error) {
-      refuseUpgrade(socket, publicError(error, this.#env.report));
+      const requestId = requestIdOfRequest(request);
+      refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
       return true;
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>

@@ -182,6 +182,15 @@ describe('aiSdkApp', () => {
     });
   });
 
+  it('tells the model what the caller asks for in this answer, and not again', async () => {
+    const model = scriptedModel([...says('a'), ends()], [...says('b'), ends()]);
+    const { send } = await startApp(aiSdkApp({ model }));
+    await send('Hi', { parameters: { instructions: 'Be brief.' } }).result;
+    expect(asked(model).prompt[0]).to.deep.include({ role: 'system', content: 'Be brief.' });
+    await send('More', {}).result;
+    expect(JSON.stringify(asked(model, 1).prompt)).to.not.contain('Be brief.');
+  });
+
   it('takes the parameters of the caller before its own settings', async () => {
     const model = scriptedModel([...says('{}'), ends()], [...says('1'), ends()], [...says('x'), ends()]);
     const { send } = await startApp(

@@ -55,7 +55,7 @@ for (const form of ['settings', 'agent', 'function', 'resumable'] as const) {
       const { stopReason, error } = await run.result;
       expect(stopReason).to.equal('error');
       expect(error).to.deep.equal({ code: 'UPSTREAM_FAILED', message: "The app's upstream failed" });
-      const logged = log.lines.map(({ details }) => (details as { error: Error }).error);
+      const logged = log.lines.map(({ details }) => (details as { err: Error }).err);
       expect(logged.map(String).join()).to.contain('hunter2');
     });
 
@@ -86,7 +86,7 @@ describe('an AI SDK stream', () => {
       }),
     );
     expect((await client.send('main', 'Hello').result).error?.code).to.equal('UPSTREAM_FAILED');
-    expect(JSON.stringify(log.lines.map(({ details }) => String((details as any).error)))).to.contain(
+    expect(JSON.stringify(log.lines.map(({ details }) => String((details as any).err)))).to.contain(
       'no model',
     );
   });

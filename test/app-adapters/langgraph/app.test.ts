@@ -149,7 +149,7 @@ describe('langGraphApp', () => {
       ['user', 'Go'],
       ['assistant', ''],
       ['tool', 'The tool did not answer'],
-      ['user', 'Again'],
+      ['user', '[The answer above was cut off: the run was stopped]\n\nAgain'],
     ]);
     await second.abort();
   });

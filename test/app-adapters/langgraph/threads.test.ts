@@ -4,7 +4,7 @@ import { Annotation, interrupt, MemorySaver, MessagesAnnotation, StateGraph } fr
 import { expect } from 'chai';
 import { z } from 'zod';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
-import { textOf } from '../../../shared/messages.js';
+import { type Message, textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { connectClient, failure } from '../../support/client.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
@@ -99,6 +99,23 @@ describe('the thread of a graph with a checkpointer', () => {
     expect(textOf((await client.send('main', 'three').result).message)).to.equal('one|one|three');
   });
 
+  it('is another for each branch of a conversation, and goes on where that is gone back to', async () => {
+    const { client } = await serve(langGraphApp({ graph: remembering() }));
+    const session = client.session('main');
+    const said = async (run: { readonly result: Promise<{ readonly message: Message }> }) =>
+      textOf((await run.result).message);
+    await session.send({ id: 'q1', content: 'one' }).result;
+    expect(await said(session.send({ id: 'q2', content: 'two' }))).to.equal('one|one|two');
+    expect(await said(session.edit('q2', { id: 'q3', content: 'three' }))).to.equal('one|one|three');
+    expect(await said(session.regenerate())).to.equal('one|one|three');
+    // The answer that was given last is remembered, not the one before it.
+    expect(await said(session.send('four'))).to.equal('one|one|three|one|one|three|four');
+    await session.move({ version: 'q2' });
+    expect(await said(session.send('five'))).to.equal('one|one|two|one|one|two|five');
+    expect(await said(session.edit('q1', 'uno'))).to.equal('uno');
+    expect(await said(session.send('due'))).to.equal('uno|uno|due');
+  });
+
   it('may be the host’s choice', async () => {
     const checkpointer = new MemorySaver();
     const app = langGraphApp({ graph: remembering(checkpointer), threadId: ({ user }) => `of-${user!.id}` });
@@ -139,7 +156,7 @@ describe('the thread of a graph with a checkpointer', () => {
       ['user', 'Go'],
       ['assistant', 'Well. '],
       ['tool', 'The tool did not answer'],
-      ['user', 'Again'],
+      ['user', '[The answer above was cut off: the run was stopped]\n\nAgain'],
     ]);
     await second.abort();
   });

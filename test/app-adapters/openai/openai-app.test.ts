@@ -113,6 +113,24 @@ describe('openaiApp', () => {
     }
   });
 
+  it('tells the model what the caller asks for in this answer, behind its own instructions, and not again', async () => {
+    const { endpoint, send } = await start({ instructions: 'Be kind.' });
+    const run = send('Hello', { parameters: { instructions: 'Be brief.' } });
+    const first = await endpoint.next(1);
+    expect(first.body.messages.map(({ content }: any) => content)).to.deep.equal([
+      'Be kind.',
+      'Be brief.',
+      'Hello',
+    ]);
+    first.say('Hi');
+    await run.result;
+    const next = send('More', {});
+    const second = await endpoint.next(2);
+    expect(JSON.stringify(second.body.messages)).to.contain('Be kind.').and.to.not.contain('Be brief.');
+    second.say('Yes');
+    await next.result;
+  });
+
   it('takes the parameters of the caller before its own, and nothing else from it', async () => {
     const { endpoint, send } = await start({
       parameters: { temperature: 1, top_p: 0.9, max_completion_tokens: 100, service_tier: 'flex' },
@@ -178,7 +196,7 @@ for (const resumable of [false, true])
       expect(seen).to.deep.equal([{ type: 'run_error', ...failed }]);
       const { stopReason, error } = await run.result;
       expect([stopReason, error]).to.deep.equal(['error', failed]);
-      const logged = log.lines.map(({ details }) => (details as { error: Error }).error);
+      const logged = log.lines.map(({ details }) => (details as { err: Error }).err);
       expect(logged.map(String).join()).to.contain('hunter2');
     });
 

@@ -102,7 +102,7 @@ describe('openaiApp with the model of our own chat completions', () => {
       const { stopReason, error } = await run.result;
       expect(stopReason).to.equal('error');
       expect(error).to.deep.equal({ code: 'UPSTREAM_FAILED', message: "The app's upstream failed" });
-      expect(log.lines.map(({ details }) => String((details as { error: Error }).error)).join()).to.contain(
+      expect(log.lines.map(({ details }) => String((details as { err: Error }).err)).join()).to.contain(
         'hunter2',
       );
     }

@@ -5,21 +5,27 @@ import { TestLogger } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
 import { byName } from '../../support/users.js';
 
-/** A gateway, and the way its clients take. */
+/** What is behind a door, a gateway or several on one store, and the way its clients take. */
 export interface OpenDoor {
-  readonly gateway: Gateway<any, any, any>;
   readonly log: TestLogger;
+  /** Closes what is behind it. */
+  close(): Promise<void>;
   /** A client of the user of that name; disconnected after the test. */
   client(user?: string): Client;
   /** Cuts every connection. */
   cut(): void;
 }
 
-export interface Door {
+/** A door with one gateway behind it. */
+export interface OpenGateway extends OpenDoor {
+  readonly gateway: Gateway<any, any, any>;
+}
+
+export interface Door<Opened extends OpenDoor = OpenDoor> {
   readonly name: string;
   /** Whether a wrong token can be presented. */
   readonly takesTokens: boolean;
-  open(config: GatewayConfig): Promise<OpenDoor>;
+  open(config: GatewayConfig): Promise<Opened>;
 }
 
 /** How clients reach a gateway, and how their connections are cut. */
@@ -34,13 +40,18 @@ export function settings(config: GatewayConfig, log: TestLogger): GatewayConfig 
   return { auth: byName, logger: log, port: 0, ...config, limits: { drainMs: 200, ...config.limits } };
 }
 
-export function openDoor(gateway: Gateway<any, any, any>, log: TestLogger, way: Way): OpenDoor {
+export function openDoor(gateway: Gateway<any, any, any>, log: TestLogger, way: Way): OpenGateway {
+  return { gateway, log, ...clientsOf(way), close: () => gateway.close() };
+}
+
+/** The clients that take a way. */
+export function clientsOf(way: Way): Pick<OpenDoor, 'client' | 'cut'> {
   const client = (user = 'alice'): Client => {
     const { baseUrl = '', transport, extraRoutes } = way;
     const made = createClient({ baseUrl, extraRoutes, token: user, transport: transport?.(user) ?? 'sse' });
     return closeLater(made, (it) => it.disconnect());
   };
-  return { gateway, log, client, cut: way.cut };
+  return { client, cut: way.cut };
 }
 
 export async function cuttable(url: string): Promise<{ readonly url: string; readonly cut: () => void }> {

@@ -1,3 +1,4 @@
+import { balancedInProcess, balancedSse, balancedWebSocket } from './balanced.js';
 import type { Door } from './door.js';
 import { expressSse, expressWebSocket } from './express.js';
 import { fastify, fetchDoor, hono } from './hosts.js';
@@ -18,4 +19,7 @@ export const DOORS: readonly Door[] = [
   nestDefaultExpress,
   nestDefaultFastify,
   nestOwnController,
+  balancedSse,
+  balancedWebSocket,
+  balancedInProcess,
 ];

@@ -74,6 +74,11 @@ class OwnController {
     this.gateway.serve('tool-response', response, { params });
   }
 
+  @Post('more/:operation')
+  change(@Param('operation') operation: PlainOperation, @Body() params: any, @Res() response: HostResponse) {
+    this.gateway.serve(operation, response, { params });
+  }
+
   @Get('more/:operation')
   more(@Param('operation') operation: PlainOperation, @Query() params: any, @Res() response: HostResponse) {
     this.gateway.serve(operation, response, { params });

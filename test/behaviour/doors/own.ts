@@ -14,7 +14,7 @@ import { TestLogger } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
 import { socketDirectory } from '../../support/socket-directory.js';
 import { userNamed } from '../../support/users.js';
-import { cuttable, type Door, openDoor, settings } from './door.js';
+import { cuttable, type Door, type OpenGateway, openDoor, settings } from './door.js';
 
 export const NodeWebSocket = WebSocket as unknown as WebSocketClass;
 
@@ -27,7 +27,7 @@ async function start(
   return { gateway, log, url: url! };
 }
 
-export const sse: Door = {
+export const sse: Door<OpenGateway> = {
   name: 'SSE',
   takesTokens: true,
   async open(config) {
@@ -37,7 +37,7 @@ export const sse: Door = {
   },
 };
 
-export const webSocket: Door = {
+export const webSocket: Door<OpenGateway> = {
   name: 'WebSocket',
   takesTokens: true,
   async open(config) {
@@ -48,7 +48,7 @@ export const webSocket: Door = {
   },
 };
 
-export const unixSocket: Door = {
+export const unixSocket: Door<OpenGateway> = {
   name: 'Unix socket',
   takesTokens: true,
   async open(config) {
@@ -60,7 +60,7 @@ export const unixSocket: Door = {
   },
 };
 
-export const inProcess: Door = {
+export const inProcess: Door<OpenGateway> = {
   name: 'in process',
   takesTokens: false,
   async open(config) {
@@ -76,7 +76,7 @@ export const inProcess: Door = {
 };
 
 /** There is no wire to cut in a process: its links break as if there were. */
-function cuttableTransport(inner: ClientTransport, cuts: Set<() => void>): ClientTransport {
+export function cuttableTransport(inner: ClientTransport, cuts: Set<() => void>): ClientTransport {
   return {
     name: inner.name,
     request: (...args) => inner.request(...args),

@@ -131,6 +131,29 @@ describe('react hooks', () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('list what is searched for, and read it again when that changes', async () => {
+    const { page, gateway, problems } = await open(`
+      function Page() {
+        const [options, search] = useState({ query: 'one' });
+        globalThis.search = search;
+        const list = useSessions(options);
+        return h('h1', null, list.isPending ? 'reading' : list.sessions.map(({ sessionId, title, messageCount }) => [sessionId, title, messageCount].join(' ')).join());
+      }
+      globalThis.begin = () => mount(h(StrictMode, null, h(Page)));`);
+    for (const [id, title] of Object.entries({ a: 'One', b: 'Two', c: 'One more' })) {
+      const session = gateway.session(id, { anonymous: true });
+      await session.send('Hi').result;
+      await session.update({ title, archived: id === 'c' });
+    }
+    await page.evaluate(() => (globalThis as any).begin());
+    await text(page, 'a One 2');
+    await page.evaluate(() => (globalThis as any).search({ query: 't' }));
+    await text(page, 'b Two 2');
+    await page.evaluate(() => (globalThis as any).search({ archived: true, status: 'idle' }));
+    await text(page, 'c One more 2');
+    expect(problems).to.deep.equal([]);
+  });
+
   it('publish on a channel and hear it', async () => {
     const { page, problems } = await open(`
       function Page() {

@@ -124,6 +124,48 @@ describe('react in a page', () => {
     ]);
   });
 
+  it('shows an edited message, another answer and another version, and keeps the rows of what stays', async () => {
+    const { page, problems } = await open('mount(h(Chat));', { app: echo });
+    await status(page, 'ready');
+    await page.evaluate(async () => {
+      await globalThis.session.send({ id: 'q1', content: 'one' }).result;
+      await globalThis.session.send({ id: 'q2', content: 'two' }).result;
+    });
+    await status(page, 'ready');
+    const kept = await page.$('#q1');
+    const draft = await page.evaluate(async () => {
+      globalThis.session.edit('q2', { id: 'q3', content: 'three' });
+      await new Promise((resolve) => setTimeout(resolve));
+      const { sending, status } = globalThis.session;
+      return { replaces: sending[0].replaces, status };
+    });
+    expect(draft).to.deep.equal({ replaces: 'q2', status: 'running' });
+    await page.waitForFunction(
+      () => document.querySelector('ol')?.lastChild?.textContent === 'You said three',
+    );
+    await status(page, 'ready');
+    expect(await rows(page)).to.deep.equal([
+      'user: one',
+      'assistant: You said one',
+      'user: three',
+      'assistant: You said three',
+    ]);
+    expect(await kept!.evaluate((row) => row.isConnected)).to.equal(true);
+    const versions = await page.evaluate(async () => {
+      await globalThis.session.regenerate().result;
+      return globalThis.session.messages.map((message: any) => message.versions?.length ?? 1);
+    });
+    expect(versions).to.deep.equal([1, 1, 2, 2]);
+    await page.evaluate(() => globalThis.session.move({ version: 'q2' }));
+    await page.waitForFunction(() => document.querySelector('ol')?.lastChild?.textContent === 'You said two');
+    const refused = await page.evaluate(() =>
+      globalThis.session.edit('q3', 'four').result.catch((error: any) => error.code),
+    );
+    expect(refused).to.equal('HISTORY_MOVED');
+    // The browser itself says that a request was refused.
+    expect(problems.filter((problem) => !problem.includes('409'))).to.deep.equal([]);
+  });
+
   it('opens one connection under StrictMode, and ends no run when it goes', async () => {
     const begin = gate();
     const app = defineApp({
@@ -233,6 +275,8 @@ describe('react in a page', () => {
     await status(page, 'ready');
     proxy.cuts.push(300, 700, 411, 1500, 987, 2222, 333);
     await page.evaluate(() => globalThis.session.send('go').result);
+    // The outcome has a way of its own, and may be here before the link is there again that shows the rest.
+    await page.waitForFunction(() => document.body.textContent?.includes('59 é 漢字'));
     await status(page, 'ready');
     expect(proxy.cut).to.be.at.least(3);
     const text = Array.from({ length: 60 }, (_, at) => `${at} é 漢字 `).join('');

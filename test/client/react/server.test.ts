@@ -68,6 +68,7 @@ describe('react on a server', () => {
       'cursor',
       'messages',
       'hasMore',
+      'messageCount',
       'tip',
       'run',
       'pending',

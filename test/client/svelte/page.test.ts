@@ -79,6 +79,18 @@ describe('svelte', () => {
     await page.waitForFunction(() => document.querySelectorAll('li').length === 2);
     expect(await rows()).to.deep.equal(['Hello', 'You said Hello']);
     expect(await page.textContent('h3')).to.equal('2');
+    await page.evaluate(async () => {
+      const { session } = globalThis;
+      await session.edit(session.current.messages[0].id, 'Hi').result;
+      await session.regenerate().result;
+      await session.fork('c');
+      await session.move({ version: session.current.messages[0].versions[0] });
+    });
+    await page.waitForFunction(() => document.querySelector('li')?.textContent === 'Hello');
+    expect(await rows()).to.deep.equal(['Hello', 'You said Hello']);
+    await page.evaluate(() => (globalThis as any).go('c'));
+    await page.waitForFunction(() => document.querySelector('li')?.textContent === 'Hi');
+    expect(await rows()).to.deep.equal(['Hi', 'You said Hi']);
 
     await page.evaluate(() => (globalThis as any).hide());
     await page.waitForSelector('b');

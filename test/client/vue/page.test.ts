@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createSSRApp, effectScope, h, nextTick, ref } from 'vue';
+import { createSSRApp, effectScope, h, nextTick, ref, watch } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 import { createClient } from '../../../client/index.js';
 import { GATEWAY, useConnection, useGateway, useSession } from '../../../client/vue/index.js';
@@ -127,6 +127,38 @@ describe('vue', () => {
       client.connection.subscribe((state) => state === 'closed' && resolve());
     });
     await closed;
+  });
+
+  it('edits, asks again, goes back and forks, and shows it', async () => {
+    const { url } = await startGateway({ app });
+    const client = connectClient(url);
+    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
+    const scope = effectScope();
+    const session = host.runWithContext(() => scope.run(() => useSession('main'))!);
+    const becomes = async (shown: () => unknown) => {
+      let stop = () => {};
+      await new Promise<void>((resolve) => {
+        stop = watch(shown, (is) => is && resolve(), { immediate: true, flush: 'sync' });
+      });
+      stop();
+    };
+    await session.send({ id: 'q1', content: 'one' }).result;
+    const edit = session.edit('q1', 'uno');
+    expect(session.sending.value[0]).to.include({ key: edit.idempotencyKey, replaces: 'q1' });
+    const former = (await edit.result).message.id;
+    await becomes(() => session.status.value === 'ready');
+    const again = session.regenerate();
+    expect(session.regenerating.value).to.include({ messageId: former, status: 'sending' });
+    const { message } = await again.result;
+    await becomes(() => session.status.value === 'ready');
+    expect(session.regenerating.value).to.equal(undefined);
+    expect(session.messages.value.at(-1)).to.deep.include({ id: message.id, versions: [former, message.id] });
+    const [question] = session.messages.value;
+    await session.move(question!.id);
+    await becomes(() => session.replies.value);
+    expect(session.replies.value).to.deep.equal([former, message.id]);
+    expect(await session.fork('other', { at: former })).to.include({ sessionId: 'other', tip: former });
+    scope.stop();
   });
 
   it('says what is missing', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { directoryFiles, type FileStore } from '../../../server/index.js';
@@ -77,5 +77,21 @@ describe('files in a directory', () => {
       // Who was told that it is there finds it; one who came in the moment between may be told that it is not.
       if (named) expect(await other.stat('s', fileId), fileId).to.not.equal(null);
     }
+  });
+
+  it('clears a scope of what deletes have left that were cut off, and of its folder', async () => {
+    const { fileId } = await put('a-file');
+    await put('other-file');
+    const [scope] = namesIn(path).filter((name) => name !== '.tmp');
+    // As a delete begins.
+    mkdirSync(join(path, '.tmp'), { recursive: true });
+    renameSync(join(path, scope!, fileId), join(path, '.tmp', `${scope}.00000000`));
+    mkdirSync(join(path, '.tmp', 'somebody-elses'));
+    await store.clear('s');
+    expect(namesIn(join(path, '.tmp'))).to.deep.equal(['somebody-elses']);
+    expect(namesIn(join(path, scope!))).to.deep.equal(['other-file']);
+    await store.delete('s', 'other-file');
+    await store.clear('s');
+    expect(namesIn(path)).to.deep.equal(['.tmp']);
   });
 });

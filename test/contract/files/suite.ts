@@ -215,6 +215,38 @@ export function fileStoreContract({ name, open, reopen, leftovers = () => [] }: 
       expect(await store.stat('alice', fileId)).to.equal(null);
     });
 
+    it('lists the files of a scope, and no others', async () => {
+      const list = async (scope: string): Promise<FileRecord[]> => {
+        const records: FileRecord[] = [];
+        for await (const record of store.list(scope)) records.push(record);
+        return records;
+      };
+      expect(await list('alice')).to.deep.equal([]);
+      const mine = [await put('one'), await put('two', { name: 'two.txt' })];
+      await put('one', { scope: 'bob' });
+      expect(await list('alice')).to.have.deep.members(mine);
+      for await (const { fileId } of store.list('alice')) await store.delete('alice', fileId);
+      expect(await list('alice')).to.deep.equal([]);
+      expect(await list('bob')).to.have.length(1);
+    });
+
+    it('clears a scope of what is left of deletes, and keeps its files and those that come meanwhile', async () => {
+      const { fileId } = await put('kept');
+      await store.clear('alice');
+      expect(await store.stat('alice', fileId)).to.not.equal(null);
+      await store.delete('alice', fileId);
+      await store.clear('alice');
+      await store.clear('nobody');
+      for (let round = 0; round < 20; round++) {
+        const coming = put(`again ${round}`);
+        for (let i = 0; i < 5; i++) await store.clear('alice');
+        const kept = await coming;
+        expect(await store.stat('alice', kept.fileId)).to.deep.equal(kept);
+        await store.delete('alice', kept.fileId);
+      }
+      expect(leftovers()).to.deep.equal([]);
+    });
+
     it('keeps in a sweep what it cannot judge', async () => {
       const { fileId } = await put('kept');
       await store.use('alice', fileId, use('s'));

@@ -3,12 +3,13 @@ import OpenAI from 'openai';
 import { GatewayError } from '../../../server/index.js';
 import { failure } from '../../support/client.js';
 import { gate } from '../../support/gate.js';
+import { alone } from '../../support/gateway.js';
 import { dataOf, recalling, runs, says, startChat } from './fixtures.js';
 import { expectShape } from './schemas.js';
 
 describe('errors of chat completions', () => {
   it('are the openai client’s own classes', async () => {
-    const { client } = await startChat({ app: recalling, limits: { sendsPerSecond: 1 } });
+    const { client } = await startChat({ app: recalling, limits: { sendsPerSecond: 1 }, ...alone() });
     const create = (body: object, user?: string) =>
       failure(client(user).chat.completions.create(body as any));
     const unknown = await create(says('Hi'), 'bad key');
@@ -135,7 +136,7 @@ describe('errors of chat completions', () => {
     expect(error).to.be.instanceOf(OpenAI.InternalServerError);
     expect(error.message).not.to.contain('secret');
     expect(calls).to.equal(1);
-    expect(log.lines.some(({ details }) => String((details as any).error).includes('secret'))).to.equal(true);
+    expect(log.lines.some(({ details }) => String((details as any).err).includes('secret'))).to.equal(true);
     const own = await ask(says('own'));
     expect([own.status, own.headers.get('x-should-retry')]).to.deep.equal([500, 'false']);
     expect(expectShape('error', await own.json()).error).to.deep.equal({

@@ -4,7 +4,7 @@ import { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { connectClient, takeUntil } from '../../support/client.js';
 import { gate } from '../../support/gate.js';
-import { get } from '../../support/gateway.js';
+import { alone, get } from '../../support/gateway.js';
 import { as } from '../../support/users.js';
 import { type ChatGateway, recalling, runs, says, startChat, tools } from './fixtures.js';
 import { expectShape } from './schemas.js';
@@ -107,6 +107,7 @@ describe('sessions of chat completions', () => {
     const both = gate();
     let arrived = 0;
     const chat = await startChat({
+      ...alone(),
       app: recalling,
       auth: {
         type: 'custom',

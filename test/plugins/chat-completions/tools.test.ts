@@ -3,7 +3,7 @@ import type { Turn } from '../../../server/index.js';
 import { tool } from '../../../server/index.js';
 import { connectClient, failure, takeUntil } from '../../support/client.js';
 import { gate } from '../../support/gate.js';
-import { get } from '../../support/gateway.js';
+import { alone, get } from '../../support/gateway.js';
 import { as } from '../../support/users.js';
 import { dataOf, runs, says, startChat, tools } from './fixtures.js';
 import { expectShape } from './schemas.js';
@@ -306,7 +306,7 @@ describe('tools of a completion’s caller', () => {
       });
       yield String(await call(turn, 'weather', {}));
     });
-    const { client } = await startChat({ app, limits: { sendsPerSecond: 1000 } });
+    const { client } = await startChat({ app, limits: { sendsPerSecond: 1000 }, ...alone() });
     for (let n = 0; n < 100; n++)
       await client().chat.completions.create(says('Go', { tools: tools('weather') }));
     expect(given).to.equal(0);
@@ -319,7 +319,7 @@ describe('tools of a completion’s caller', () => {
     const app = runs(async function* (turn) {
       yield String(await call(turn, 'weather', {}));
     });
-    const { client, gateway } = await startChat({ app });
+    const { client, gateway } = await startChat({ app, ...alone() });
     const ends: string[] = [];
     gateway.on('run:ended', ({ stopReason }) => void ends.push(stopReason));
     await client().chat.completions.create(says('Go', { tools: tools('weather') }));

@@ -4,6 +4,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
@@ -37,16 +38,30 @@ export interface McpClient {
 export interface ClientKind {
   readonly name: string;
   readonly sessions: boolean;
-  connect(url: string, headers?: Record<string, string>): Promise<McpClient>;
+  /** @param answer What its person fills into a form; without it, it can ask nobody. */
+  connect(url: string, headers?: Record<string, string>, answer?: FormAnswer): Promise<McpClient>;
 }
+
+/** Fills a form in. The signal is aborted when the form is taken back. */
+export type FormAnswer = (
+  form: { readonly message: string; readonly requestedSchema: any },
+  signal: AbortSignal,
+) => Promise<{
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Record<string, string | boolean>;
+}>;
 
 const INFO = { name: 'test', version: '1' };
 
 const v1: ClientKind = {
   name: 'the client of SDK v1',
   sessions: true,
-  async connect(url, headers = as('alice')) {
-    const client = new ClientV1(INFO);
+  async connect(url, headers = as('alice'), answer) {
+    const client = new ClientV1(INFO, answer && { capabilities: { elicitation: {} } });
+    if (answer)
+      client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
+        answer(params as never, signal),
+      );
     const transport = new TransportV1(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport as never);
@@ -65,8 +80,15 @@ const v1: ClientKind = {
 const v2 = (name: string, sessions: boolean): ClientKind => ({
   name,
   sessions,
-  async connect(url, headers = as('alice')) {
-    const client = new ClientV2(INFO, sessions ? {} : { versionNegotiation: { mode: 'auto' } });
+  async connect(url, headers = as('alice'), answer) {
+    const client = new ClientV2(INFO, {
+      ...(!sessions && { versionNegotiation: { mode: 'auto' } }),
+      ...(answer && { capabilities: { elicitation: { form: {} } } }),
+    });
+    if (answer)
+      client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+        answer(params as never, mcpReq.signal),
+      );
     const transport = new TransportV2(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport);

@@ -1,9 +1,9 @@
-import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { defineApp, type ToolContext, tool } from '../../../server/index.js';
 import type { McpToolFilter } from '../../../server/plugins/mcp/index.js';
 import { gate } from '../../support/gate.js';
-import { closeLater } from '../../support/resources.js';
+import { alone } from '../../support/gateway.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { as } from '../../support/users.js';
 import { conformanceApp } from './conformance-app.js';
 import {
@@ -112,11 +112,10 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('expire when nothing of them is in use, and only then', async () => {
-    const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout'] });
-    closeLater(clock, (it) => it.uninstall());
+    const { clock } = holdTimers();
     const { app, began, held } = heldTool();
     const idleMs = 60_000;
-    const { url } = await startMcp({ app }, { limits: { idleMs, sessionsPerUser: 1 } });
+    const { url } = await startMcp({ app, ...alone() }, { limits: { idleMs, sessionsPerUser: 1 } });
     const session = { 'mcp-session-id': await initialize(url) };
     const controller = new AbortController();
     const stream = await fetch(url, {

@@ -43,7 +43,7 @@ describe('what is read by hand', () => {
 
   it('is of request frames what their schema says', () => {
     const type = fc.constantFrom<unknown>('req', 'req', 'req', 'ping', 'REQ', 1, undefined);
-    const frame = fields({ type, id: text, method: text, params: odd, window: odd });
+    const frame = fields({ type, id: text, method: text, params: odd, window: odd, traceparent: text });
     fc.assert(
       fc.property(fc.oneof(odd, frame), (raw) => {
         const sent = JSON.stringify(raw) ?? 'null';

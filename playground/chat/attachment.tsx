@@ -1,0 +1,49 @@
+import type { ContentBlock } from 'agent-session-gateway/client';
+import { useEffect, useState } from 'react';
+import { files } from '../shell/gateway.js';
+
+type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
+
+/** A file of a message. Its bytes are read with the page's credentials, and those of no other host are. */
+export function Attachment({ block }: { readonly block: Media }) {
+  const { fileId, data, mediaType, name = mediaType } = block;
+  const isImage = block.type === 'image';
+  const [url, setUrl] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    if (!fileId && !data) return;
+    const left = new AbortController();
+    let made = '';
+    const read = fileId
+      ? files.download(fileId, { signal: left.signal }).then((response) => response.blob())
+      : Promise.resolve(
+          new Blob([Uint8Array.from(atob(data!), (c) => c.charCodeAt(0))], { type: mediaType }),
+        );
+    read.then(
+      (blob) => {
+        if (left.signal.aborted) return;
+        // What is not shown as a picture is saved: opened, it would be a page of this origin.
+        made = URL.createObjectURL(isImage ? blob : new Blob([blob], { type: 'application/octet-stream' }));
+        setUrl(made);
+      },
+      (error: Error) => left.signal.aborted || setProblem(error.message),
+    );
+    return () => {
+      left.abort();
+      if (made) URL.revokeObjectURL(made);
+    };
+  }, [fileId, data, mediaType, isImage]);
+  if (problem) return <p className="outcome bad">{`${name}: ${problem}`}</p>;
+  if (isImage && url) return <img className="attachment" src={url} alt={name} />;
+  return (
+    <p className="attachment">
+      {url ? (
+        <a href={url} download={name}>
+          {name}
+        </a>
+      ) : (
+        name
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,122 @@
+import type { ContentBlock, ToolProgress } from 'agent-session-gateway/client';
+import { Json } from '../shell/json.js';
+import { Attachment } from './attachment.js';
+import { Markdown } from './markdown.js';
+
+type ToolUse = Extract<ContentBlock, { type: 'tool_use' }>;
+type ToolResult = Extract<ContentBlock, { type: 'tool_result' }>;
+
+/** The content of a message, block by block; a tool's result stands with its call. */
+export function Blocks({
+  content,
+  progress = {},
+  plain = false,
+}: {
+  readonly content: readonly ContentBlock[];
+  readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
+  /** Whether text is shown as it is written. */
+  readonly plain?: boolean;
+}) {
+  const results = new Map(
+    content.flatMap((block) => (block?.type === 'tool_result' ? [[block.callId, block] as const] : [])),
+  );
+  const called = new Set(content.map((block) => (block?.type === 'tool_use' ? block.callId : '')));
+  return content.map((block, at) => {
+    const key = `${block?.type} ${at}`;
+    switch (block?.type) {
+      case 'text':
+        return plain ? (
+          <p key={key} className="plain">
+            {block.text}
+          </p>
+        ) : (
+          <Markdown key={key} text={block.text} />
+        );
+      case 'reasoning':
+        return (
+          <details key={key} className="fold">
+            <summary>Reasoning</summary>
+            <Markdown text={block.text} />
+          </details>
+        );
+      case 'tool_use':
+        return (
+          <ToolCall
+            key={key}
+            call={block}
+            result={results.get(block.callId)}
+            progress={progress[block.callId]}
+          />
+        );
+      case 'tool_result':
+        return called.has(block.callId) ? null : <ToolCall key={key} result={block} />;
+      case 'image':
+      case 'file':
+      case 'audio':
+        return <Attachment key={key} block={block} />;
+      case 'data':
+        return (
+          <details key={key} className="fold">
+            <summary>
+              Data <code>{block.name}</code>
+            </summary>
+            <Json value={block.value} label={`Data ${block.name}`} />
+          </details>
+        );
+      case 'resource':
+        return (
+          <details key={key} className="fold">
+            <summary>
+              Resource <code>{block.uri}</code>
+            </summary>
+            <Json value={block.text ?? block} label={`Resource ${block.uri}`} />
+          </details>
+        );
+      default:
+        return null;
+    }
+  });
+}
+
+function ToolCall({
+  call,
+  result,
+  progress,
+}: {
+  readonly call?: ToolUse;
+  readonly result?: ToolResult | undefined;
+  readonly progress?: ToolProgress | undefined;
+}) {
+  const name = call?.name ?? result?.name ?? '';
+  const state = result ? (result.isError ? 'failed' : 'done') : 'running';
+  return (
+    <details className={`fold tool ${state}`}>
+      <summary>
+        <span className="dot" aria-hidden="true" />
+        Tool <code>{name}</code> <span className="state">{state}</span>
+        {progress && !result && <Progress {...progress} />}
+      </summary>
+      {call && (
+        <>
+          <h4>Input</h4>
+          <Json value={call.input} label={`Input of ${name}`} />
+        </>
+      )}
+      {result && (
+        <>
+          <h4>{result.isError ? 'Error' : 'Output'}</h4>
+          <Json value={result.output} label={`Output of ${name}`} />
+        </>
+      )}
+    </details>
+  );
+}
+
+function Progress({ value, total, message }: ToolProgress) {
+  return (
+    <span className="progress">
+      <progress value={value} max={total} aria-label={message ?? 'Progress'} />{' '}
+      {message ?? `${value}${total ? ` of ${total}` : ''}`}
+    </span>
+  );
+}

@@ -1,0 +1,120 @@
+import type { Message } from 'agent-session-gateway/client';
+import { type SessionView, useSession } from 'agent-session-gateway/client/react';
+import { useEffect, useMemo, useState } from 'react';
+import { settings } from '../shell/settings.js';
+import type { Changes } from './actions.js';
+import { Composer } from './composer.js';
+import { Greeting } from './greeting.js';
+import { MessageRow } from './message.js';
+import { Pending } from './pending.js';
+import { Sending } from './sending.js';
+import { useStickyEnd } from './sticky-end.js';
+
+/** The conversation of a session, and what can be done in it. */
+export function Chat({ sessionId }: { readonly sessionId: string }) {
+  const session = useSession(sessionId);
+  const { run, queue, sending, regenerating, pending, status, error, hasMore } = session;
+  const messages = withoutReplaced(session);
+  const { edit, regenerate, move, fork } = session;
+  const changes = useMemo<Changes>(
+    () => ({ sessionId, edit, regenerate, move, fork }),
+    [sessionId, edit, regenerate, move, fork],
+  );
+  const { box, onScroll } = useStickyEnd(session);
+  const isEmpty = messages.length + queue.length + sending.length === 0 && !run;
+  return (
+    <section className="chat" aria-label={`Conversation ${sessionId}`}>
+      <section className="messages" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
+        {hasMore && (
+          <button type="button" className="quiet" onClick={() => void session.loadEarlier().catch(() => {})}>
+            Earlier messages
+          </button>
+        )}
+        {isEmpty && status !== 'loading' && <Greeting sessionId={sessionId} send={session.send} />}
+        <ol>
+          {messages.map((message) => (
+            <MessageRow
+              key={message.id}
+              message={message}
+              changes={settings.readOnly ? undefined : changes}
+            />
+          ))}
+          {run && (
+            <MessageRow
+              key={run.message.id}
+              message={run.message}
+              app={run.app}
+              progress={run.progress}
+              growing={pending.length === 0}
+            />
+          )}
+          {queue.map(({ message, onBusy, runId }) => (
+            <MessageRow key={message.id} message={message}>
+              <p className="outcome">
+                <span>{onBusy === 'steer' ? 'Waits to steer the answer' : 'Waits for its turn'}</span>
+                {!settings.readOnly && (
+                  <button type="button" className="quiet" onClick={() => void session.abort({ runId })}>
+                    Withdraw
+                  </button>
+                )}
+              </p>
+            </MessageRow>
+          ))}
+          {sending.map((each) => (
+            <Sending key={each.message.id} sending={each} />
+          ))}
+        </ol>
+        {pending.map((question) => (
+          <Pending key={question.callId} question={question} session={session} sessionId={sessionId} />
+        ))}
+      </section>
+      {error && (
+        <p className="notice bad" role="alert">
+          {error.message}{' '}
+          <button type="button" onClick={session.retry}>
+            Try again
+          </button>
+        </p>
+      )}
+      {regenerating?.status === 'failed' && (
+        <p className="notice bad" role="alert">
+          No new answer: {regenerating.error?.message}{' '}
+          <button type="button" onClick={regenerating.retry}>
+            Try again
+          </button>{' '}
+          <button type="button" onClick={regenerating.discard}>
+            Leave it
+          </button>
+        </p>
+      )}
+      <Announcer status={status} />
+      {!settings.readOnly && <Composer session={session} sessionId={sessionId} />}
+    </section>
+  );
+}
+
+/** The messages without what is about to be replaced. Where somebody else was first, it comes back with what that has changed. */
+function withoutReplaced({ messages, sending, regenerating }: SessionView): readonly Message[] {
+  const asked = [...sending.map(({ replaces, status }) => ({ id: replaces, status }))];
+  if (regenerating) asked.push({ id: regenerating.messageId, status: regenerating.status });
+  const left = new Set(asked.flatMap(({ id, status }) => (id && status === 'sending' ? [id] : [])));
+  const end = messages.findIndex(({ id }) => left.has(id));
+  return end < 0 ? messages : messages.slice(0, end);
+}
+
+/** Says to those who do not see the page what the session has come to; the words themselves would be too many. */
+function Announcer({ status }: { readonly status: string }) {
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    setSaid((before) => {
+      if (status === 'running') return 'Answering';
+      if (status === 'waiting') return 'Waiting for your answer';
+      return before === '' ? '' : 'The answer is there';
+    });
+  }, [status]);
+  return (
+    <p className="unseen" role="status">
+      {said}
+    </p>
+  );
+}

@@ -1,0 +1,147 @@
+import { marked, type Token, type Tokens } from 'marked';
+import { memo, type ReactNode } from 'react';
+
+/**
+ * Markdown as elements of the page. Nothing is ever put in as HTML: tags are shown as they are written, images as links, and links lead
+ * to the web and to mail alone. Whatever a model or a tool writes is therefore text.
+ */
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
+  const blocks = marked.lexer(text, { gfm: true });
+  return (
+    <div className="markdown">
+      {blocks.map((block, at) => (
+        // Text grows at its end: a block keeps its place, and one that has not changed is not rendered again.
+        <Block key={at} raw={block.raw} token={block} />
+      ))}
+    </div>
+  );
+});
+
+const Block = memo(
+  ({ token }: { readonly token: Token; readonly raw: string }) => <>{block(token)}</>,
+  (a, b) => a.raw === b.raw && a.token.type === b.token.type,
+);
+
+function all(tokens: readonly Token[] | undefined, render: (token: Token) => ReactNode): ReactNode {
+  return tokens?.map((token, at) => <Fragment key={at} node={render(token)} />);
+}
+
+function Fragment({ node }: { readonly node: ReactNode }) {
+  return <>{node}</>;
+}
+
+function block(token: Token): ReactNode {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null;
+    case 'heading': {
+      // Below the headings of the page itself.
+      const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
+      return <Heading>{all(token.tokens, inline)}</Heading>;
+    }
+    case 'code':
+      return (
+        <pre tabIndex={0}>
+          <code>{token.text}</code>
+        </pre>
+      );
+    case 'blockquote':
+      return <blockquote>{all(token.tokens, block)}</blockquote>;
+    case 'hr':
+      return <hr />;
+    case 'list':
+      return list(token as Tokens.List);
+    case 'table':
+      return table(token as Tokens.Table);
+    case 'paragraph':
+      return <p>{all(token.tokens, inline)}</p>;
+    case 'html':
+      return <p>{token.raw}</p>;
+    default:
+      return inline(token);
+  }
+}
+
+function list({ ordered, start, items }: Tokens.List): ReactNode {
+  const rendered = items.map((item, at) => (
+    <li key={at}>
+      {item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label="task" />}
+      {all(
+        item.tokens.filter(({ type }) => type !== 'checkbox'),
+        block,
+      )}
+    </li>
+  ));
+  return ordered ? <ol start={Number(start) || 1}>{rendered}</ol> : <ul>{rendered}</ul>;
+}
+
+function table({ header, rows }: Tokens.Table): ReactNode {
+  return (
+    <div className="scroll" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {header.map((cell, at) => (
+              <th key={at}>{all(cell.tokens, inline)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, y) => (
+            <tr key={y}>
+              {row.map((cell, x) => (
+                <td key={x}>{all(cell.tokens, inline)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inline(token: Token): ReactNode {
+  switch (token.type) {
+    case 'strong':
+      return <strong>{all(token.tokens, inline)}</strong>;
+    case 'em':
+      return <em>{all(token.tokens, inline)}</em>;
+    case 'del':
+      return <del>{all(token.tokens, inline)}</del>;
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <Link href={token.href}>{all(token.tokens, inline)}</Link>;
+    case 'image':
+      return <Link href={token.href}>Image: {decode(token.text || token.href)}</Link>;
+    case 'escape':
+      return token.text;
+    case 'text':
+      return 'tokens' in token && token.tokens ? all(token.tokens, inline) : decode(token.raw);
+    default:
+      return token.raw;
+  }
+}
+
+function Link({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  // A relative one would lead into the gateway.
+  if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return <>{children}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+const box = document.createElement('textarea');
+
+/** Text whose character references are read. A text area holds text alone, whatever is put into it. */
+function decode(text: string): string {
+  return text.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (reference) => {
+    box.innerHTML = reference;
+    return box.value;
+  });
+}

@@ -1,0 +1,32 @@
+import type { Message, StopReason } from 'agent-session-gateway/client';
+
+const WORDS: Record<StopReason, string> = {
+  end: 'Complete',
+  max_tokens: 'Cut off at the limit of tokens',
+  tool_use: 'Waits for the caller’s tool',
+  aborted: 'Stopped',
+  superseded: 'Interrupted by the next message',
+  steered: 'Taken up by the running answer',
+  timeout: 'Out of time',
+  error: 'Failed',
+  lost: 'Lost: the server went away',
+};
+
+/** How an answer ended, how long it took and what it used. */
+export function Outcome({ message }: { readonly message: Message }) {
+  const { stopReason, error, usage, createdAt, endedAt } = message;
+  if (!stopReason) return null;
+  const isWell = stopReason === 'end' || stopReason === 'steered';
+  return (
+    <p className={`outcome ${isWell ? '' : stopReason === 'aborted' ? 'warn' : 'bad'}`}>
+      <span>{WORDS[stopReason] ?? stopReason}</span>
+      {endedAt !== undefined && <span>{((endedAt - createdAt) / 1000).toFixed(1)} s</span>}
+      {usage?.totalTokens !== undefined && <span>{usage.totalTokens} tokens</span>}
+      {error && (
+        <span>
+          <code>{error.code}</code> {error.message}
+        </span>
+      )}
+    </p>
+  );
+}

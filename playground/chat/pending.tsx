@@ -1,0 +1,136 @@
+import type { PendingQuestion } from 'agent-session-gateway/client';
+import type { SessionView } from 'agent-session-gateway/client/react';
+import { useState } from 'react';
+import { SchemaForm } from '../methods/schema-form.js';
+import { useApps } from '../shell/catalogue.js';
+import { Json } from '../shell/json.js';
+import { Recipe } from '../shell/recipe.js';
+import { answerRecipe } from '../shell/recipes.js';
+import { settings } from '../shell/settings.js';
+import { appOf } from './greeting.js';
+
+/** What waits for a person: a tool that may not be called without consent, or a question. Any page of the session may answer. */
+export function Pending({
+  question,
+  session,
+  sessionId,
+}: {
+  readonly question: PendingQuestion;
+  readonly session: SessionView;
+  readonly sessionId: string;
+}) {
+  const { callId, kind, name, message } = question;
+  const [problem, setProblem] = useState<unknown>();
+  const [isPending, setPending] = useState(false);
+  const answer = (sent: Promise<unknown>) => {
+    setPending(true);
+    setProblem(undefined);
+    sent.catch(setProblem).finally(() => setPending(false));
+  };
+  const isConfirmation = kind === 'confirmation';
+  return (
+    <section className="card" aria-label={isConfirmation ? `Confirm ${name}` : `Question ${name}`}>
+      <h3>{message ?? (isConfirmation ? `Allow ${name}?` : name)}</h3>
+      {settings.readOnly ? (
+        question.input !== undefined && <Json value={question.input} label="Input" />
+      ) : isConfirmation ? (
+        <Confirmation
+          question={question}
+          sessionId={sessionId}
+          isPending={isPending}
+          answer={answer}
+          session={session}
+        />
+      ) : (
+        <>
+          {question.input !== undefined && <Json value={question.input} label="What is asked" />}
+          <SchemaForm
+            schema={question.schema}
+            label="Answer"
+            isPending={isPending}
+            problem={problem}
+            onSubmit={(output) => answer(session.respond(callId, { output }))}
+          />
+        </>
+      )}
+      {isConfirmation && problem !== undefined && (
+        <p className="notice bad" role="alert">
+          {(problem as Error).message}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Confirmation({
+  question: { callId, name, input },
+  session,
+  sessionId,
+  isPending,
+  answer,
+}: {
+  readonly question: PendingQuestion;
+  readonly session: SessionView;
+  readonly sessionId: string;
+  readonly isPending: boolean;
+  readonly answer: (sent: Promise<unknown>) => void;
+}) {
+  const [reason, setReason] = useState('');
+  const [edits, setEdits] = useState(false);
+  const schema = appOf(useApps(), sessionId)?.tools.find((tool) => tool.name === name)?.input;
+  if (edits) {
+    return (
+      <>
+        <SchemaForm
+          schema={schema}
+          initial={input}
+          label="Approve with this input"
+          isPending={isPending}
+          onSubmit={(changed) => answer(session.approve(callId, changed))}
+        />
+        <button type="button" className="quiet" onClick={() => setEdits(false)}>
+          Back
+        </button>
+      </>
+    );
+  }
+  return (
+    <>
+      <p>
+        The tool <code>{name}</code> waits for your consent.
+      </p>
+      <Json value={input} label={`Input of ${name}`} />
+      <div className="row">
+        <button
+          type="button"
+          className="primary"
+          disabled={isPending}
+          onClick={() => answer(session.approve(callId))}
+        >
+          Approve
+        </button>
+        <button type="button" disabled={isPending} onClick={() => setEdits(true)}>
+          Change the input
+        </button>
+        <Recipe {...answerRecipe(sessionId, callId)} />
+      </div>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          answer(session.deny(callId, reason || undefined));
+        }}
+      >
+        <input
+          aria-label="Reason for denying"
+          placeholder="Reason (optional)"
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+        <button type="submit" className="danger" disabled={isPending}>
+          Deny
+        </button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import type { SendingMessage } from 'agent-session-gateway/client';
+import { MessageRow } from './message.js';
+
+/** A message that the gateway has not taken yet, or has refused. */
+export function Sending({ sending }: { readonly sending: SendingMessage }) {
+  const { message, status, error, retry, discard } = sending;
+  return (
+    <MessageRow message={message}>
+      <p
+        className={`outcome ${status === 'failed' ? 'bad' : ''}`}
+        role={status === 'failed' ? 'alert' : undefined}
+      >
+        <span>{status === 'failed' ? `Not sent: ${error?.message}` : 'Is being sent'}</span>
+        {status === 'failed' && (
+          <button type="button" className="quiet" onClick={retry}>
+            Try again
+          </button>
+        )}
+        <button type="button" className="quiet" onClick={discard}>
+          Discard
+        </button>
+      </p>
+    </MessageRow>
+  );
+}

@@ -1,0 +1,8 @@
+import { createRoot } from 'react-dom/client';
+import { Start } from './shell/start.js';
+import { takeToken } from './shell/token.js';
+
+takeToken();
+// A link with another token was opened in this tab.
+addEventListener('hashchange', () => takeToken() && location.reload());
+createRoot(document.getElementById('root')!).render(<Start />);

@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react';
+import { readDocument } from '../shell/gateway.js';
+import { Json } from '../shell/json.js';
+import { saveFile } from '../shell/save-file.js';
+
+const DOCUMENTS = { OpenAPI: '/openapi.json', AsyncAPI: '/asyncapi.json' } as const;
+
+/** The gateway's own description of itself, for people and for tools. */
+export function Reference() {
+  const [name, setName] = useState<keyof typeof DOCUMENTS>('OpenAPI');
+  const [read, setRead] = useState<{
+    readonly document?: Record<string, unknown>;
+    readonly problem?: string;
+  }>({});
+  useEffect(() => {
+    let left = false;
+    setRead({});
+    readDocument(DOCUMENTS[name]).then(
+      (document) => left || setRead({ document }),
+      (error: Error) => left || setRead({ problem: error.message }),
+    );
+    return () => {
+      left = true;
+    };
+  }, [name]);
+  const { document, problem } = read;
+  return (
+    <section className="tool" aria-label="API">
+      <div className="row">
+        <h2>API</h2>
+        <span className="space" />
+        {(Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]).map((each) => (
+          <button key={each} type="button" aria-pressed={each === name} onClick={() => setName(each)}>
+            {each}
+          </button>
+        ))}
+        <button
+          type="button"
+          disabled={!document}
+          onClick={() =>
+            saveFile(`${name.toLowerCase()}.json`, JSON.stringify(document, null, 2), 'application/json')
+          }
+        >
+          Download
+        </button>
+      </div>
+      {problem && (
+        <p className="notice bad" role="alert">
+          {problem}
+        </p>
+      )}
+      {document && (name === 'OpenAPI' ? <Routes document={document} /> : <Messages document={document} />)}
+    </section>
+  );
+}
+
+function Routes({ document }: { readonly document: Record<string, unknown> }) {
+  const routes = Object.entries((document.paths ?? {}) as Record<string, Record<string, unknown>>).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => /^(?:get|post|put|delete|patch)$/.test(method))
+        .map(([method, operation]) => ({ path, method, operation: operation as Record<string, unknown> })),
+  );
+  return routes.map(({ path, method, operation }) => (
+    <details className="card method" key={`${method} ${path}`}>
+      <summary>
+        <span className="badge">{method.toUpperCase()}</span> <code>{path}</code>
+        {operation.summary !== undefined && <small>{String(operation.summary)}</small>}
+      </summary>
+      {operation.description !== undefined && <p>{String(operation.description)}</p>}
+      <Json value={operation} label={`${method.toUpperCase()} ${path}`} />
+    </details>
+  ));
+}
+
+function Messages({ document }: { readonly document: Record<string, unknown> }) {
+  const { messages = {} } = (document.components ?? {}) as {
+    messages?: Record<string, Record<string, unknown>>;
+  };
+  return Object.entries(messages).map(([name, message]) => (
+    <details className="card method" key={name}>
+      <summary>
+        <code>{name}</code>
+        {message.summary !== undefined && <small>{String(message.summary)}</small>}
+      </summary>
+      <Json value={message} label={name} />
+    </details>
+  ));
+}

@@ -1,0 +1,33 @@
+import type { AppSummary, Client } from 'agent-session-gateway/client';
+import { useGateway } from 'agent-session-gateway/client/react';
+import { useEffect, useState } from 'react';
+
+/** What a read has come to. */
+export interface Read<T> {
+  readonly data?: T;
+  readonly error?: Error;
+}
+
+/** Reads something once for each client. @param read The same function at each render. */
+export function useRead<T>(read: (client: Client) => Promise<T>): Read<T> {
+  const client = useGateway();
+  const [state, setState] = useState<Read<T>>({});
+  useEffect(() => {
+    let left = false;
+    read(client).then(
+      (data) => left || setState({ data }),
+      (error) => left || setState({ error }),
+    );
+    return () => {
+      left = true;
+    };
+  }, [client, read]);
+  return state;
+}
+
+const readApps = async (client: Client) => (await client.apps()).apps;
+
+/** The apps that the caller may use; undefined until they are known. */
+export function useApps(): readonly AppSummary[] | undefined {
+  return useRead(readApps).data;
+}

@@ -1,0 +1,50 @@
+import { type Client, createClient } from 'agent-session-gateway/client';
+import { createFiles } from 'agent-session-gateway/client/files';
+import { exportSession } from 'agent-session-gateway/client/history';
+import { FaultLine } from '../network/fault-line.js';
+import { settings } from './settings.js';
+import { token } from './token.js';
+
+export type TransportName = 'sse' | 'websocket';
+
+/** The way to the gateway that everything on the page takes. */
+export const line = new FaultLine();
+
+const { baseUrl, extraRoutes } = settings;
+const options = { baseUrl, extraRoutes, token, fetch: line.fetch };
+
+export const files = createFiles(options);
+
+/** All messages of a session, one a line. */
+export async function exportMessages(sessionId: string): Promise<string> {
+  const lines: string[] = [];
+  for await (const message of exportSession(options, sessionId)) lines.push(`${JSON.stringify(message)}\n`);
+  return lines.join('');
+}
+
+export function openClient(transport: TransportName): Client {
+  return createClient({ ...options, transport, WebSocket: line.WebSocket });
+}
+
+const bearer = (): Record<string, string> => (token() ? { authorization: `Bearer ${token()}` } : {});
+
+/** Throws what an answer says that is no success. */
+async function ensureOk(response: Response): Promise<void> {
+  if (response.ok) return;
+  const body = await response.json().catch(() => undefined);
+  throw new Error(body?.error?.message ?? body?.message ?? `HTTP ${response.status}`);
+}
+
+/** Reads one of the gateway's documents. @throws Error what it answered */
+export async function readDocument(path: string): Promise<Record<string, unknown>> {
+  const response = await line.fetch(`${baseUrl}${extraRoutes}${path}`, { headers: bearer() });
+  await ensureOk(response);
+  return response.json();
+}
+
+/** Has the server's process ended, as a crash would end it. @throws Error why it was refused */
+export async function killServer(url: string): Promise<void> {
+  const response = await line.fetch(url, { method: 'POST', headers: bearer() }).catch(() => undefined);
+  // Without an answer it has ended before it could give one.
+  if (response) await ensureOk(response);
+}

@@ -1,0 +1,8 @@
+/** A value as it is written. */
+export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
+  return (
+    <figure className="json" aria-label={label}>
+      <pre tabIndex={0}>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>
+    </figure>
+  );
+}

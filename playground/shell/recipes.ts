@@ -1,0 +1,121 @@
+import { type CallName, EXPORT_PATH, isExtraRoute, routeOf } from '../../shared/calls.js';
+import { settings } from './settings.js';
+
+/** The same call from a terminal and from a program. */
+export interface RecipeText {
+  readonly curl: string;
+  readonly sdk: string;
+}
+
+/** Quotes an argument for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+const code = (value: unknown): string => JSON.stringify(value);
+
+// The token is the reader's own: it is on no screen.
+const BEARER = '-H "Authorization: Bearer $TOKEN"';
+
+/** The address of an operation. */
+function at(operation: CallName): string {
+  const route = routeOf(operation);
+  return settings.baseUrl + (isExtraRoute(route) ? settings.extraRoutes : '') + route.path;
+}
+
+function post(operation: CallName, body: unknown, flags = ''): string {
+  return `curl ${flags}${quote(at(operation))} ${BEARER} \\\n  -H 'Content-Type: application/json' \\\n  -d ${quote(code(body))}`;
+}
+
+function get(url: string, flags = ''): string {
+  return `curl ${flags}${quote(url)} ${BEARER}`;
+}
+
+export function sendRecipe(sessionId: string, message: string, onBusy: string | undefined): RecipeText {
+  return {
+    curl: post('send', { sessionId, message, onBusy }, '-N '),
+    sdk: `const run = client.send(${code(sessionId)}, ${code(message)}${onBusy ? `, { onBusy: ${code(onBusy)} }` : ''});
+for await (const text of run.text) console.log(text);`,
+  };
+}
+
+export function editRecipe(sessionId: string, replaces: string, message: string): RecipeText {
+  return {
+    curl: post('send', { sessionId, message, replaces }, '-N '),
+    sdk: `const run = client.edit(${code(sessionId)}, ${code(replaces)}, ${code(message)});`,
+  };
+}
+
+export function regenerateRecipe(sessionId: string, messageId: string): RecipeText {
+  return {
+    curl: post('regenerate', { sessionId, messageId }, '-N '),
+    sdk: `const run = client.regenerate(${code(sessionId)}, ${code(messageId)});`,
+  };
+}
+
+export function answerRecipe(sessionId: string, callId: string): RecipeText {
+  return {
+    curl: post('tool-response', { sessionId, callId, approved: true }),
+    sdk: `await client.approve(${code(sessionId)}, ${code(callId)});`,
+  };
+}
+
+export function eventsRecipe(sessionId: string): RecipeText {
+  return {
+    curl: get(`${settings.baseUrl}/events?sessionId=${encodeURIComponent(sessionId)}&from=earliest`, '-N '),
+    sdk: `for await (const event of client.events(${code(sessionId)}, { from: 'earliest' })) console.log(event);`,
+  };
+}
+
+export function sessionsRecipe(): RecipeText {
+  return { curl: get(at('sessions')), sdk: 'const { sessions } = await client.sessions();' };
+}
+
+export function updateRecipe(sessionId: string, changes: { title?: string; archived?: boolean }): RecipeText {
+  return {
+    curl: post('update', { sessionId, ...changes }),
+    sdk: `await client.session(${code(sessionId)}).update(${code(changes)});`,
+  };
+}
+
+export function closeRecipe(sessionId: string): RecipeText {
+  return { curl: post('close', { sessionId }), sdk: `await client.close(${code(sessionId)});` };
+}
+
+export function deleteRecipe(sessionId: string): RecipeText {
+  return { curl: post('delete', { sessionId }), sdk: `await client.delete(${code(sessionId)});` };
+}
+
+export function exportRecipe(sessionId: string): RecipeText {
+  const url = `${settings.baseUrl}${settings.extraRoutes}${EXPORT_PATH}?sessionId=${encodeURIComponent(sessionId)}`;
+  return {
+    curl: get(url),
+    sdk: `import { exportSession } from 'agent-session-gateway/client/history';
+for await (const message of exportSession({ baseUrl, token }, ${code(sessionId)})) console.log(message);`,
+  };
+}
+
+export function importRecipe(sessionId: string): RecipeText {
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }];
+  return {
+    curl: post('import', { sessionId, messages }),
+    sdk: `await client.import(${code(sessionId)}, messages);`,
+  };
+}
+
+export function publishRecipe(sessionId: string, channel: string, payload: unknown): RecipeText {
+  return {
+    curl: post('channel', { sessionId, channel, payload }),
+    sdk: `await client.channel(${code(channel)}, ${code(sessionId)}).publish(${code(payload)});`,
+  };
+}
+
+export function invokeRecipe(method: string, params: unknown, stream: boolean): RecipeText {
+  const args = params === undefined ? code(method) : `${code(method)}, ${code(params)}`;
+  return {
+    curl: post('invoke', { method, params }, stream ? '-N ' : ''),
+    sdk: stream
+      ? `for await (const item of client.stream(${args})) console.log(item);`
+      : `const result = await client.invoke(${args});`,
+  };
+}

@@ -1,0 +1,32 @@
+import { useMemo, useSyncExternalStore } from 'react';
+
+export const VIEWS = ['chat', 'timeline', 'network', 'methods', 'reference'] as const;
+export type View = (typeof VIEWS)[number];
+
+/** What the page shows. It is in the fragment of the URL, so that the page needs no route of its own below any mount. */
+export interface Route {
+  readonly view: View;
+  readonly sessionId: string;
+}
+
+export function hrefOf({ view, sessionId }: Route): string {
+  return `#/${view}/${encodeURIComponent(sessionId)}`;
+}
+
+function parse(hash: string): Route {
+  const [view, sessionId] = hash.replace(/^#\/?/, '').split('/');
+  return {
+    view: VIEWS.find((known) => known === view) ?? 'chat',
+    sessionId: decodeURIComponent(sessionId || 'main'),
+  };
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}
+
+export function useRoute(): Route {
+  const hash = useSyncExternalStore(subscribe, () => location.hash);
+  return useMemo(() => parse(hash), [hash]);
+}

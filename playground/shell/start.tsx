@@ -1,0 +1,47 @@
+import { isGatewayError } from 'agent-session-gateway/client';
+import { useCallback, useEffect, useState } from 'react';
+import { App } from './app.js';
+import { openClient } from './gateway.js';
+import { SignIn } from './sign-in.js';
+import { keepToken, token } from './token.js';
+
+type Standing =
+  | { readonly is: 'asking' }
+  | { readonly is: 'known'; readonly user: string }
+  | { readonly is: 'unknown'; readonly problem: string };
+
+/** Finds out who uses the page, and asks for a token where the gateway wants one. */
+export function Start() {
+  const [standing, setStanding] = useState<Standing>({ is: 'asking' });
+  const ask = useCallback(() => {
+    const client = openClient('sse');
+    client
+      .status()
+      .then(
+        ({ user }) => setStanding({ is: 'known', user: user?.id ?? 'anonymous' }),
+        (error: unknown) => setStanding({ is: 'unknown', problem: problemOf(error) }),
+      )
+      .finally(() => client.disconnect());
+  }, []);
+  useEffect(ask, [ask]);
+
+  if (standing.is === 'asking') return <p className="loading">Asking the gateway…</p>;
+  if (standing.is === 'known') {
+    const signOut = () => {
+      keepToken('');
+      setStanding({ is: 'unknown', problem: '' });
+    };
+    return <App user={standing.user} onSignOut={signOut} />;
+  }
+  const signIn = (text: string) => {
+    keepToken(text);
+    setStanding({ is: 'asking' });
+    ask();
+  };
+  return <SignIn problem={standing.problem} onToken={signIn} />;
+}
+
+function problemOf(error: unknown): string {
+  if (isGatewayError(error) && error.status === 401) return token() ? 'The gateway refuses this token.' : '';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,119 @@
+import { type GatewayEvent, initialState, reduce } from 'agent-session-gateway/client';
+import { useMemo, useState } from 'react';
+import { isDelta } from '../../shared/events.js';
+import { Json } from '../shell/json.js';
+import { Recipe } from '../shell/recipe.js';
+import { eventsRecipe } from '../shell/recipes.js';
+import { saveFile } from '../shell/save-file.js';
+import { EventRows } from './event-rows.js';
+import type { Recorded } from './record.js';
+import { useRecord } from './use-record.js';
+
+const KINDS = {
+  all: () => true,
+  messages: ({ type }: GatewayEvent) => /^(?:message_|steer|run_error|history_moved|session_)/.test(type),
+  text: (event: GatewayEvent) => isDelta(event),
+  tools: ({ type }: GatewayEvent) => /^(?:tool|input)_/.test(type),
+  channels: ({ type }: GatewayEvent) => type === 'channel' || type === 'custom' || type === 'data',
+} as const;
+
+/** Every event of the session, and the state that they fold to at each of them. */
+export function Timeline({ sessionId }: { readonly sessionId: string }) {
+  const { entries, dropped } = useRecord();
+  const [kind, setKind] = useState<keyof typeof KINDS>('all');
+  const [chosen, setChosen] = useState<string>();
+  const shown = useMemo(() => entries.filter(({ event }) => KINDS[kind](event)), [entries, kind]);
+  const at = chosen === undefined ? -1 : shown.findIndex(({ event }) => event.cursor === chosen);
+  const step = (by: number) => {
+    const next = shown[at < 0 ? shown.length - 1 : Math.min(shown.length - 1, Math.max(0, at + by))];
+    setChosen(next?.event.cursor);
+  };
+  const open = shown[at];
+  return (
+    <section className="tool timeline" aria-label="Timeline">
+      <div className="row">
+        <h2>Timeline</h2>
+        <span className="muted">{entries.length + dropped} events</span>
+        <span className="space" />
+        <label>
+          <span className="unseen">Show events of</span>
+          <select value={kind} onChange={({ target }) => setKind(target.value as keyof typeof KINDS)}>
+            {Object.keys(KINDS).map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" disabled={shown.length === 0} onClick={() => step(-1)} aria-label="Step back">
+          ‹
+        </button>
+        <button type="button" disabled={shown.length === 0} onClick={() => step(1)} aria-label="Step on">
+          ›
+        </button>
+        <button
+          type="button"
+          disabled={entries.length === 0}
+          onClick={() => exportEvents(sessionId, entries)}
+        >
+          Export NDJSON
+        </button>
+        <Recipe {...eventsRecipe(sessionId)} />
+      </div>
+      {entries.length === 0 && <p className="muted">Nothing has happened in {sessionId} yet.</p>}
+      <EventRows entries={shown} chosen={at} onChoose={(entry) => setChosen(entry.event.cursor)} />
+      {open && (
+        <Detail entry={open} entries={entries} dropped={dropped} onClose={() => setChosen(undefined)} />
+      )}
+    </section>
+  );
+}
+
+function Detail({
+  entry,
+  entries,
+  dropped,
+  onClose,
+}: {
+  readonly entry: Recorded;
+  readonly entries: readonly Recorded[];
+  readonly dropped: number;
+  readonly onClose: () => void;
+}) {
+  const [sees, setSees] = useState<'event' | 'state'>('event');
+  const state = useMemo(() => {
+    if (sees === 'event') return undefined;
+    const until = entries.indexOf(entry) + 1;
+    return entries.slice(0, until).reduce((folded, { event }) => reduce(folded, event), initialState);
+  }, [sees, entry, entries]);
+  const isWhole = dropped === 0 && /\.1$|^[^.]*$/.test(entries[0]?.event.cursor ?? '');
+  return (
+    <div className="detail">
+      <fieldset className="row" aria-label="What is shown of the event">
+        <button type="button" aria-pressed={sees === 'event'} onClick={() => setSees('event')}>
+          Event
+        </button>
+        <button type="button" aria-pressed={sees === 'state'} onClick={() => setSees('state')}>
+          State after it
+        </button>
+        <span className="space" />
+        <button type="button" className="quiet" onClick={onClose}>
+          Close
+        </button>
+      </fieldset>
+      {sees === 'state' && !isWhole && (
+        <p className="muted">
+          Events before the first one here are not kept any more: the state begins there.
+        </p>
+      )}
+      <Json
+        value={sees === 'event' ? entry.event : state}
+        label={sees === 'event' ? 'The event' : 'The state after it'}
+      />
+    </div>
+  );
+}
+
+/** Saves the events as they came, one a line. */
+function exportEvents(sessionId: string, entries: readonly Recorded[]): void {
+  const lines = entries.map(({ event }) => `${JSON.stringify(event)}\n`);
+  saveFile(`${sessionId}.ndjson`, lines.join(''), 'application/x-ndjson');
+}

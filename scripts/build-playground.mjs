@@ -1,0 +1,40 @@
+// Builds the page of the playground into dist/playground. With --if-changed only where its sources are newer than what was built.
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'vite';
+
+const TARGET = 'dist/playground';
+const SOURCES = ['playground', 'client', 'shared', 'package-lock.json'];
+
+const times = (path) => {
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return [mtimeMs];
+  return readdirSync(path, { recursive: true }).map((name) => statSync(join(path, name)).mtimeMs);
+};
+const page = join(TARGET, 'index.html');
+const isFresh = () => existsSync(page) && Math.max(...SOURCES.flatMap(times)) < statSync(page).mtimeMs;
+
+const replace = (made) => {
+  rmSync(TARGET, { recursive: true, force: true });
+  renameSync(made, TARGET);
+};
+
+if (!process.argv.includes('--if-changed') || !isFresh()) {
+  // Elsewhere first: others may be reading the page, or building it too.
+  const made = `${TARGET}-${process.pid}`;
+  try {
+    await build({
+      configFile: 'playground/vite.config.ts',
+      logLevel: 'warn',
+      build: { outDir: `../${made}` },
+    });
+    try {
+      replace(made);
+    } catch {
+      // Somebody else was as quick.
+      replace(made);
+    }
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Agent, CallModelInputFilter, RunStreamEvent } from '@openai/agents';
+import type { ContentBlock } from '../../../shared/messages.js';
+import type { Turn } from '../../apps/application.js';
+import { ModelCall } from '../../diagnostics/model-call.js';
+import { settingsOf } from '../asked-model.js';
+import { upstreamFailed } from '../upstream-failed.js';
+import { parseJson, reasoningIn, saidIn } from './items.js';
+
+type Raw = Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data'];
+type Done = Extract<Raw, { type: 'response_done' }>['response'];
+
+/** Tells of the calls of models in a run of the SDK, whichever agent asks: one at a time. */
+export class ToldModels {
+  readonly #turn: Turn;
+  #call: ModelCall | null = null;
+  #finishReason: string | undefined;
+  #model: string | undefined;
+
+  constructor(turn: Turn) {
+    this.#turn = turn;
+  }
+
+  /** Hears what a model is about to be asked, and leaves it as it is. @param own What the host has there. */
+  filter(own: CallModelInputFilter<any> | undefined): CallModelInputFilter<any> {
+    return async (given) => {
+      const data = own ? await own(given) : given.modelData;
+      this.#begin(given.agent);
+      return data;
+    };
+  }
+
+  read(event: RunStreamEvent): void {
+    if (event.type !== 'raw_model_stream_event') return;
+    const { data } = event;
+    if (data.type === 'output_text_delta') this.#call?.delta();
+    else if (data.type === 'model') this.#raw(data.event);
+    else if (data.type === 'response_done') this.#done(data.response);
+  }
+
+  failed(error: unknown): void {
+    this.#call?.fail(upstreamFailed(error));
+    this.#call = null;
+  }
+
+  #begin({ model, modelSettings }: Agent<any, any>): void {
+    const name =
+      typeof model === 'string' ? model : (model as { readonly _model?: unknown } | undefined)?._model;
+    this.#finishReason = undefined;
+    this.#model = undefined;
+    this.#call = new ModelCall(this.#turn, {
+      adapter: 'agents',
+      provider: 'openai',
+      model: typeof name === 'string' && name !== '' ? name : undefined,
+      settings: settingsOf(modelSettings as Readonly<Record<string, unknown>>),
+    });
+    this.#call.during(() => {});
+  }
+
+  /** An event of the provider: of chat completions, or of the Responses API. */
+  #raw(event: any): void {
+    this.#finishReason = event?.choices?.[0]?.finish_reason ?? event?.response?.status ?? this.#finishReason;
+    this.#model = event?.model ?? event?.response?.model ?? this.#model;
+  }
+
+  #done({ id, usage, output }: Done): void {
+    const { inputTokens, outputTokens } = usage;
+    this.#call?.done({
+      id,
+      model: this.#model,
+      finishReasons: this.#finishReason === undefined ? [] : [this.#finishReason],
+      usage: { inputTokens, outputTokens },
+      content: output.flatMap((item): ContentBlock[] => {
+        if (item.type === 'reasoning') return reasoningIn(item).map((text) => ({ type: 'reasoning', text }));
+        if (item.type === 'function_call') {
+          const { callId, name, arguments: text } = item;
+          return [{ type: 'tool_use', callId, name, input: parseJson(text) }];
+        }
+        return 'role' in item && item.role === 'assistant' ? saidIn(item) : [];
+      }),
+    });
+    this.#call = null;
+  }
+}

@@ -1,0 +1,41 @@
+import type { LanguageModel } from 'ai';
+
+/** A part of a model's stream. */
+export type Part = { readonly type: string } & Record<string, unknown>;
+
+export interface StreamResult {
+  readonly stream: ReadableStream<Part>;
+}
+
+/** What the SDK calls of a model. */
+export interface Model {
+  doStream(options: unknown): PromiseLike<StreamResult>;
+}
+
+/** Where models that are given by name come from, if the host has set nothing else. */
+export type NamedModels = Pick<typeof import('ai'), 'gateway'>;
+
+type GivenModel = Exclude<LanguageModel, string>;
+
+/** The model of a name, as the SDK finds it. */
+export function namedModel(id: string, { gateway }: NamedModels): GivenModel {
+  const { AI_SDK_DEFAULT_PROVIDER: provider } = globalThis as {
+    AI_SDK_DEFAULT_PROVIDER?: { languageModel(id: string): GivenModel };
+  };
+  return (provider ?? gateway).languageModel(id);
+}
+
+/** The same model, which is asked in another way. */
+export function wrapStream(
+  model: GivenModel,
+  stream: (ask: () => PromiseLike<StreamResult>, options: unknown) => Promise<StreamResult>,
+): GivenModel {
+  return new Proxy(model, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (name === 'doStream')
+        return (options: unknown) => stream(() => (target as unknown as Model).doStream(options), options);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}

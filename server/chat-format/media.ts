@@ -1,0 +1,10 @@
+const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
+
+/** The bytes of a data URL, or the address of what lies elsewhere. @param unknown The media type of that */
+export function mediaOf(
+  url: string,
+  unknown: string,
+): { mediaType: string; url: string } | { mediaType: string; data: string } {
+  const inline = DATA_URL.exec(url);
+  return inline ? { mediaType: inline[1]!, data: url.slice(inline[0].length) } : { mediaType: unknown, url };
+}

@@ -1,0 +1,61 @@
+import { fieldError } from '../../shared/errors.js';
+import type { ContentBlock, Message } from '../../shared/messages.js';
+import type { ImportedMessage } from '../../shared/operation-types.js';
+import { newMessageId } from '../ids.js';
+
+/** A client that imports. */
+interface Importer {
+  /** Who it is, where a session may be that of several. */
+  readonly senderId: string | undefined;
+}
+
+/**
+ * Messages that are imported as those of one path. What only a gateway can know of a message is taken from its host alone: a client
+ * says whether an answer was whole, and not which run or user wrote it.
+ *
+ * @throws GatewayError `INVALID_PARAMS` naming the field
+ */
+export function asPath(inputs: readonly ImportedMessage[], client: Importer | null): Message[] {
+  const now = Date.now();
+  const ids = new Set<string>();
+  let tip: string | null = null;
+  return inputs.map((input, at) => {
+    const {
+      id = newMessageId(),
+      role = 'user',
+      content,
+      createdAt = now,
+      parentId = tip,
+      versions: _,
+      ...rest
+    } = input;
+    if (ids.has(id)) throw fieldError(`messages.${at}.id`, 'another message has this id');
+    if (parentId !== tip)
+      throw fieldError(
+        `messages.${at}.parentId`,
+        'must be the id of the message before it, null for the first',
+      );
+    ids.add(id);
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
+    const message = { id, parentId, role, content: blocks as readonly ContentBlock[], createdAt };
+    tip = id;
+    return { ...message, ...(client ? sayable(role, rest, client) : rest) };
+  });
+}
+
+type Rest = Omit<ImportedMessage, 'id' | 'parentId' | 'versions' | 'role' | 'content' | 'createdAt'>;
+
+/** What a client may say of a message. */
+function sayable(
+  role: Message['role'],
+  { metadata, stopReason, error, endedAt }: Rest,
+  { senderId }: Importer,
+): Partial<Message> {
+  return {
+    ...(role === 'user' && senderId !== undefined && { senderId }),
+    ...(stopReason !== undefined && { stopReason }),
+    ...(error && { error }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(metadata && { metadata }),
+  };
+}

@@ -1,0 +1,224 @@
+import {
+  type Client,
+  type ClientSession,
+  GatewayError,
+  initialState,
+  isGatewayError,
+  type PendingQuestion,
+  type Run,
+  reduce,
+  type SessionState,
+} from 'agent-session-gateway/client';
+import { styled, type Terminal } from '../terminal.js';
+import { type LineReader, readLines } from './line-reader.js';
+import { Transcript } from './transcript.js';
+import { watchConnection } from './watch-connection.js';
+
+/** Messages of before that are shown at the beginning. */
+const SHOWN_BEFORE = 10;
+
+const HELP = `Ctrl+C stops the answer; twice at an empty line it leaves, as Ctrl+D does. An answer goes on when you leave.
+/retry  has the last message answered again     /close  ends the conversation     /exit  leaves     /help  shows this`;
+
+/** What the person is to do now: to write a message, to wait, or to answer a question. */
+type Wanted = 'message' | 'wait' | PendingQuestion;
+
+/** The conversation of a person at a terminal with a session, which others may use at the same time. */
+export class Conversation {
+  readonly #session: ClientSession;
+  readonly #client: Client;
+  readonly #transcript: Transcript;
+  readonly #lines: LineReader;
+  readonly #over = new AbortController();
+  /** Questions that were answered here; the session may still show them. */
+  readonly #answered = new Set<string>();
+  #state: SessionState = initialState;
+  /** A message of ours that the session does not show yet. */
+  #sending: Run | undefined;
+  /** Aborted when something else is wanted than what is being asked for. */
+  #asking: { readonly key: string; readonly moved: AbortController } | undefined;
+  #isAborting = false;
+  #isLeaving = false;
+  #failure: unknown;
+
+  constructor(client: Client, sessionId: string, terminal: Terminal) {
+    this.#client = client;
+    this.#session = client.session(sessionId);
+    this.#transcript = new Transcript(terminal);
+    this.#lines = readLines(terminal, { interrupted: () => this.#interrupt(), ended: () => this.#leave() });
+  }
+
+  /** Goes on until the person leaves. @throws GatewayError what the gateway refuses the session with */
+  async run(): Promise<void> {
+    const unwatch = watchConnection(this.#client, (text) => this.#note('yellow', text));
+    try {
+      this.#state = await this.#session.state();
+      this.#note('dim', `Session ${this.#session.id}. /help tells what keys and words do.`);
+      this.#transcript.open(this.#state, SHOWN_BEFORE);
+      void this.#follow(this.#state.cursor ?? 'earliest');
+      while (!this.#over.signal.aborted) await this.#turn();
+    } finally {
+      unwatch();
+      this.#lines.close();
+      this.#session.detach();
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #follow(from: string): Promise<void> {
+    try {
+      for await (const event of this.#session.events({ from, signal: this.#over.signal })) {
+        this.#state = event.type === 'snapshot' ? event.state : reduce(this.#state, event);
+        if (event.type === 'message_end') this.#isAborting = false;
+        this.#look();
+        this.#lines.above(() => this.#transcript.event(event));
+      }
+    } catch (error) {
+      this.#failure = error;
+    }
+    this.#leave();
+  }
+
+  #wanted(): Wanted {
+    const { pending, run, queue } = this.#state;
+    const question = pending.find(({ callId }) => !this.#answered.has(callId));
+    if (question !== undefined) return question;
+    return run !== null || queue.length > 0 || this.#sending !== undefined ? 'wait' : 'message';
+  }
+
+  /** Something happened: stops asking for what is not wanted any more. */
+  #look(): void {
+    if (this.#asking !== undefined && this.#asking.key !== keyOf(this.#wanted())) this.#asking.moved.abort();
+  }
+
+  async #turn(): Promise<void> {
+    const wanted = this.#wanted();
+    const moved = new AbortController();
+    this.#asking = { key: keyOf(wanted), moved };
+    if (wanted === 'wait') {
+      await new Promise<void>((resolve) => {
+        moved.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    } else if (wanted === 'message') {
+      const line = await this.#lines.read('> ', moved.signal);
+      if (typeof line === 'string') await this.#said(line.trim());
+    } else await this.#answer(wanted, moved.signal);
+  }
+
+  async #said(line: string): Promise<void> {
+    this.#isLeaving = false;
+    if (line === '') return;
+    if (line === '/exit' || line === '/quit') return this.#leave();
+    if (line === '/help') return this.#transcript.note(HELP);
+    if (line === '/close') return this.#try(() => this.#session.close());
+    if (line === '/retry') return this.#begin(this.#session.regenerate());
+    this.#begin(this.#session.send(line));
+  }
+
+  #begin(run: Run): void {
+    this.#sending = run;
+    this.#transcript.typed(run.idempotencyKey);
+    run.accepted
+      .catch((error: unknown) => this.#note('red', `Not sent: ${messageOf(error)}`))
+      // It is in the session's events from its acceptance on, which come before or after this.
+      .then(() => run.result.catch(() => {}))
+      .then(() => {
+        if (this.#sending === run) this.#sending = undefined;
+        this.#look();
+      });
+  }
+
+  async #answer(question: PendingQuestion, moved: AbortSignal): Promise<void> {
+    const { callId, kind } = question;
+    this.#transcript.question(question);
+    const prompt = kind === 'confirmation' ? '[y/n] ' : 'answer: ';
+    for (;;) {
+      const line = await this.#lines.read(prompt, moved, { isFresh: true });
+      if (typeof line !== 'string') return;
+      const answer = kind === 'confirmation' ? consent(line) : { output: outputOf(line, question.schema) };
+      if (answer === undefined) {
+        this.#transcript.note('Answer y or n; what follows an n is told as the reason.');
+        continue;
+      }
+      this.#answered.add(callId);
+      return this.#try(async () => {
+        try {
+          await this.#session.respond(question, answer);
+        } catch (error) {
+          const isOver = isGatewayError(error) && /^(?:ALREADY_ANSWERED|CALL_NOT_FOUND)$/.test(error.code);
+          if (!isOver) this.#answered.delete(callId);
+          throw error;
+        }
+      });
+    }
+  }
+
+  #interrupt(): void {
+    const wanted = this.#wanted();
+    if (wanted !== 'message') {
+      // The first does not get through, to a gateway that cannot be reached for example.
+      if (this.#isAborting) return this.#leave();
+      return this.#abort();
+    }
+    if (this.#lines.drop()) return;
+    if (this.#isLeaving) return this.#leave();
+    this.#isLeaving = true;
+    this.#note('dim', '(Ctrl+C once more, or Ctrl+D, leaves)');
+  }
+
+  #abort(): void {
+    const runId = this.#state.run?.runId ?? this.#state.queue[0]?.runId;
+    if (runId === undefined && this.#sending === undefined) return;
+    this.#isAborting = true;
+    void this.#try(() =>
+      runId === undefined
+        ? this.#sending!.abort('stopped by its user')
+        : this.#session.abort({ runId, reason: 'stopped by its user' }),
+    );
+  }
+
+  #note(format: 'dim' | 'yellow' | 'red', text: string): void {
+    this.#lines.above(() => this.#transcript.note(styled(format, text)));
+  }
+
+  #leave(): void {
+    if (this.#over.signal.aborted) return;
+    if (this.#failure === undefined && this.#state.run !== null)
+      this.#note('dim', '(the answer goes on; chat shows it when you come back)');
+    this.#over.abort();
+    this.#asking?.moved.abort();
+  }
+
+  /** Does something whose failure is told and ends nothing. */
+  async #try(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!this.#over.signal.aborted) this.#note('red', messageOf(error));
+    }
+  }
+}
+
+function keyOf(wanted: Wanted): string {
+  return typeof wanted === 'string' ? wanted : `answer to ${wanted.callId}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof GatewayError ? `${error.message} (${error.code})` : String(error);
+}
+
+function consent(line: string): { readonly approved: boolean; readonly reason?: string } | undefined {
+  const [, word, reason] = /^\s*(y|yes|n|no)\b[\s,:]*(.*?)\s*$/i.exec(line) ?? [];
+  if (word === undefined) return undefined;
+  return { approved: /^y/i.test(word), ...(reason && { reason }) };
+}
+
+/** An answer as its question wants it: JSON, or else text. */
+export function outputOf(line: string, schema: unknown): unknown {
+  if ((schema as { type?: unknown } | null | undefined)?.type === 'string') return line;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,94 @@
+import { createInterface } from 'node:readline';
+import { type Client, GatewayError, type Run, type StopReason } from 'agent-session-gateway/client';
+import { EXIT_DIFFERENT, EXIT_INTERRUPTED, EXIT_WAITING, styled, type Terminal } from '../terminal.js';
+import { Transcript } from './transcript.js';
+import { watchConnection } from './watch-connection.js';
+
+/** How a program, not a person, holds a conversation. */
+export interface ScriptOptions {
+  /** What is sent, one after the other. @default the lines of the input */
+  readonly messages?: readonly string[] | undefined;
+  /** Writes each event as a line of JSON, in place of text. */
+  readonly json: boolean;
+  /** What confirmations are answered with; questions want a person. @default nothing: they wait for somebody */
+  readonly confirm?: 'approve' | 'deny' | undefined;
+}
+
+/**
+ * Sends messages one after the other, each when the answer before it has ended, and writes the answers. Ends with the first that did not
+ * end by itself.
+ *
+ * @returns the code to exit with
+ */
+export async function runScript(
+  client: Client,
+  sessionId: string,
+  terminal: Terminal,
+  options: ScriptOptions,
+): Promise<number> {
+  const unwatch = watchConnection(client, (text) => terminal.warn(styled('yellow', text)));
+  try {
+    for await (const text of options.messages ?? linesOf(terminal)) {
+      if (text.trim() === '') continue;
+      const code = await sendOne(client, client.session(sessionId).send(text), sessionId, terminal, options);
+      if (code !== 0) return code;
+    }
+    return 0;
+  } finally {
+    unwatch();
+  }
+}
+
+async function sendOne(
+  client: Client,
+  run: Run,
+  sessionId: string,
+  terminal: Terminal,
+  { json, confirm }: ScriptOptions,
+): Promise<number> {
+  const transcript = new Transcript(terminal);
+  transcript.typed(run.idempotencyKey);
+  let interrupts = 0;
+  const interrupt = () => {
+    interrupts += 1;
+    // The first stops the run, whose end is waited for; the second waits for nothing.
+    if (interrupts > 1) process.exit(EXIT_INTERRUPTED);
+    run.abort('stopped by its user').catch(() => {});
+  };
+  process.on('SIGINT', interrupt);
+  try {
+    // A message that is refused is told as an error, not as an empty answer.
+    await run.accepted;
+    for await (const event of run) {
+      if (json) terminal.say(JSON.stringify(event));
+      else transcript.event(event);
+      if (event.type === 'tool_confirmation_required' && confirm !== undefined) {
+        const answer = { approved: confirm === 'approve' };
+        await client.respond(sessionId, event.callId, answer).catch(unlessAnswered);
+      } else if (event.type === 'tool_confirmation_required' || event.type === 'input_required') {
+        const flags = event.type === 'input_required' ? '' : ', or give --approve or --deny';
+        terminal.warn(`${event.name} waits for an answer: run \`chat ${sessionId}\` on a terminal${flags}`);
+        return EXIT_WAITING;
+      }
+    }
+    const { stopReason } = await run.result;
+    return interrupts > 0 ? EXIT_INTERRUPTED : codeOf(stopReason);
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+/** How a run ended, as a code. */
+function codeOf(stopReason: StopReason): number {
+  return stopReason === 'end' ? 0 : EXIT_DIFFERENT;
+}
+
+/** Somebody else was faster, which is fine. */
+function unlessAnswered(error: unknown): void {
+  if (error instanceof GatewayError && error.code === 'ALREADY_ANSWERED') return;
+  throw error;
+}
+
+function linesOf({ input }: Terminal): AsyncIterable<string> {
+  return createInterface({ input, terminal: false });
+}

@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { GatewayError } from 'agent-session-gateway/client';
+import { Command, Option } from 'commander';
+import { askOperator, type Database } from '../operator/ask-operator.js';
+import type { Whose } from '../operator/operate.js';
+import type { Terminal } from '../terminal.js';
+
+interface WhoseOptions extends Database {
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly scope?: string;
+}
+
+interface EraseOptions extends WhoseOptions {
+  readonly yes?: true;
+  readonly vacuum: boolean;
+}
+
+interface ExportOptions extends WhoseOptions {
+  readonly what: 'messages' | 'events';
+}
+
+/** `backup`: copies a database that a gateway may be using. */
+export function backupCommand(terminal: Terminal): Command {
+  return withDatabase(new Command('backup'))
+    .description('copy a database and its files, while its gateway goes on')
+    .argument('<file>', 'the copy, which must not be there yet; files go into <file>.files')
+    .action(async (file: string, database: Database) => {
+      const path = resolve(file);
+      await drain(askOperator(database, { action: 'backup', path }), terminal);
+      terminal.say(`Copied ${database.db} to ${file}.`);
+    });
+}
+
+/** `erase`: drops a person's data, or a session. */
+export function eraseCommand(terminal: Terminal): Command {
+  return withWhose(withDatabase(new Command('erase')))
+    .description('drop all that is kept of a user, a scope or a session, so that no byte of it is left')
+    .argument('[session]', 'this session alone, as name or app:name')
+    .option('--yes', 'it is meant: it cannot be undone')
+    .option('--no-vacuum', 'leave it to the next start, or the next erase, to overwrite what was dropped')
+    .action((session: string | undefined, options: EraseOptions) => erase(session, options, terminal));
+}
+
+async function erase(session: string | undefined, options: EraseOptions, terminal: Terminal): Promise<void> {
+  const { yes, vacuum } = options;
+  const whose = whoseOf(options);
+  if (session === undefined && !whose.user && whose.scope === undefined)
+    throw refused('Say what to erase: a session, or all of a --user or a --scope');
+  if (!yes) throw refused('This cannot be undone. Say --yes if it is meant');
+  const request = { action: 'erase', ...whose, ...(session !== undefined && { session }), vacuum } as const;
+  let text = '';
+  for await (const part of askOperator(options, request)) text += part;
+  const { sessions, files } = JSON.parse(text) as { readonly sessions: number; readonly files: number };
+  terminal.say(`Erased ${counted(sessions, 'session')} and ${counted(files, 'file')}.`);
+}
+
+/** `export`: writes a session as lines of JSON. */
+export function exportCommand(terminal: Terminal): Command {
+  return withWhose(withDatabase(new Command('export')))
+    .description('write what is kept of a session as lines of JSON')
+    .argument('<session>', 'the session, as name or app:name')
+    .addOption(
+      new Option('--what <what>', 'its messages, or its events')
+        .choices(['messages', 'events'])
+        .default('messages'),
+    )
+    .action(async (session: string, { what, ...options }: ExportOptions) => {
+      await drain(askOperator(options, { action: 'export', ...whoseOf(options), session, what }), terminal);
+    });
+}
+
+function withDatabase(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--db <place>', 'the database: a file, or a URL of Redis or PostgreSQL')
+        .default('data/gateway.db')
+        .env('GATEWAY_DB'),
+    )
+    .addOption(
+      new Option('--files <folder>', 'its uploaded files, where they are not beside it').env('GATEWAY_FILES'),
+    )
+    .addHelpText(
+      'after',
+      '\nThe gateway that `start` runs on this database does it; where none runs, and on Redis or PostgreSQL, the command does it itself.',
+    );
+}
+
+function withWhose(command: Command): Command {
+  return command
+    .option('--user <id>', 'whose')
+    .option('--tenant <id>', "the user's tenant, where it has one")
+    .option(
+      '--scope <scope>',
+      'in place of a user: what the gateway\'s sessionScope makes of one, as ["tenant-7"]',
+    );
+}
+
+function whoseOf({ user, tenant, scope }: WhoseOptions): Whose {
+  if (user !== undefined && scope !== undefined) throw refused('Give --user or --scope, not both');
+  if (tenant !== undefined && user === undefined) throw refused('--tenant is that of a --user');
+  return {
+    ...(user !== undefined && { user: { id: user, ...(tenant !== undefined && { tenantId: tenant }) } }),
+    ...(scope !== undefined && { scope }),
+  };
+}
+
+/** Writes lines of JSON as fast as they are taken. What could steer a terminal is escaped, which changes nothing of what they say. */
+async function drain(lines: AsyncIterable<string>, { output }: Terminal): Promise<void> {
+  for await (const text of lines) {
+    const safe = text.replace(
+      /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu,
+      (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    if (!output.write(safe)) await once(output, 'drain');
+  }
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function refused(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
+}

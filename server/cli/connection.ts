@@ -1,0 +1,83 @@
+import { type Client, createClient, GatewayError, isGatewayError } from 'agent-session-gateway/client';
+import { createUnixSocketClientTransport } from 'agent-session-gateway/client/node';
+import { type Command, Option } from 'commander';
+
+/** Where a gateway listens that is not told otherwise. */
+const DEFAULT_URL = 'http://127.0.0.1:18789';
+
+/** Which gateway a command talks to, and as whom. */
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly socket?: string;
+  readonly token?: string;
+  readonly extraRoutes?: string;
+}
+
+/** Adds the options that say which gateway is meant. */
+export function withConnection(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--url <url>', 'where the gateway is mounted')
+        .default(DEFAULT_URL)
+        .env('AGENT_SESSION_GATEWAY_URL'),
+    )
+    .option('--socket <path>', "the gateway's Unix socket, in place of a URL")
+    .addOption(
+      new Option('--token <token>', 'who you are; better in the environment than on the command line').env(
+        'AGENT_SESSION_GATEWAY_TOKEN',
+      ),
+    )
+    .option('--extra-routes <prefix>', 'where the gateway moved its extra routes to');
+}
+
+/** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for a URL that is none */
+export function openClient({ url, socket, token, extraRoutes }: ConnectionOptions): Client {
+  if (socket !== undefined) {
+    return createClient({ transport: createUnixSocketClientTransport({ socketPath: socket, token }) });
+  }
+  return createClient({ baseUrl: mountOf(url), token, ...(extraRoutes !== undefined && { extraRoutes }) });
+}
+
+/** Does something with a client, and lets go of its connection whatever happens. */
+export async function withClient<T>(
+  options: ConnectionOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = openClient(options);
+  try {
+    return await work(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/**
+ * Makes sure that a gateway answers, and knows the caller: what is wrong is said at once, where the client would try again by itself.
+ *
+ * @throws GatewayError what is wrong
+ */
+export async function checkGateway(client: Client): Promise<void> {
+  try {
+    await client.status();
+  } catch (error) {
+    // A gateway may serve none of its extra routes, of which this is one.
+    if (!isGatewayError(error) || error.code !== 'ROUTE_NOT_FOUND') throw error;
+  }
+}
+
+/**
+ * The mount that a URL names, without a slash at its end.
+ *
+ * @throws GatewayError `INVALID_REQUEST` when it is no http or https URL, or holds credentials
+ */
+export function mountOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const problem =
+    parsed === undefined || !/^https?:$/.test(parsed.protocol)
+      ? `Not an http or https URL: ${JSON.stringify(url)}`
+      : parsed.username || parsed.password || parsed.search
+        ? 'The URL holds credentials or a query; give the mount alone, and the token with --token'
+        : undefined;
+  if (problem !== undefined) throw new GatewayError({ code: 'INVALID_REQUEST', message: problem });
+  return `${parsed!.origin}${parsed!.pathname.replace(/\/+$/, '')}`;
+}

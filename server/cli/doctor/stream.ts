@@ -1,0 +1,58 @@
+import { EVENTS_PATH } from '../../../shared/calls.js';
+import { type Finding, ok, problem } from './finding.js';
+import { open, silenceOf } from './probe.js';
+import type { Place } from './reach.js';
+
+const UNBUFFERED =
+  'Switch buffering off for event streams (nginx: proxy_buffering off), let X-Accel-Buffering: no and Cache-Control: no-transform through, and do not compress them.';
+
+/** Whether events arrive when they happen. The gateway writes the first one at once. */
+export async function examineStream(
+  { mount, patienceMs }: Place,
+  token: string | undefined,
+): Promise<Finding[]> {
+  const about = 'events';
+  const headers = { accept: 'text/event-stream' };
+  const stop = new AbortController();
+  const began = performance.now();
+  let response: Response | undefined;
+  const late = setTimeout(() => stop.abort(), patienceMs);
+  try {
+    response = await open({ url: `${mount}${EVENTS_PATH}`, token, headers }, stop.signal);
+    const type = response.headers.get('content-type') ?? 'nothing';
+    if (!response.ok || !type.startsWith('text/event-stream'))
+      return [
+        problem(
+          about,
+          `GET ${EVENTS_PATH} answers ${response.status} with ${type}, not a stream of events`,
+          'See whether something in front answers for the gateway, or changes the Accept header.',
+        ),
+      ];
+    const first = await response.body?.getReader().read();
+    if (first === undefined || first.done)
+      return [
+        problem(about, 'the stream of events ends at once', 'Look for a time-out of a proxy in between.'),
+      ];
+    return [ok(about, `the first event arrived after ${Math.round(performance.now() - began)} ms`)];
+  } catch (cause) {
+    if (!stop.signal.aborted)
+      return [
+        problem(
+          about,
+          `the stream of events broke off: ${silenceOf(cause).text}`,
+          'Look at what is in between.',
+        ),
+      ];
+    const where = response === undefined ? 'not even the head of the answer' : 'no event';
+    return [
+      problem(
+        about,
+        `other answers come at once, of the stream of events ${where} came in ${patienceMs / 1000} s: something in between buffers it`,
+        UNBUFFERED,
+      ),
+    ];
+  } finally {
+    clearTimeout(late);
+    stop.abort();
+  }
+}

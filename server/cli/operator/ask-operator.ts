@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { GatewayError, isGatewayError } from 'agent-session-gateway/client';
+import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
+import { type OperatorRequest, operate } from './operate.js';
+import { operatorSocketOf } from './operator-socket.js';
+
+/** Name of the app of a gateway that is made only for this: no other's sessions are taken up by it. */
+const NO_APP = 'operator.of.a.database';
+
+/** What an operator works on. */
+export interface Database {
+  /** As `storeAt` takes it. */
+  readonly db: string;
+  /** The folder of its files. @default beside it */
+  readonly files?: string | undefined;
+}
+
+/**
+ * Has a request done: by the gateway that uses the database, or, where none does, here. On a store that gateways share it is done here, as
+ * by one more of them.
+ *
+ * @returns lines of JSON
+ * @throws GatewayError why it was not done
+ */
+export async function* askOperator(
+  { db, files }: Database,
+  request: OperatorRequest,
+): AsyncGenerator<string> {
+  if (isSharedPlace(db)) return yield* withoutGateway({ db, files }, request);
+  if (!existsSync(db)) throw refused(`There is no database ${db}; name it with --db`);
+  const response = await post(operatorSocketOf(db), request);
+  if (!response) return yield* withoutGateway({ db, files }, request);
+  if (response.statusCode !== 200) {
+    const { code, message, details } = (await json(response)) as GatewayError;
+    throw new GatewayError({ code, message, details });
+  }
+  response.setEncoding('utf8');
+  yield* response as AsyncIterable<string>;
+  // A connection that breaks off has no proper end.
+  if (!response.complete)
+    throw new GatewayError({ code: 'NETWORK', message: 'The gateway broke off its answer' });
+}
+
+/** Null where nobody listens. */
+function post(socketPath: string, body: OperatorRequest): Promise<IncomingMessage | null> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ socketPath, method: 'POST', path: '/' }, resolve);
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(error.code ?? '')) resolve(null);
+      else
+        reject(
+          new GatewayError({ code: 'NETWORK', message: `${socketPath}: ${error.message}`, cause: error }),
+        );
+    });
+    request.end(JSON.stringify(body));
+  });
+}
+
+async function* withoutGateway({ db, files }: Database, request: OperatorRequest): AsyncGenerator<string> {
+  const { createGateway, directoryFiles } = await import('agent-session-gateway');
+  const gateway = createGateway({
+    apps: { [NO_APP]: { run: () => {} } },
+    defaultApp: NO_APP,
+    // Nobody is a user here: whose data is meant has to be said.
+    auth: { type: 'custom', validate: () => ({ valid: false }) },
+    store: await storeAt(db),
+    ...(files !== undefined && { files: directoryFiles({ path: files }) }),
+  });
+  try {
+    yield* operate(gateway, request);
+  } catch (error) {
+    const { reason } = (isGatewayError(error) && (error.details as { reason?: string } | undefined)) || {};
+    if (reason !== 'locked') throw error;
+    throw refused(
+      `A process uses ${db} that takes no commands: only \`agent-session-gateway start\` does. Call the gateway's own \`backup\`, \`erase\` or \`export\` there, or stop it first`,
+    );
+  } finally {
+    await gateway.close();
+  }
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
+}

@@ -1,0 +1,41 @@
+import type { Gateway } from 'agent-session-gateway';
+
+/** Whose data a command is about. */
+export interface Whose {
+  readonly user?: { readonly id: string; readonly tenantId?: string };
+  readonly scope?: string;
+}
+
+/** What an operator asks of a gateway. */
+export type OperatorRequest =
+  | { readonly action: 'backup'; readonly path: string }
+  | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
+  | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
+
+/** Does it. Yields what there is to say, in lines of JSON. @throws GatewayError */
+export async function* operate(
+  gateway: Gateway<any, any, any>,
+  request: OperatorRequest,
+): AsyncGenerator<string> {
+  switch (request.action) {
+    case 'backup':
+      return gateway.backup(request.path);
+    case 'erase': {
+      const { session, vacuum, ...about } = request;
+      const whose = whoseOf(about);
+      const erased = await gateway.erase(session ?? (whose as { readonly scope: string }), {
+        ...whose,
+        vacuum,
+      });
+      return yield `${JSON.stringify(erased)}\n`;
+    }
+    case 'export': {
+      const { session, what, ...about } = request;
+      return yield* gateway.export(session, { ...whoseOf(about), what });
+    }
+  }
+}
+
+function whoseOf({ user, scope }: Whose): Whose {
+  return { ...(user && { user }), ...(scope !== undefined && { scope }) };
+}

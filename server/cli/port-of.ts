@@ -1,0 +1,8 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A port as an option says it. @throws InvalidArgumentError */
+export function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+}

@@ -1,0 +1,61 @@
+import type { Application, Gateway, GatewayConfig } from 'agent-session-gateway';
+import { GatewayError } from 'agent-session-gateway/client';
+
+type AnyGateway = Gateway<any, any, any, any>;
+type AnyConfig = GatewayConfig<any, any, any>;
+
+/** What a file has for a gateway to serve. */
+export type Exported =
+  | { readonly kind: 'gateway'; readonly gateway: AnyGateway }
+  /** A gateway that a server of the file's own serves. */
+  | { readonly kind: 'embedded'; readonly gateway: AnyGateway }
+  | { readonly kind: 'config'; readonly config: AnyConfig };
+
+const NAMES = ['default', 'gateway', 'config', 'apps', 'app'];
+
+/**
+ * Finds what a module exports for a gateway: a gateway, a middleware, the configuration of one, an app, or apps by name.
+ *
+ * @throws GatewayError `INVALID_REQUEST` when it exports none of them
+ */
+export function findExported(module: Readonly<Record<string, unknown>>, file: string): Exported {
+  for (const name of NAMES) {
+    const found = recognise(module[name]);
+    if (found !== undefined) return found;
+  }
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${file} exports nothing to serve: export a gateway, its configuration, an app or apps as ${NAMES.join(', ')}`,
+  });
+}
+
+function recognise(value: unknown): Exported | undefined {
+  if (isGateway(value)) return { kind: 'gateway', gateway: value };
+  if (typeof value === 'function' && isGateway((value as { gateway?: unknown }).gateway))
+    return { kind: 'embedded', gateway: (value as unknown as { gateway: AnyGateway }).gateway };
+  if (isApp(value)) return { kind: 'config', config: { app: value } };
+  if (!isObject(value)) return undefined;
+  if (isApp(value.app) || areApps(value.apps)) return { kind: 'config', config: value };
+  const [first] = Object.keys(value);
+  return areApps(value) ? { kind: 'config', config: { apps: value, defaultApp: first } } : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+// By what they can do, not by class: the file may have a copy of the package of its own.
+function isGateway(value: unknown): value is AnyGateway {
+  return (
+    isObject(value) &&
+    ['start', 'close', 'use', 'handleRequest'].every((name) => typeof value[name] === 'function')
+  );
+}
+
+function isApp(value: unknown): value is Application {
+  return isObject(value) && typeof value.run === 'function';
+}
+
+function areApps(value: unknown): value is Readonly<Record<string, Application>> {
+  return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isApp);
+}

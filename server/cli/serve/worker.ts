@@ -1,0 +1,41 @@
+import { processLogger, withoutLife } from '../../runtime/process-logger.js';
+import { makeGateway, type ServeOptions } from './make-gateway.js';
+import { developmentPlugins } from './plugins.js';
+import { askToBeKilled, serveForParent } from './serving.js';
+
+/** What `dev` tells the process that serves the file. */
+export interface WorkerOptions extends Omit<ServeOptions, 'plugins' | 'logger'> {
+  readonly file: string;
+  readonly envFile?: string | undefined;
+  readonly logLevel?: string | undefined;
+}
+
+/** What that process tells `dev`. */
+export interface WorkerStarted {
+  readonly url?: string;
+  readonly socketPath?: string;
+  readonly isEmbedded: boolean;
+  readonly usesToken: boolean;
+  readonly db?: string;
+}
+
+// `dev` begins another one when a file has changed.
+serveForParent<WorkerOptions, WorkerStarted>(async ({ file, envFile, logLevel, ...options }) => {
+  if (envFile !== undefined) process.loadEnvFile(envFile);
+  const { gateway, isEmbedded, usesToken, db } = await makeGateway(file, {
+    ...options,
+    logger: withoutLife(await processLogger({ level: logLevel ?? process.env.LOG_LEVEL, near: file })),
+    plugins: developmentPlugins(askToBeKilled),
+  });
+  const { url, socketPath } = await gateway.start();
+  return {
+    started: {
+      isEmbedded,
+      usesToken,
+      ...(url !== undefined && { url }),
+      ...(socketPath !== undefined && { socketPath }),
+      ...(db !== undefined && { db }),
+    },
+    close: () => gateway.close(),
+  };
+});

@@ -1,0 +1,69 @@
+import { agUiPlugin } from '../plugins/ag-ui/index.js';
+import { chatCompletionsPlugin } from '../plugins/chat-completions/index.js';
+import { mcpServerPlugin } from '../plugins/mcp/index.js';
+import { loadSdk } from '../plugins/mcp/sdk.js';
+import type { GatewayPlugin } from '../plugins/plugin.js';
+import { responsesPlugin } from '../plugins/responses/index.js';
+import { uiMessageStreamPlugin } from '../plugins/ui-message-stream/index.js';
+
+/** A protocol of other people's, on the demo's sessions. */
+export interface Door {
+  /** As the banner names it. */
+  readonly name: string;
+  readonly path: string;
+  /** What a client of it is given. */
+  readonly use: string;
+  plugin(): GatewayPlugin;
+  /** Loads the packages that it needs. Rejects, naming them, where they are not installed. */
+  load?(): Promise<unknown>;
+}
+
+/** Every door of the demo, in the order of the banner. */
+export const DOORS: readonly Door[] = [
+  {
+    name: 'OpenAI chat completions',
+    path: '/v1',
+    use: 'base URL of any OpenAI client, model demo, the token as API key',
+    plugin: () => chatCompletionsPlugin(),
+  },
+  {
+    name: 'OpenAI Responses',
+    path: '/v1',
+    use: 'the same base URL, model demo; streams that resume by starting_after',
+    plugin: () => responsesPlugin(),
+  },
+  {
+    name: 'AI SDK useChat',
+    path: '/api/chat',
+    use: 'api of DefaultChatTransport, the token as Bearer',
+    plugin: () => uiMessageStreamPlugin(),
+  },
+  {
+    name: 'AG-UI, CopilotKit',
+    path: '/ag-ui',
+    use: 'runtimeUrl of CopilotKit; url of HttpAgent with /agent/demo behind it, the token as Bearer',
+    plugin: () => agUiPlugin(),
+  },
+  {
+    name: 'MCP',
+    path: '/mcp',
+    use: 'tools for editors and agents over Streamable HTTP, the token as Bearer',
+    plugin: () => mcpServerPlugin({ sessionId: 'main' }),
+    load: loadSdk,
+  },
+];
+
+/** The doors whose packages are installed, and what the others lack. */
+export async function findDoors(): Promise<{ readonly doors: readonly Door[]; readonly lacks: string[] }> {
+  const doors: Door[] = [];
+  const lacks: string[] = [];
+  for (const door of DOORS) {
+    try {
+      await door.load?.();
+      doors.push(door);
+    } catch (error) {
+      lacks.push(`${door.name} is not served: ${(error as Error).message}`);
+    }
+  }
+  return { doors, lacks };
+}

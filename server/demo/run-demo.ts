@@ -1,0 +1,70 @@
+import { openaiApp } from '../app-adapters/openai/index.js';
+import { loadOpenAI } from '../app-adapters/openai/sdk.js';
+import { directoryFiles } from '../index.js';
+import { processLogger, withoutLife } from '../runtime/process-logger.js';
+import { stopOnSignals } from '../runtime/stop-on-signals.js';
+import { isSharedPlace, storeAt } from '../runtime/store-at.js';
+import { createDemoApp } from './demo-app.js';
+import { createDemoGateway } from './demo-gateway.js';
+import { findDoors } from './doors.js';
+import { type DemoSettings, readSettings } from './settings.js';
+import { welcome } from './welcome.js';
+
+/** How the demo says what it has to say, and how it is started, for those who want to start it again. */
+export interface DemoTerminal {
+  say(text: string): void;
+  warn(text: string): void;
+  readonly command: string;
+}
+
+/** The demo as it runs. */
+export interface RunningDemo {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs the demo until a signal ends the process.
+ *
+ * @param env The settings, as `readSettings` takes them.
+ * @throws GatewayError what is wrong with them; `ADDRESS_IN_USE`, `STORE_FAILED`
+ */
+export async function runDemo(
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: DemoTerminal,
+): Promise<void> {
+  let close = async (): Promise<void> => {};
+  stopOnSignals(
+    () => close(),
+    (error) => terminal.warn(String(error)),
+  );
+  ({ close } = await startDemo(readSettings(env), terminal));
+}
+
+/**
+ * Starts the demo.
+ *
+ * @param kill Ends its process as a crash would, for who presses that button of the page.
+ * @throws GatewayError what is wrong with them; `ADDRESS_IN_USE`, `STORE_FAILED`
+ */
+export async function startDemo(
+  settings: DemoSettings,
+  terminal: DemoTerminal,
+  kill?: () => void,
+): Promise<RunningDemo> {
+  const { host, port, tokens, endpoint, database, files: folder, madeUp, logLevel, warnings } = settings;
+  // A missing package ends the start, not the first run.
+  if (endpoint) await loadOpenAI();
+  const app = endpoint
+    ? openaiApp(endpoint)
+    : createDemoApp(undefined, database !== undefined && isSharedPlace(database));
+  const store = await storeAt(database ?? 'memory');
+  const files = folder === undefined ? undefined : directoryFiles({ path: folder });
+  const logger = withoutLife(await processLogger({ level: logLevel }));
+  const { doors, lacks } = await findDoors();
+  const gateway = createDemoGateway({ app, tokens, host, port, store, files, logger, doors, kill });
+  for (const warning of warnings) terminal.warn(`Warning: ${warning}`);
+  const { url } = await gateway.start();
+  terminal.say(welcome(url!, { tokens, database, madeUp, doors, lacks, command: terminal.command }));
+  return { url: url!, close: () => gateway.close() };
+}

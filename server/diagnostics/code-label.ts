@@ -1,0 +1,13 @@
+import { ERROR_TABLE } from '../../shared/errors.js';
+import type { StoreErrorCode } from '../stores/store.js';
+
+const STORE_CODES: Readonly<Record<StoreErrorCode, true>> = {
+  FENCED: true,
+  ROLLED_BACK: true,
+  UNAVAILABLE: true,
+  UNKNOWN: true,
+};
+const CODES: ReadonlySet<string> = new Set([...Object.keys(ERROR_TABLE), ...Object.keys(STORE_CODES)]);
+
+/** A code as a label of metrics. Codes that hosts make up may be as many as they like: as labels they are one. */
+export const codeLabel = (code: string): string => (CODES.has(code) ? code : 'OTHER');

@@ -1,0 +1,118 @@
+import { GatewayError } from '../../shared/errors.js';
+import { encodeLine } from '../../shared/ndjson.js';
+import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import { parseSessionKey } from '../../shared/session-key.js';
+import type { Authenticator } from '../auth/authenticate.js';
+import type { Identity } from '../auth/types.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { Operations } from '../operations/operations.js';
+import type { SessionDirectory } from '../sessions/directory.js';
+import type { Erased, Erasing } from '../sessions/erasing.js';
+import { exportItems } from '../sessions/export.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import type { EraseOptions, ExportOptions, ImportOptions, ImportSource, WholeScope } from './data-options.js';
+import type { WhoseSessions } from './execute-options.js';
+import { type HostIdentityOptions, hostIdentity } from './host-identity.js';
+import { importedLines } from './imported-lines.js';
+import { hostCaller } from './open-session.js';
+
+/** What the data of a gateway is reached by. */
+interface DataEnvironment {
+  readonly config: Omit<HostIdentityOptions, 'authenticator'> & {
+    readonly store: Store;
+    readonly limits: { readonly importedMessages: number };
+  };
+  readonly authenticator: Authenticator;
+  readonly apps: { readonly defaultApp: string };
+  readonly operations: Operations;
+  readonly sessions: SessionDirectory;
+  readonly erasing: Erasing;
+  /** Opens the store on first use; null once it is open. */
+  ready(): Promise<void> | null;
+}
+
+/** What operators do with people's data: of any user, asking nobody but the store. */
+export class HostData {
+  readonly #env: DataEnvironment;
+
+  constructor(env: DataEnvironment) {
+    this.#env = env;
+  }
+
+  async list(scope: string, params: ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>> {
+    await this.#env.ready();
+    return this.#env.operations.sessionsIn(scope, params);
+  }
+
+  async erase(target: string | WholeScope, { vacuum = true, ...whose }: EraseOptions): Promise<Erased> {
+    const what =
+      typeof target === 'string' ? this.#refOf(target, whose) : { scope: this.#wholeScope(target) };
+    await this.#env.ready();
+    const erased = await this.#env.erasing.erase(what);
+    if (vacuum) await this.vacuum();
+    return erased;
+  }
+
+  async vacuum(): Promise<void> {
+    await this.#env.ready();
+    await asUnavailable(() => this.#env.config.store.vacuum?.());
+  }
+
+  async *export(key: string, { what = 'messages', ...whose }: ExportOptions): AsyncGenerator<string> {
+    const ref = this.#refOf(key, whose);
+    await this.#env.ready();
+    const session = await asUnavailable(() => this.#env.sessions.existing(ref));
+    for await (const item of exportItems(session, what)) yield encodeLine(item);
+  }
+
+  async import(key: string, source: ImportSource, options: ImportOptions): Promise<HistoryPlace> {
+    const { user, anonymous, ...params } = options;
+    const caller = hostCaller(this.#identity({ ...(user && { user }), ...(anonymous && { anonymous }) }));
+    const messages = await importedLines(source, this.#env.config.limits.importedMessages);
+    await this.#env.ready();
+    const imported = await this.#env.operations.execute(
+      'import',
+      { ...params, sessionId: key, messages },
+      caller,
+    );
+    return { tip: imported.tip, cursor: imported.cursor };
+  }
+
+  async backup(path: string): Promise<void> {
+    await this.#env.ready();
+    const { store } = this.#env.config;
+    if (!store.backup)
+      throw new GatewayError({
+        code: 'INVALID_REQUEST',
+        message:
+          'This store makes no backups: what it keeps is copied by its own means, or gone with its process',
+      });
+    await asUnavailable(() => store.backup!(path));
+  }
+
+  #identity(whose: WhoseSessions): Identity {
+    const { auth, sessionScope } = this.#env.config;
+    return hostIdentity({ authenticator: this.#env.authenticator, auth, sessionScope }, whose);
+  }
+
+  /** The place a key names, also of an app that there is no more. */
+  #refOf(key: string, { scope, ...whose }: WhoseSessions): SessionRef {
+    const { app, name } = parseSessionKey(key, this.#env.apps.defaultApp);
+    return { scope: scope ?? this.#identity(whose).scope, app, name };
+  }
+
+  #wholeScope({ user, scope }: WholeScope): string {
+    if (typeof scope === 'string' && scope !== '') return scope;
+    // Whoever is the caller is not meant by saying nobody.
+    if (!user) throw refused('erase: name a session, { user } or { scope }');
+    const identity = this.#env.authenticator.identify(user);
+    if (identity.scope === identity.userKey) return identity.scope;
+    throw refused(
+      "erase: this user's sessions are in a scope that others may share; name the sessions, or { scope } for all that is in it",
+    );
+  }
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
+}

@@ -1,0 +1,52 @@
+import { type Errands, errand } from '../cluster/errands.js';
+import type { Quotas } from './quotas.js';
+
+/** What was used of a rate: which one, by whom, and how often. */
+export type Used = readonly [rate: number, key: string, count: number];
+
+const USED = errand<readonly Used[], void>('rates');
+
+/**
+ * Has gateways on one store tell each other what of the rates was used, so that a user has one rate at all of them: up to what is used at
+ * the same time elsewhere before it is told.
+ */
+export class SharedRates {
+  readonly #errands: Errands;
+  readonly #everyMs: number;
+  readonly #report: (error: unknown, what: string) => void;
+  #used = new Map<string, { readonly rate: number; readonly key: string; count: number }>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(errands: Errands, everyMs: number, report: (error: unknown, what: string) => void) {
+    this.#errands = errands;
+    this.#everyMs = everyMs;
+    this.#report = report;
+  }
+
+  /** Takes in what others tell. */
+  serve(quotas: Quotas): void {
+    this.#errands.on(USED, (used) => {
+      for (const [rate, key, count] of used) quotas.spend(rate, key, count);
+    });
+  }
+
+  /** Something was used here. */
+  readonly used = (rate: number, key: string): void => {
+    const name = `${rate} ${key}`;
+    const entry = this.#used.get(name) ?? { rate, key, count: 0 };
+    entry.count += 1;
+    this.#used.set(name, entry);
+    this.#timer ??= setTimeout(() => void this.#tell(), this.#everyMs).unref();
+  };
+
+  async #tell(): Promise<void> {
+    this.#timer = null;
+    const used = [...this.#used.values()].map(({ rate, key, count }): Used => [rate, key, count]);
+    this.#used = new Map();
+    try {
+      await this.#errands.askAll(USED, used);
+    } catch (error) {
+      this.#report(error, 'telling other gateways what of the rates was used');
+    }
+  }
+}

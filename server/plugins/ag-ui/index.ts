@@ -1,0 +1,1 @@
+export { type AgUiOptions, agUiPlugin } from './plugin.js';

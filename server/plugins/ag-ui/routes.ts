@@ -1,0 +1,191 @@
+import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
+import { heldOf, prefaced } from '../../../shared/ag-ui/stream.js';
+import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
+import { stateOf } from '../session-state.js';
+import { fieldError, sendUiJson } from '../ui-message-stream/errors.js';
+import { keyOf, Posting, type PostingOptions } from './posting.js';
+import { type AgUiRequest, readAgUiRequest } from './request.js';
+import { startOf, tell, tellAll } from './telling.js';
+
+/** What the routes work with. */
+export interface AgUiRoutesOptions {
+  readonly path: string;
+  readonly posting: PostingOptions;
+}
+
+/** What CopilotKit's runtime says of a run that was stopped. */
+const STOPPED = 'STOPPED';
+
+/** What a request of a client is about, whichever of the two forms it has. */
+interface Called {
+  readonly method: 'run' | 'connect' | 'stop' | 'info';
+  readonly app: string;
+  readonly threadId: string;
+  readonly body: unknown;
+}
+
+/** The routes of agents, and of the runtime that CopilotKit asks for. */
+export class AgUiRoutes {
+  readonly #context: PluginContext;
+  readonly #options: AgUiRoutesOptions;
+
+  constructor(context: PluginContext, options: AgUiRoutesOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Serves one request. @throws GatewayError before the answer has begun */
+  async serve(call: PluginRequest): Promise<void> {
+    const method = call.request.method ?? '';
+    const rest = call.path.slice(this.#options.path.length + 1);
+    if (rest === 'info') {
+      only('GET', method);
+      return this.#info(call, await call.authenticate());
+    }
+    const named = pathOf(rest);
+    if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    only('POST', method);
+    const identity = await call.authenticate();
+    const body = await call.body();
+    const called = named === 'single' ? singleOf(body) : { ...named, body };
+    switch (called.method) {
+      case 'info':
+        return this.#info(call, identity);
+      case 'stop':
+        return this.#stop(call, identity, called);
+      case 'connect':
+        return this.#connect(call, identity, called);
+      default:
+        return this.#run(call, identity, called);
+    }
+  }
+
+  #session(app: string, threadId: string, identity: Identity): PluginSession {
+    return this.#context.session(`${app}:${threadId}`, identity);
+  }
+
+  async #info({ response }: PluginRequest, identity: Identity): Promise<void> {
+    const apps = await this.#context.appsOf(identity);
+    const agents = apps.map(({ name, description = '' }) => [
+      name,
+      { name, description, className: 'HttpAgent' },
+    ]);
+    sendUiJson(response, {
+      version: '1.0.0',
+      agents: Object.fromEntries(agents),
+      audioFileTranscriptionEnabled: false,
+      mode: 'sse',
+      threadEndpoints: { list: false, inspect: false, mutations: false, realtimeMetadata: false },
+      suggestions: false,
+      a2uiEnabled: false,
+      openGenerativeUIEnabled: false,
+      telemetryDisabled: true,
+    });
+  }
+
+  async #run({ request, response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
+    const asked = readAgUiRequest(body);
+    const session = this.#session(app, asked.threadId, identity);
+    const key = request.headers['idempotency-key'];
+    const { posting } = this.#options;
+    const posted = await new Posting(session, asked, posting, key === undefined ? key : String(key)).post();
+    if (!('runId' in posted)) return tellAll(response, posted);
+    return tell(response, session, posted, this.#context.report);
+  }
+
+  /** Tells of the thread, and of the run that it is at. */
+  async #connect({ response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
+    const names = readAgUiRequest(body);
+    const session = this.#session(app, names.threadId, identity);
+    const state = await stateOf(session);
+    if (!state) return tellAll(response, []);
+    const runId = state.run?.runId ?? state.queue[0]?.runId;
+    if (runId === undefined) {
+      const before = state.messages.map(heldOf);
+      const truth = { before, answerId: '', told: [], whole: true };
+      return tellAll(response, ended(names, prefaced(names.messages, truth)));
+    }
+    const { cursor } = await session.run(runId).status();
+    const place = startOf(state, { runId, cursor });
+    const telling = { runId, told: 'whole', names, given: names.messages, whole: true, ...place } as const;
+    return tell(response, session, telling, this.#context.report);
+  }
+
+  async #stop(
+    { response }: PluginRequest,
+    identity: Identity,
+    { app, threadId, body }: Called,
+  ): Promise<void> {
+    const { runId: theirs } = (body ?? {}) as { readonly runId?: unknown };
+    const session = this.#session(app, threadId, identity);
+    const stopped = await stop(session, typeof theirs === 'string' ? theirs : undefined);
+    const message = stopped ? 'The answer was stopped' : 'Nothing runs in this thread';
+    const interrupt = { type: 'RUN_ERROR', message, code: STOPPED };
+    sendUiJson(response, stopped ? { stopped, interrupt } : { stopped, message });
+  }
+}
+
+/** Ends a run. One that continues another has an id that only its client knows: it is the one that is active then. */
+async function stop(session: PluginSession, theirs: string | undefined): Promise<boolean> {
+  const sent = theirs === undefined ? null : await session.sent(keyOf(theirs));
+  try {
+    return await session.abort({ reason: 'stopped', ...(sent && { runId: sent.runId }) });
+  } catch (error) {
+    if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return false;
+    throw error;
+  }
+}
+
+function ended(names: AgUiRequest, events: readonly AgUiEvent[]): AgUiEvent[] {
+  const writer = new AgUiWriter(names, { tellsAnswers: true });
+  return [...writer.start(), ...events, ...writer.pause()];
+}
+
+function only(allowed: string, method: string): void {
+  if (method !== allowed)
+    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
+}
+
+/** What a path below the plugin's names; null where there is nothing. */
+function pathOf(rest: string): Omit<Called, 'body'> | 'single' | null {
+  if (rest === '') return 'single';
+  const [root, app = '', action = 'run', threadId = '', ...more] = rest.split('/').map(decode);
+  if (root !== 'agent' || app === '' || more.length > 0) return null;
+  if (action === 'stop') return threadId === '' ? null : { method: action, app, threadId };
+  return (action === 'run' || action === 'connect') && threadId === ''
+    ? { method: action, app, threadId }
+    : null;
+}
+
+const METHODS = {
+  info: 'info',
+  'agent/run': 'run',
+  'agent/connect': 'connect',
+  'agent/stop': 'stop',
+} as const;
+
+/** All routes in one. @throws GatewayError `INVALID_REQUEST` */
+function singleOf(body: unknown): Called {
+  const { method, params, body: inner } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof method !== 'string' || !Object.hasOwn(METHODS, method))
+    throw fieldError('method', `must be one of ${Object.keys(METHODS).join(', ')}`);
+  const { agentId = '', threadId = '' } = (params ?? {}) as Readonly<Record<string, unknown>>;
+  const called = METHODS[method as keyof typeof METHODS];
+  if (called !== 'info' && (typeof agentId !== 'string' || agentId === ''))
+    throw fieldError('params.agentId', 'must name an agent');
+  if (called === 'stop' && (typeof threadId !== 'string' || threadId === ''))
+    throw fieldError('params.threadId', 'must name a thread');
+  return { method: called, app: String(agentId), threadId: String(threadId), body: inner };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

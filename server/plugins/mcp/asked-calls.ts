@@ -1,0 +1,163 @@
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { ToolOutput } from '../../apps/tool.js';
+import type { CallToolOptions, PluginSession } from '../plugin.js';
+import type { McpLimits } from './options.js';
+import type { Question, Said } from './question.js';
+
+/** What of a request a call needs that runs for it. */
+export interface Round {
+  readonly signal: AbortSignal;
+  readonly progress?: CallToolOptions['progress'];
+}
+
+interface ToolCall {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What comes of a round: the tool's output, or what a person has to be asked first. */
+export type Outcome = { readonly output: ToolOutput } | { readonly question: Question };
+
+/**
+ * Calls that wait for their client's answer between two requests. Each belongs to whom it was begun by, and ends when its client does
+ * not come back in time.
+ */
+export class AskedCalls {
+  readonly #limits: Pick<McpLimits, 'answerMs' | 'questionsPerUser'>;
+  readonly #waiting = new Map<string, AskedCall>();
+
+  constructor(limits: Pick<McpLimits, 'answerMs' | 'questionsPerUser'>) {
+    this.#limits = limits;
+  }
+
+  /** Begins a call. @throws GatewayError why it was not begun */
+  async begin(session: PluginSession, owner: string, call: ToolCall, round: Round): Promise<Outcome> {
+    const begun = new AskedCall(session, owner, call, () => this.#admit(owner));
+    const outcome = await begun.during(round, begun.first);
+    if ('question' in outcome) this.#wait(begun, outcome.question);
+    return outcome;
+  }
+
+  /** Goes on with a call whose client came back. Undefined when it is not there, or was another call. */
+  async goOn(
+    callId: string,
+    owner: string,
+    call: ToolCall,
+    { said, ...round }: Round & { readonly said: Said | undefined },
+  ): Promise<Outcome | undefined> {
+    const found = this.#waiting.get(callId);
+    if (!found?.is(owner, call)) return undefined;
+    if (said) await found.answer(callId, said);
+    else if (found.open) return { question: this.#wait(found, found.open) };
+    clearTimeout(found.timer);
+    try {
+      return { output: await found.during(round, found.output) };
+    } finally {
+      this.#waiting.delete(callId);
+    }
+  }
+
+  #admit(owner: string): void {
+    let own = 0;
+    for (const call of this.#waiting.values()) if (call.owner === owner) own += 1;
+    if (own < this.#limits.questionsPerUser) return;
+    throw new GatewayError({ code: 'RATE_LIMITED', message: 'You have too many questions open' });
+  }
+
+  #wait(call: AskedCall, question: Question): Question {
+    const { answerMs } = this.#limits;
+    this.#waiting.set(question.callId, call);
+    clearTimeout(call.timer);
+    if (answerMs <= 0x7fffffff) call.timer = setTimeout(() => this.#drop(question.callId), answerMs).unref();
+    return question;
+  }
+
+  #drop(callId: string): void {
+    const call = this.#waiting.get(callId);
+    this.#waiting.delete(callId);
+    clearTimeout(call?.timer);
+    call?.stop();
+  }
+
+  /** Ends all calls that wait. */
+  close(): void {
+    for (const callId of [...this.#waiting.keys()]) this.#drop(callId);
+  }
+}
+
+class AskedCall {
+  readonly owner: string;
+  readonly output: Promise<ToolOutput>;
+  /** What comes first. */
+  readonly first: Promise<Outcome>;
+  timer: NodeJS.Timeout | undefined;
+  /** What is asked, until somebody has answered. */
+  open: Question | null = null;
+  readonly #session: PluginSession;
+  readonly #call: string;
+  readonly #controller = new AbortController();
+  #progress: CallToolOptions['progress'];
+
+  constructor(session: PluginSession, owner: string, call: ToolCall, admit: () => void) {
+    this.owner = owner;
+    this.#session = session;
+    this.#call = textOf(call);
+    let ask!: (question: Question) => void;
+    const question = new Promise<Outcome>((resolve) => {
+      ask = (asked) => resolve({ question: asked });
+    });
+    this.output = session.callTool(call.name, call.arguments ?? {}, {
+      signal: this.#controller.signal,
+      progress: (progress) => this.#progress?.(progress),
+      asked: (asked, open) => {
+        admit();
+        this.open = asked;
+        open.addEventListener('abort', () => {
+          this.open = null;
+        });
+        ask(asked);
+      },
+    });
+    this.first = Promise.race([this.output.then((output) => ({ output })), question]);
+  }
+
+  is(owner: string, call: ToolCall): boolean {
+    return this.owner === owner && this.#call === textOf(call);
+  }
+
+  /** Waits for something in the name of a request: when that is cancelled, so is the call. */
+  async during<T>({ signal, progress }: Round, work: Promise<T>): Promise<T> {
+    const cancel = (): void => this.stop();
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel);
+    this.#progress = progress;
+    try {
+      return await work;
+    } finally {
+      this.#progress = undefined;
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Hands an answer over; somebody else may have been quicker. */
+  async answer(callId: string, said: Said): Promise<void> {
+    try {
+      await this.#session.respond(callId, said);
+    } catch (error) {
+      if (!isAnswered(error)) throw error;
+    }
+  }
+
+  stop(): void {
+    this.#controller.abort();
+  }
+}
+
+/** Whether a question is not open any more. */
+export function isAnswered(error: unknown): boolean {
+  return isGatewayError(error) && (error.code === 'ALREADY_ANSWERED' || error.code === 'CALL_NOT_FOUND');
+}
+
+function textOf(call: ToolCall): string {
+  return JSON.stringify([call.name, call.arguments ?? {}]);
+}

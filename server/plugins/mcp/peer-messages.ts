@@ -1,0 +1,58 @@
+import { isPlainObject } from '../../schema/schema.js';
+import type { PluginPeers } from '../plugin.js';
+import type { ClientSession } from './client-session.js';
+import type { JSONRPCMessage } from './sdk.js';
+
+/** A message of a client that belongs to a session object at another gateway. */
+export interface PeerMessage {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly message: JSONRPCMessage;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SEPARATOR = '~';
+
+/** A name that a server's own requests have besides their number: each of a client's servers counts from 0. */
+export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage {
+  const { id, method, params } = message as { id?: unknown; method?: unknown; params?: Fields };
+  if (method === 'notifications/cancelled')
+    return { ...message, params: { ...params, requestId: withTag(params?.requestId, holder) } } as never;
+  if (method === undefined || id === undefined) return message;
+  return { ...message, id: withTag(id, holder) } as never;
+}
+
+const withTag = (id: unknown, holder: string): string => `${id}${SEPARATOR}${holder}`;
+
+/**
+ * What of a client's request is for the session object here. Answers to another gateway's questions are passed on to it, and so is what
+ * cancels a call, wherever that runs. Undefined where nothing is left.
+ */
+export async function sorted(
+  peers: PluginPeers,
+  { sessionId, owner }: Omit<PeerMessage, 'message'>,
+  body: unknown,
+): Promise<unknown> {
+  if (Array.isArray(body)) {
+    const left = await Promise.all(body.map((message) => sorted(peers, { sessionId, owner }, message)));
+    const own = left.filter((message) => message !== undefined);
+    return own.length > 0 ? own : undefined;
+  }
+  if (!isPlainObject(body)) return body;
+  const { id, method } = body;
+  if (method === 'notifications/cancelled')
+    await peers.askAll('message', { sessionId, owner, message: body as never } satisfies PeerMessage);
+  if (method !== undefined || typeof id !== 'string') return body;
+  const at = id.indexOf(SEPARATOR);
+  const message = { ...body, id: Number(id.slice(0, at)) } as never;
+  const holder = id.slice(at + 1);
+  if (at < 0 || holder === peers.holder) return message;
+  await peers.ask(holder, 'message', { sessionId, owner, message } satisfies PeerMessage);
+  return undefined;
+}
+
+/** Has a session object hear what its client said to another gateway. */
+export function hear(session: ClientSession | undefined, { message }: PeerMessage): void {
+  session?.hear(message);
+}

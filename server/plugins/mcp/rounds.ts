@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { ToolOutput } from '../../apps/tool.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginPeers, PluginSession } from '../plugin.js';
+import { AskedCalls, type Outcome, type Round } from './asked-calls.js';
+import { callerOf, ownerOf } from './caller.js';
+import type { McpLimits } from './options.js';
+import type { Question, Said } from './question.js';
+import type { McpSdk, RequestStateCodec, ServerContext } from './sdk.js';
+
+interface ToolCall {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What the client carries between the two requests of a call that asks: which call it is, or where another gateway's state is known. */
+export type RequestState = { readonly callId: string } | { readonly holder: string; readonly sealed: string };
+
+/** What comes of a request: the tool's output, or a question with what its client is to come back with. */
+export type RoundOutcome =
+  | { readonly output: ToolOutput }
+  | { readonly question: Question; readonly requestState: string };
+
+/** A request that came to another gateway than the one where its call runs. */
+interface Passed {
+  readonly sealed: string;
+  readonly call: ToolCall;
+  readonly said: Said | undefined;
+  readonly identity: Identity;
+}
+
+/** The longest validity of what the client carries. */
+const LONGEST_MS = 2 ** 31 - 1;
+const SEPARATOR = '~';
+
+/** The requests of calls whose client is asked between them, by the answer to its first one. It may come back to any gateway. */
+export class Rounds {
+  readonly #asked: AskedCalls;
+  readonly #peers: PluginPeers | null;
+  readonly #state: RequestStateCodec<{ readonly callId: string }>;
+  /** Calls that were passed on to this gateway, by what their clients carried. */
+  readonly #passed = new Map<string, AbortController>();
+
+  constructor(sdk: McpSdk, limits: McpLimits, peers: PluginPeers | null) {
+    this.#asked = new AskedCalls(limits);
+    this.#peers = peers;
+    this.#state = sdk.server.createRequestStateCodec({
+      // Calls end with the process, and so may what is sealed for them.
+      key: randomBytes(32),
+      ttlSeconds: Math.ceil(Math.min(limits.answerMs, LONGEST_MS) / 1000),
+      bind: ({ http }) => {
+        const caller = callerOf(http?.authInfo);
+        return caller ? ownerOf(caller.identity) : '';
+      },
+    });
+    peers?.on('go-on', (passed: Passed) => this.#goOnFor(passed));
+    peers?.on('leave', (sealed: string) => this.#passed.get(sealed)?.abort());
+  }
+
+  /** Reads what a client carried. */
+  readonly verify = async (carried: string, context: ServerContext): Promise<RequestState> => {
+    const at = this.#peers ? carried.indexOf(SEPARATOR) : -1;
+    const holder = carried.slice(0, Math.max(at, 0));
+    const sealed = carried.slice(at + 1);
+    // Whoever sealed it looks at it.
+    return at < 0 || holder === this.#peers?.holder
+      ? this.#state.verify(sealed, context)
+      : { holder, sealed };
+  };
+
+  /** The first request of a call. @throws GatewayError why it was not begun */
+  async begin(
+    session: PluginSession,
+    call: ToolCall,
+    { context, ...round }: Round & { readonly context: ServerContext },
+  ): Promise<RoundOutcome> {
+    const owner = ownerOf(callerOf(context.http?.authInfo)!.identity);
+    return this.#told(await this.#asked.begin(session, owner, call, round), context);
+  }
+
+  /** A later one. Undefined where its call is over, or was another one. */
+  async goOn(
+    state: RequestState,
+    call: ToolCall,
+    { context, said, ...round }: Round & { readonly context: ServerContext; readonly said: Said | undefined },
+  ): Promise<RoundOutcome | undefined> {
+    const { identity } = callerOf(context.http?.authInfo)!;
+    if ('holder' in state)
+      return this.#goOnElsewhere(state.holder, { ...state, call, said, identity }, round);
+    const outcome = await this.#asked.goOn(state.callId, ownerOf(identity), call, { ...round, said });
+    return outcome && this.#told(outcome, context);
+  }
+
+  async #goOnElsewhere(
+    holder: string,
+    { sealed, call, said, identity }: Passed,
+    { signal }: Round,
+  ): Promise<RoundOutcome | undefined> {
+    const leave = (): void => void this.#peers!.ask(holder, 'leave', sealed).catch(() => {});
+    signal.addEventListener('abort', leave);
+    try {
+      const passed: Passed = { sealed, call, said, identity };
+      const done = await this.#peers!.ask(holder, 'go-on', passed, { waitMs: Number.POSITIVE_INFINITY });
+      return (done ?? undefined) as RoundOutcome | undefined;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Goes on with a call that runs here, for a client that came to another gateway, which knows who it is. */
+  async #goOnFor({ sealed, call, said, identity }: Passed): Promise<RoundOutcome | null> {
+    const context = { http: { authInfo: { extra: { caller: { identity } } } } } as unknown as ServerContext;
+    let state: { readonly callId: string };
+    try {
+      state = await this.#state.verify(sealed, context);
+    } catch {
+      return null;
+    }
+    const left = new AbortController();
+    this.#passed.set(sealed, left);
+    try {
+      return (await this.goOn(state, call, { context, said, signal: left.signal })) ?? null;
+    } finally {
+      this.#passed.delete(sealed);
+    }
+  }
+
+  async #told(outcome: Outcome, context: ServerContext): Promise<RoundOutcome> {
+    if ('output' in outcome) return outcome;
+    const { question } = outcome;
+    const sealed = await this.#state.mint({ callId: question.callId }, context);
+    return {
+      question,
+      requestState: this.#peers ? `${this.#peers.holder}${SEPARATOR}${sealed}` : sealed,
+    };
+  }
+
+  /** Ends the calls that wait for an answer. */
+  close(): void {
+    this.#asked.close();
+  }
+}

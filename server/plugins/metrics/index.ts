@@ -1,0 +1,2 @@
+export { metricsPlugin } from './metrics-plugin.js';
+export type { MetricsPluginOptions } from './options.js';

@@ -1,0 +1,79 @@
+import type { Registry } from 'prom-client';
+import { loadPeer } from '../../runtime/optional-peer.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { GatewayPlugin, PluginContext } from '../plugin.js';
+import { type Admission, admissionOf } from './access.js';
+import { addStats } from './gauges.js';
+import type { MetricsPluginOptions } from './options.js';
+import { Recorder } from './recorder.js';
+
+/**
+ * Serves the gateway's metrics for Prometheus. Needs the package `prom-client`. docs/metrics.md lists them.
+ *
+ * @throws GatewayError `INVALID_REQUEST` where neither `token` nor `addresses` is given, or one is malformed
+ *
+ * @example
+ * ```ts
+ * gateway.use(metricsPlugin({ token: process.env.METRICS_TOKEN!, addresses: ['10.0.0.0/8'] }));
+ * ```
+ */
+export function metricsPlugin(options: MetricsPluginOptions): GatewayPlugin {
+  return new MetricsPlugin(options);
+}
+
+class MetricsPlugin implements GatewayPlugin {
+  readonly name = 'metrics';
+  readonly #options: MetricsPluginOptions;
+  readonly #admit: Admission;
+  #context: PluginContext | null = null;
+  #recorder: Recorder | null = null;
+  #registry: Promise<Registry> | null = null;
+
+  constructor(options: MetricsPluginOptions) {
+    this.#options = options;
+    this.#admit = admissionOf(options);
+  }
+
+  setup(context: PluginContext): void {
+    this.#context = context;
+    const { path = '/metrics' } = this.#options;
+    context.route(path, (call) => this.#serve(call), { methods: ['GET', 'HEAD'], needsStore: false });
+  }
+
+  async start(): Promise<void> {
+    await this.#ready();
+  }
+
+  destroy(): void {
+    this.#recorder?.stop();
+  }
+
+  /** Made once: an embedded gateway may be asked before it was started. */
+  #ready(): Promise<Registry> {
+    this.#registry ??= this.#open();
+    return this.#registry;
+  }
+
+  async #open(): Promise<Registry> {
+    const client = await loadPeer('prom-client', 'metricsPlugin', () => import('prom-client'));
+    const { registry = new client.Registry(), processMetrics = this.#options.registry === undefined } =
+      this.#options;
+    const context = this.#context!;
+    addStats(client, registry, () => context.stats());
+    this.#recorder = new Recorder(client, registry, context);
+    this.#recorder.start();
+    if (processMetrics) client.collectDefaultMetrics({ register: registry });
+    return registry;
+  }
+
+  async #serve(call: PluginRequest): Promise<void> {
+    this.#admit(call);
+    const registry = await this.#ready();
+    const page = await registry.metrics();
+    const { response } = call;
+    response.setHeader('Content-Type', registry.contentType);
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.end(page);
+  }
+}

@@ -1,0 +1,89 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayError } from '../../../shared/errors.js';
+
+/** The error object of the vendor's API: all four fields are always there. */
+export interface ChatErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+/** What is wrong with one field of a request. `code` is the vendor's. */
+export interface FieldProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** Codes that clients of the vendor's API map, where they are not just ours in lower case. */
+const VENDOR_CODES: Readonly<Record<string, string | null>> = {
+  UNAUTHENTICATED: 'invalid_api_key',
+  APP_NOT_FOUND: 'model_not_found',
+  RATE_LIMITED: 'rate_limit_exceeded',
+  INVALID_REQUEST: null,
+  INVALID_PARAMS: null,
+};
+
+/** An error of the gateway in the vendor's shape. */
+export function toChatError(error: GatewayError): ChatErrorBody {
+  const { code, message, status, requestId } = error;
+  const [problem] = Array.isArray(error.details) ? (error.details as readonly Partial<FieldProblem>[]) : [];
+  const fallback = Object.hasOwn(VENDOR_CODES, code) ? VENDOR_CODES[code]! : code.toLowerCase();
+  return {
+    error: {
+      message: requestId === undefined ? message : `${message} (${requestId})`,
+      type: typeOf(status),
+      param: typeof problem?.path === 'string' && problem.path !== '' ? problem.path : null,
+      code: typeof problem?.code === 'string' ? problem.code : fallback,
+    },
+  };
+}
+
+function typeOf(status: number): string {
+  if (status === 429) return 'rate_limit_error';
+  return status >= 400 && status < 500 ? 'invalid_request_error' : 'server_error';
+}
+
+/** Makes an error about one field of a request. */
+export function fieldError(path: string, message: string, code?: string): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${path}: ${message}`,
+    details: [{ path, message, ...(code !== undefined && { code }) } satisfies FieldProblem],
+  });
+}
+
+/** Has clients send a failed request only once: it has begun to change something, and this protocol has no key to tell a retry by. */
+export function forbidRetry(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('x-should-retry', 'false');
+}
+
+/** Answers with an error in the vendor's shape. Nothing can be said once the response has begun. */
+export function sendChatError(error: GatewayError, response: ServerResponse): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const status = error.status >= 400 ? error.status : 500;
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined);
+  if (retryAfterMs !== undefined && !response.hasHeader('x-should-retry')) {
+    response.setHeader('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
+  }
+  sendChatJson(response, status, toChatError(error));
+}
+
+/** Answers with JSON. */
+export function sendChatJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = JSON.stringify(value);
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}

@@ -1,0 +1,1 @@
+export { type PlaygroundOptions, playgroundPlugin } from './plugin.js';

@@ -1,0 +1,72 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { GatewayError } from '../../../shared/errors.js';
+
+/** The folder of the page's files whose names change with what is in them. */
+export const ASSETS = '_playground';
+
+/** What the page asks, beside itself, to have the server's process ended. */
+export const KILL = '_kill';
+
+/** A file of the page, as it is served. */
+export interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzip: Buffer;
+  /** Whether its name changes with what is in it. */
+  readonly hashed: boolean;
+}
+
+/** What the page is told by the plugin. */
+export interface PageSettings {
+  readonly readOnly: boolean;
+  /** Whether it may have the server's process ended. */
+  readonly canKill: boolean;
+  /** Prefix of some of the gateway's routes. */
+  readonly extraRoutes: string;
+  /** Folders that the page is below the gateway's mount. */
+  readonly depth: number;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+/** Where the built page is: beside what was built of this file, or in `dist` where the sources run as they are. */
+const PLACES = ['../../../playground/', '../../../dist/playground/'];
+
+/** Reads the built page. @throws GatewayError `ROUTE_NOT_FOUND` where it was not built */
+export function readPage(): ReadonlyMap<string, PageFile> {
+  const folder = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((place) =>
+    existsSync(join(place, ASSETS)),
+  );
+  if (folder === undefined) {
+    const message = 'The playground is not built: run npm run build:playground';
+    throw new GatewayError({ code: 'ROUTE_NOT_FOUND', message });
+  }
+  const names = ['index.html', ...readdirSync(join(folder, ASSETS)).map((name) => `${ASSETS}/${name}`)];
+  return new Map(names.map((name) => [name, pageFile(name, readFileSync(join(folder, name)))]));
+}
+
+/** The same page, whose HTML carries settings. */
+export function withSettings(
+  files: ReadonlyMap<string, PageFile>,
+  { readOnly, canKill, extraRoutes, depth }: PageSettings,
+): ReadonlyMap<string, PageFile> {
+  const html = files.get('index.html')!.bytes.toString();
+  const gateway = depth === 0 ? '.' : Array(depth).fill('..').join('/');
+  const told = html.replace(
+    '<html ',
+    `<html data-gateway="${gateway}" data-extra-routes="${extraRoutes}" data-read-only="${readOnly}" data-can-kill="${canKill}" `,
+  );
+  return new Map([...files, ['index.html', pageFile('index.html', Buffer.from(told))]]);
+}
+
+function pageFile(name: string, bytes: Buffer): PageFile {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+  return { type, bytes, gzip: gzipSync(bytes, { level: 9 }), hashed: name.startsWith(ASSETS) };
+}

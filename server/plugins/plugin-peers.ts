@@ -1,0 +1,27 @@
+import type { MaybePromise } from '../async/maybe-promise.js';
+import type { Errands } from '../cluster/errands.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { Notes } from '../stores/shared-store.js';
+import type { PluginPeers } from './plugin.js';
+
+/** What a plugin shares with itself at other gateways. */
+export function peersOf(
+  plugin: string,
+  { notes, errands }: { readonly notes: Notes; readonly errands: Errands },
+): PluginPeers {
+  const named = (name: string): string => `${plugin}:${name}`;
+  const stored = async <T>(call: () => MaybePromise<T>): Promise<T> => asUnavailable(call);
+  return {
+    holder: errands.holder,
+    notes: {
+      put: (name, value, options) => stored(() => notes.put(named(name), value, options)),
+      get: (name) => stored(() => notes.get(named(name))),
+      drop: (name) => stored(() => notes.drop(named(name))),
+    },
+    on: (name, work) => errands.on({ name: named(name) }, work),
+    ask: (holder, name, input, options) => errands.ask(holder, { name: named(name) }, input, options),
+    askAll: async (name, input) => {
+      await errands.askAll({ name: named(name) }, input);
+    },
+  };
+}

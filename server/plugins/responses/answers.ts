@@ -1,0 +1,146 @@
+import type { ServerResponse } from 'node:http';
+import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { ResponseStream } from '../../../shared/responses/stream.js';
+import type {
+  ResponseFrame,
+  ResponseItem,
+  ResponseObject,
+  ResponseWriterOptions,
+} from '../../../shared/responses/types.js';
+import { fieldError } from '../openai/errors.js';
+import { reading } from '../reading.js';
+import { stateOf } from '../session-state.js';
+import { assertKept, segmentDialect } from '../telling.js';
+import { type FoundResponse, notFound, recall } from './finding.js';
+
+const DONE = 'data: [DONE]\n\n';
+
+function frameText(frame: ResponseFrame): string {
+  return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`;
+}
+
+/** What a response is told with. */
+export interface AnsweringOptions extends ResponseWriterOptions {
+  report(error: unknown, what: string): void;
+}
+
+/** Tells of responses that were found: as streams, or whole. */
+export class Answers {
+  readonly #options: AnsweringOptions;
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  #stream(found: FoundResponse): ResponseStream {
+    return new ResponseStream(found.name, this.#options);
+  }
+
+  /**
+   * Streams a response from its beginning. A stream that could not be told to its end does not end cleanly: that would be taken for the end.
+   *
+   * @param skip Events that its reader has
+   * @param before Awaited before its last bytes, so that whoever has them may come back at once
+   * @throws GatewayError where the events are not kept any more that a reader is to go on behind
+   */
+  async stream(
+    response: ServerResponse,
+    found: FoundResponse,
+    { skip = 0, before }: { readonly skip?: number; before?(stream: ResponseStream): Promise<void> } = {},
+  ): Promise<void> {
+    const cursor = await this.#keptFrom(found);
+    if (cursor === null) {
+      if (skip > 0) throw gone();
+      const { stream, frames } = await this.#recalled(found);
+      if (!stream.over) throw gone();
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-cache, no-transform',
+        'X-Accel-Buffering': 'no',
+        'X-Content-Type-Options': 'nosniff',
+      });
+      response.end(`${frames.map(frameText).join('')}${DONE}`);
+      return;
+    }
+    const { runId, index } = found.name;
+    // Otherwise it would be waited for.
+    if (index > 0) await this.#read(found, 'head');
+    const stream = this.#stream(found);
+    const dialect = segmentDialect(
+      { runId, cursor, told: index, skip },
+      { stream: () => stream, frame: frameText },
+    );
+    const { over, finish } = found.session.stream(dialect, { response, from: cursor });
+    try {
+      await over;
+      await before?.(stream);
+      finish(DONE);
+    } catch (error) {
+      if (!isGatewayError(error)) this.#options.report(error, 'the stream of a response failed');
+      response.destroy();
+      throw error;
+    }
+  }
+
+  /** A response when it is over. */
+  async whole(found: FoundResponse, signal?: AbortSignal): Promise<ResponseStream> {
+    return this.#read(found, 'over', signal);
+  }
+
+  /** A response as it is now. */
+  async now(found: FoundResponse): Promise<ResponseObject> {
+    return (await this.#read(found, 'head')).response;
+  }
+
+  /** What a response answers. */
+  async input(found: FoundResponse): Promise<readonly ResponseItem[]> {
+    return (await this.#read(found, 'head')).input;
+  }
+
+  async #read(found: FoundResponse, until: 'head' | 'over', signal?: AbortSignal): Promise<ResponseStream> {
+    const cursor = await this.#keptFrom(found);
+    if (cursor === null) return (await this.#recalled(found)).stream;
+    const dialect = reading(this.#stream(found), until);
+    const { over } = found.session.stream(dialect, { from: cursor, ...(signal && { signal }) });
+    const stream = await over;
+    if (stream.begun) return stream;
+    throw notFound('response_id', 'There is no such response: its run has not come to it');
+  }
+
+  /** Where a run begins; null where its events are not kept any more. */
+  async #keptFrom({ session, run }: FoundResponse): Promise<string | null> {
+    if (!run) return null;
+    try {
+      await assertKept(session, run.cursor);
+      return run.cursor;
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'CURSOR_GONE') return null;
+      throw error;
+    }
+  }
+
+  /** What history has of an answer: it is told as one, whatever was asked in it. */
+  async #recalled(
+    found: FoundResponse,
+  ): Promise<{ readonly stream: ResponseStream; readonly frames: ResponseFrame[] }> {
+    const { session, name } = found;
+    if (name.index > 0) throw gone();
+    const state = await stateOf(session);
+    const running = state?.run?.runId === name.runId ? state.run.message : undefined;
+    const question = running && state?.messages.find(({ id }) => id === running.parentId);
+    const recalled = running
+      ? { answer: running, question }
+      : await recall(session, ({ runId }) => runId === name.runId);
+    if (!recalled) throw gone();
+    const stream = this.#stream(found);
+    return { stream, frames: stream.recall(recalled.answer, recalled.question) };
+  }
+}
+
+function gone(): GatewayError {
+  return fieldError(
+    'starting_after',
+    'the events of this response are not kept any more (limits of retention): retrieve it without a stream',
+    'events_not_kept',
+  );
+}

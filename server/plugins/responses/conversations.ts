@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { Message } from '../../../shared/messages.js';
+import { givenItems } from '../../../shared/responses/items.js';
+import { ResponseStream } from '../../../shared/responses/stream.js';
+import type { ResponseItem, ResponseWriterOptions } from '../../../shared/responses/types.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendChatJson } from '../openai/errors.js';
+import type { Models } from '../openai/models.js';
+import { problemOf } from '../openai/problem.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
+import { stateOf } from '../session-state.js';
+import { type Finder, notFound, orNull } from './finding.js';
+import { toMessages } from './input.js';
+import type { ConversationDesk } from './new-conversations.js';
+import { itemPage, queryOf } from './pages.js';
+import { conversationBegan, newConversationId } from './places.js';
+import { itemsSchema } from './request-schema.js';
+import { decode, notServed } from './routes.js';
+
+const createSchema = z.looseObject({
+  items: itemsSchema.nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  model: z.string().min(1).nullish(),
+});
+const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
+
+const PAGE = 100;
+/** Messages of a conversation that are listed at most. */
+const MAX_MESSAGES = 10_000;
+
+/** What the routes of conversations work with. */
+export interface ConversationRoutesOptions extends ResponseWriterOptions {
+  readonly path: string;
+  readonly models: Models;
+  readonly finder: Finder;
+  readonly created: ConversationDesk;
+}
+
+/** The routes of conversations: each is a session of its caller, under its own name. */
+export class ConversationRoutes {
+  readonly #context: PluginContext;
+  readonly #options: ConversationRoutesOptions;
+
+  constructor(context: PluginContext, options: ConversationRoutesOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Serves one request. @throws GatewayError */
+  async serve(call: PluginRequest): Promise<void> {
+    const rest = call.path.slice(this.#options.path.length + 1);
+    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
+    if (more.length > 0) throw notServed(call);
+    const identity = await call.authenticate();
+    switch (route) {
+      case 'POST ':
+        return sendChatJson(call.response, 200, await this.#create(await call.body(), identity));
+      case 'GET {id}':
+        return sendChatJson(call.response, 200, await this.#object(id, identity));
+      case 'POST {id}':
+        return sendChatJson(call.response, 200, await this.#update(await call.body(), id, identity));
+      case 'DELETE {id}': {
+        const taken = await this.#options.created.take(id, identity);
+        if (!taken) await (await this.#known(id, identity)).delete();
+        return sendChatJson(call.response, 200, { id, object: 'conversation.deleted', deleted: true });
+      }
+      case 'GET {id}/items': {
+        const isNew = await this.#options.created.get(id, identity);
+        const items = isNew ? [] : await this.#items(await this.#known(id, identity));
+        return sendChatJson(call.response, 200, itemPage(items, queryOf(call.request.url)));
+      }
+      default:
+        throw notServed(call);
+    }
+  }
+
+  async #create(given: unknown, identity: Identity): Promise<object> {
+    const parsed = createSchema.safeParse(given);
+    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
+    const { items, metadata, model } = parsed.data;
+    const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
+    const app = await this.#options.models.appOf(model ?? byDefault, identity);
+    const { finder } = this.#options;
+    const messages = await toMessages(items ?? [], (id, path) => finder.item(id, path, identity));
+    const id = newConversationId();
+    if (messages.length === 0) await this.#options.created.add(id, identity, { metadata: metadata ?? {} });
+    else await this.#context.session(`${app}:${id}`, identity).import(messages, metadata ? { metadata } : {});
+    return this.#object(id, identity);
+  }
+
+  async #update(given: unknown, id: string, identity: Identity): Promise<object> {
+    const parsed = updateSchema.safeParse(given);
+    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
+    const { metadata } = parsed.data;
+    const { created } = this.#options;
+    const isNew = await created.get(id, identity);
+    if (isNew) await created.add(id, identity, { ...isNew, metadata });
+    else await (await this.#known(id, identity)).update({ metadata });
+    return this.#object(id, identity);
+  }
+
+  async #object(id: string, identity: Identity): Promise<object> {
+    const isNew = await this.#options.created.get(id, identity);
+    const state = isNew ? null : await stateOf(await this.#known(id, identity));
+    const createdAt = conversationBegan(id) ?? state?.messages[0]?.createdAt ?? 0;
+    const { metadata = {} } = isNew ?? state ?? {};
+    return { id, object: 'conversation', created_at: Math.floor(createdAt / 1000), metadata };
+  }
+
+  /** The session of a conversation, in whichever app it is. @throws GatewayError where its caller has none */
+  async #known(id: string, identity: Identity): Promise<PluginSession> {
+    for (const { name } of this.#context.apps()) {
+      const found = await orNull(async () => {
+        const session = this.#context.session(`${name}:${id}`, identity);
+        await session.status();
+        return session;
+      });
+      if (found) return found;
+    }
+    throw notFound('conversation_id', `There is no conversation ${JSON.stringify(id.slice(0, 128))}`);
+  }
+
+  async #items(session: PluginSession): Promise<ResponseItem[]> {
+    const messages: Message[] = [];
+    let before: string | undefined;
+    while (messages.length < MAX_MESSAGES) {
+      const page = await session.history({ limit: PAGE, ...(before !== undefined && { before }) });
+      messages.unshift(...page.messages);
+      if (page.cursor === null) break;
+      before = page.cursor;
+    }
+    return messages.flatMap((message, at) => this.#itemsOf(session.id, message, messages[at - 1]));
+  }
+
+  #itemsOf(sessionId: string, message: Message, question: Message | undefined): ResponseItem[] {
+    const { runId } = message;
+    if (message.role !== 'assistant' || runId === undefined)
+      return givenItems(message, { sessionId, runId: runId ?? '' });
+    const stream = new ResponseStream({ sessionId, runId, index: 0 }, this.#options);
+    stream.recall(message, question);
+    return [...stream.response.output];
+  }
+}

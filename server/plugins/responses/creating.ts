@@ -1,0 +1,317 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type CallAnswer, toResponse } from '../../../shared/asked-calls.js';
+import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { OnBusy } from '../../../shared/events.js';
+import type { SessionState } from '../../../shared/fold.js';
+import type { MessageInput } from '../../../shared/messages.js';
+import { clientCallId, parseClientCallId, parseItemId, type RunName } from '../../../shared/responses/ids.js';
+import { AskedOfCaller } from '../../../shared/responses/questions.js';
+import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
+import type { Identity } from '../../auth/types.js';
+import { askedIn } from '../asked.js';
+import { newInConversation, type Outgoing, wholeConversation } from '../openai/conversation.js';
+import { fieldError } from '../openai/errors.js';
+import { sessionPlace } from '../openai/session-name.js';
+import { Turns } from '../openai/turns.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
+import { stateOf } from '../session-state.js';
+import { type Finder, type FoundResponse, orNull, recall } from './finding.js';
+import { outputOf, toMessages } from './input.js';
+import type { ConversationDesk } from './new-conversations.js';
+import { digest, newSessionName } from './places.js';
+import type { ResponseRequest } from './request.js';
+import type { InputItem } from './request-schema.js';
+
+/** How requests are met. */
+export interface CreatingOptions extends ResponseWriterOptions {
+  readonly onBusy: Exclude<OnBusy, 'steer'>;
+  readonly created: ConversationDesk;
+}
+
+/** Who asks what. */
+export interface Ask {
+  readonly request: ResponseRequest;
+  readonly identity: Identity;
+  readonly headers: IncomingHttpHeaders;
+  /** The app behind the model. */
+  readonly app: string;
+}
+
+/** Where an answer is to be given. */
+interface Place {
+  readonly session: PluginSession;
+  /** Whether the caller sends its whole conversation, of which the session may have most. */
+  readonly isWhole: boolean;
+}
+
+/** Begins responses: runs, or what follows the answers to their questions. */
+export class Creating {
+  readonly #context: PluginContext;
+  readonly #finder: Finder;
+  readonly #options: CreatingOptions;
+  readonly #turns = new Turns();
+
+  constructor(context: PluginContext, finder: Finder, options: CreatingOptions) {
+    this.#context = context;
+    this.#finder = finder;
+    this.#options = options;
+  }
+
+  /** @throws GatewayError before anything was begun */
+  async create(ask: Ask): Promise<FoundResponse> {
+    const { items } = ask.request;
+    const last = items.at(-1);
+    if (!last) throw fieldError('input', 'there is nothing to answer', 'invalid_value');
+    const isAnswer = last.type === 'function_call_output' || last.type === 'mcp_approval_response';
+    const continued = isAnswer ? await this.#continue(ask) : null;
+    return continued ?? this.#begin(ask);
+  }
+
+  /** Goes on behind questions whose answers the input ends with; null where no run waits for them. */
+  async #continue({ request, identity, headers, app }: Ask): Promise<FoundResponse | null> {
+    const { answers, run } = trailingAnswers(request.items);
+    const place = run ?? (await this.#runOf({ request, identity, headers, app }));
+    const found = place && (await this.#finder.segment({ ...place, index: 0 }, identity));
+    if (!found?.run) return null;
+    const { session } = found;
+    const { runId } = found.name;
+    const asked = await askedIn(
+      session,
+      { runId, cursor: found.run.cursor },
+      new AskedOfCaller(runId, this.#options),
+    );
+    const { index, due, missing, lapsed } = asked.continuation(answers);
+    if (index === 0) return null;
+    const onlyOutputs = [...answers.values()].every(({ kind }) => kind === 'output');
+    // Its run ended without them: they are told to another one.
+    if (lapsed && onlyOutputs) return null;
+    if (missing.length > 0)
+      throw unanswered(
+        missing.map(({ callId }) => callId),
+        found.name,
+      );
+    for (const { callId } of due) await respond(session, callId, answers.get(callId)!);
+    return { session, name: { ...found.name, index }, run: found.run };
+  }
+
+  /** The run that waits in the session which a request names otherwise than by its calls. */
+  async #runOf({ request, identity, headers, app }: Ask): Promise<RunName | null> {
+    const { previousResponse, conversation } = request;
+    const former =
+      previousResponse === undefined ? null : await this.#finder.response(previousResponse, identity);
+    if (former) return former.name;
+    const named = conversation === undefined ? this.#headerPlace(headers, app) : `${app}:${conversation}`;
+    if (named === null) return null;
+    const session = this.#context.session(named, identity);
+    const state = await stateOf(session);
+    return state?.run ? { sessionId: session.id, runId: state.run.runId } : null;
+  }
+
+  async #begin(ask: Ask): Promise<FoundResponse> {
+    const { request, identity, headers } = ask;
+    const idempotencyKey = headers['idempotency-key'];
+    const key = idempotencyKey === undefined ? undefined : String(idempotencyKey);
+    const messages = await toMessages(request.items, (id, path) => this.#finder.item(id, path, identity));
+    const named = await this.#placeOf(ask, key);
+    // Two requests at once would both find the session as it was before.
+    return this.#turns.take(`${identity.scope}\n${named.session.id}`, async () => {
+      const { session, isWhole } = await this.#branched(ask, named, key);
+      const state = await stateOf(session);
+      const repeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
+      if (!repeated) await this.#assertAnswered(session, state);
+      if (isWhole && repeated) return runAfter(session, state, messageId(key));
+      const outgoing: Outgoing | null =
+        isWhole && state ? await newInConversation(messages, session) : wholeConversation(messages);
+      if (!outgoing) throw fieldError('input', 'there is nothing new to answer', 'invalid_value');
+      const sent = session.send(this.#input(outgoing.input, request, key), {
+        preceding: outgoing.preceding,
+        clientTools: request.clientTools,
+        parameters: request.parameters,
+        metadata: request.metadata,
+        onBusy: this.#options.onBusy,
+        ...(key !== undefined && { idempotencyKey: key }),
+      });
+      const { runId, cursor } = await sent.accepted;
+      await this.#begun(session, ask);
+      return { session, name: { sessionId: session.id, runId, index: 0 }, run: { cursor, isOver: false } };
+    });
+  }
+
+  /** A conversation has what it was created with from its first message on. */
+  async #begun(session: PluginSession, { request: { conversation }, identity }: Ask): Promise<void> {
+    const created =
+      conversation === undefined ? undefined : await this.#options.created.take(conversation, identity);
+    if (created && Object.keys(created.metadata).length > 0)
+      await session.update({ metadata: created.metadata });
+  }
+
+  #input(input: MessageInput, { echo }: ResponseRequest, key: string | undefined): MessageInput {
+    return {
+      ...input,
+      ...(key !== undefined && { id: messageId(key) }),
+      metadata: { ...input.metadata, [ECHO]: echo },
+    };
+  }
+
+  #headerPlace(headers: IncomingHttpHeaders, app: string): string | null {
+    const apps = this.#context.apps().map(({ name }) => name);
+    const place = sessionPlace({ headers }, app, apps);
+    return place.ephemeral ? null : place.key;
+  }
+
+  /** The session that a request names, or the one that it begins. */
+  async #placeOf({ request, identity, headers, app }: Ask, key: string | undefined): Promise<Place> {
+    const { previousResponse, conversation, store } = request;
+    if (conversation !== undefined) {
+      const session = this.#context.session(await this.#conversation(conversation, app, identity), identity);
+      return { session, isWhole: false };
+    }
+    if (previousResponse !== undefined) {
+      const former = await this.#finder.response(previousResponse, identity);
+      if (!former) throw previousNotFound(previousResponse);
+      if ((await former.session.status()).app !== app)
+        throw fieldError('model', 'the previous response is one of another model', 'invalid_value');
+      return { session: former.session, isWhole: false };
+    }
+    const named = this.#headerPlace(headers, app);
+    const name = named ?? `${app}:${newSessionName(store, key)}`;
+    return { session: this.#context.session(name, identity), isWhole: named !== null };
+  }
+
+  /** A conversation belongs to the app that answered in it first. */
+  async #conversation(id: string, app: string, identity: Identity): Promise<string> {
+    const own = `${app}:${id}`;
+    if (await this.#options.created.get(id, identity)) return own;
+    if (await orNull(() => this.#context.session(own, identity).status())) return own;
+    for (const other of this.#context.apps()) {
+      if (other.name === app) continue;
+      const state = await orNull(() => stateOf(this.#context.session(`${other.name}:${id}`, identity)));
+      if (state && (state.messageCount > 0 || state.run))
+        throw fieldError('model', 'the conversation is one of another model', 'invalid_value');
+    }
+    return own;
+  }
+
+  /** Where a conversation goes on from one of its former answers it is another one from there. */
+  async #branched({ request, identity, app }: Ask, place: Place, key: string | undefined): Promise<Place> {
+    const { previousResponse, store } = request;
+    const former =
+      previousResponse === undefined ? null : await this.#finder.response(previousResponse, identity);
+    if (!former) return place;
+    const { session } = former;
+    const state = await stateOf(session);
+    const isRepeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
+    const { runId } = former.name;
+    if (store && (isRepeated || lastRun(state) === runId)) return place;
+    const end = state?.run?.runId === runId ? null : await endOf(former);
+    if (end === null)
+      throw fieldError('previous_response_id', 'this response is not over yet', 'invalid_value');
+    if (store && state?.tip === end) return place;
+    const branch = this.#context.session(`${app}:${newSessionName(store, key)}`, identity);
+    try {
+      await session.fork(branch.id, { at: end });
+    } catch (error) {
+      // Begun by the same request before.
+      if (key === undefined || !isGatewayError(error) || error.code !== 'SESSION_EXISTS') throw error;
+    }
+    return { session: branch, isWhole: false };
+  }
+
+  /** @throws GatewayError where a run of the session waits for the caller: the next message would wait behind it */
+  async #assertAnswered(session: PluginSession, state: SessionState | null): Promise<void> {
+    const { run, pending = [] } = state ?? {};
+    if (!run || !pending.some((question) => question.runId === run.runId)) return;
+    const { cursor } = await session.run(run.runId).status();
+    const asked = await askedIn(
+      session,
+      { runId: run.runId, cursor },
+      new AskedOfCaller(run.runId, this.#options),
+    );
+    const open = asked.open.map(({ callId }) => callId);
+    if (open.length > 0) throw unanswered(open, { sessionId: session.id, runId: run.runId });
+  }
+}
+
+/** The answers that an input ends with, and the run that their ids name. */
+function trailingAnswers(items: readonly InputItem[]): {
+  readonly answers: ReadonlyMap<string, CallAnswer>;
+  readonly run: RunName | null;
+} {
+  const answers = new Map<string, CallAnswer>();
+  let run: RunName | null = null;
+  for (const item of [...items].reverse()) {
+    if (item.type === 'function_call_output') {
+      const call = parseClientCallId(item.call_id);
+      answers.set(call.callId, { kind: 'output', output: outputOf(item) });
+      run ??= call.run;
+    } else if (item.type === 'mcp_approval_response') {
+      const name = parseItemId(item.approval_request_id);
+      const { approve, reason } = item;
+      const answer = { approved: approve, ...(reason != null && { reason }) };
+      answers.set(name?.part ?? item.approval_request_id, { kind: 'confirmation', ...answer });
+      run ??= name && { sessionId: name.sessionId, runId: name.runId };
+    } else break;
+  }
+  return { answers, run };
+}
+
+/** Hands an answer over. Somebody else may have been first, or the run may have ended, which its events tell. */
+async function respond(session: PluginSession, callId: string, answer: CallAnswer): Promise<void> {
+  try {
+    await session.respond(callId, toResponse(answer));
+  } catch (error) {
+    const code = isGatewayError(error) ? error.code : undefined;
+    if (code !== 'ALREADY_ANSWERED' && code !== 'CALL_NOT_FOUND') throw error;
+  }
+}
+
+function messageId(key: string): string {
+  return `msg-${digest(key)}`;
+}
+
+/** The run that answers a message, or has answered it: what was new in its request is not any more. */
+async function runAfter(
+  session: PluginSession,
+  { messages, run, queue }: SessionState,
+  id: string,
+): Promise<FoundResponse> {
+  const answer = run?.message.parentId === id ? run : messages.find(({ parentId }) => parentId === id);
+  const runId = answer?.runId ?? queue.find(({ message }) => message.id === id)?.runId ?? '';
+  const { cursor, state } = await session.run(runId).status();
+  const name = { sessionId: session.id, runId, index: 0 };
+  return { session, name, run: { cursor, isOver: state === 'ended' } };
+}
+
+function hasMessage({ messages, run, queue }: SessionState, id: string): boolean {
+  return (
+    run?.message.parentId === id ||
+    messages.some((message) => message.id === id) ||
+    queue.some(({ message }) => message.id === id)
+  );
+}
+
+/** Id of the message that a response ended with: its answer, or what was asked where it said nothing. */
+async function endOf({ session, name: { runId }, run }: FoundResponse): Promise<string | null> {
+  const recalled = await recall(session, (message) => message.runId === runId);
+  if (recalled || !run?.isOver) return recalled?.answer.id ?? null;
+  for await (const event of session.events({ from: run.cursor })) {
+    if (event.type === 'message_accepted' && event.runId === runId) return event.message.id;
+    if (event.type === 'gap') break;
+  }
+  return null;
+}
+
+/** The run that a next message would follow. */
+function lastRun(state: SessionState | null): string | undefined {
+  return state?.queue.at(-1)?.runId ?? state?.run?.runId ?? state?.messages.at(-1)?.runId;
+}
+
+function unanswered(callIds: readonly string[], run: RunName): GatewayError {
+  const named = callIds.map((callId) => clientCallId(callId, run)).join(', ');
+  return fieldError('input', `no output or approval for ${named}`, 'invalid_value');
+}
+
+function previousNotFound(id: string): GatewayError {
+  const message = `there is no response ${JSON.stringify(id.slice(0, 256))}`;
+  return fieldError('previous_response_id', message, 'previous_response_not_found');
+}

@@ -1,0 +1,1 @@
+export { type ResponsesOptions, responsesPlugin } from './plugin.js';

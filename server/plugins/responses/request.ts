@@ -1,0 +1,136 @@
+import { ECHOED, type ResponseEcho, type ResponseTool } from '../../../shared/responses/types.js';
+import type { ClientTool } from '../../apps/application.js';
+import { fieldError } from '../openai/errors.js';
+import { problemOf } from '../openai/problem.js';
+import { type InputItem, type RequestBody, requestSchema } from './request-schema.js';
+
+/** A request that was checked. */
+export interface ResponseRequest {
+  readonly model: string | undefined;
+  readonly items: readonly InputItem[];
+  readonly previousResponse: string | undefined;
+  readonly conversation: string | undefined;
+  readonly background: boolean;
+  readonly store: boolean;
+  readonly stream: boolean;
+  /** What the app may call; empty with `tool_choice: 'none'`. */
+  readonly clientTools: readonly ClientTool[];
+  /** For the app: the fields by their names on the wire, and those that chat completions call otherwise under those names too. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** What the caller notes. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** What the response says again. */
+  readonly echo: ResponseEcho;
+}
+
+/** Fields that are not the app's concern. */
+const OWN_FIELDS = new Set([
+  ...['model', 'input', 'previous_response_id', 'conversation', 'background', 'store', 'stream'],
+  ...['stream_options', 'tools', 'include', 'metadata'],
+]);
+
+/** Reads the body of a request. @throws GatewayError `INVALID_REQUEST` naming the field */
+export function readResponseRequest(given: unknown): ResponseRequest {
+  const parsed = requestSchema.safeParse(given);
+  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
+  const body = parsed.data;
+  const { input, conversation, previous_response_id: previous, background, store } = body;
+  if (background && store === false)
+    throw fieldError('background', 'an answer in the background has to be stored', 'invalid_value');
+  if (conversation != null && previous != null)
+    throw fieldError('previous_response_id', 'cannot be used with conversation', 'invalid_value');
+  const items = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : (input ?? []);
+  const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
+  const { offered, chosen, choice } = toolsOf(body);
+  return {
+    model: body.model ?? undefined,
+    items,
+    previousResponse: previous ?? undefined,
+    conversation: conversationId,
+    background: background === true,
+    store: store !== false,
+    stream: body.stream === true,
+    clientTools: chosen.map(({ name, description, parameters, strict }) => ({
+      name,
+      ...(description !== null && { description }),
+      ...(parameters !== null && { parameters }),
+      ...(strict !== null && { strict }),
+    })),
+    parameters: parametersOf(body, choice),
+    metadata: body.metadata ?? {},
+    echo: echoOf(body, offered, conversationId),
+  };
+}
+
+function toolsOf({ tools, tool_choice: choice }: RequestBody): {
+  readonly offered: readonly ResponseTool[];
+  readonly chosen: readonly ResponseTool[];
+  readonly choice: unknown;
+} {
+  const offered = (tools ?? []).flatMap((tool): ResponseTool[] => {
+    if (tool.type !== 'function') return [];
+    const { name, description, parameters, strict } = tool as Extract<typeof tool, { name: string }>;
+    return [
+      {
+        type: 'function',
+        name,
+        description: description ?? null,
+        parameters: parameters ?? null,
+        strict: strict ?? null,
+      },
+    ];
+  });
+  if (choice === 'none') return { offered, chosen: [], choice };
+  if (typeof choice !== 'object' || choice === null) return { offered, chosen: offered, choice };
+  const names = (choice.type === 'function' ? [choice] : choice.tools).map(({ name }) => name);
+  const missing = names.find((name) => !offered.some((tool) => tool.name === name));
+  if (missing !== undefined) {
+    const message = `there is no function ${JSON.stringify(missing)} in tools`;
+    throw fieldError('tool_choice', message, 'invalid_value');
+  }
+  // As chat completions have it, which is what apps know.
+  if (choice.type === 'function')
+    return { offered, chosen: offered, choice: { type: 'function', function: { name: names[0] } } };
+  const chosen = offered.filter(({ name }) => names.includes(name));
+  return { offered, chosen, choice: choice.mode ?? 'auto' };
+}
+
+function parametersOf(body: RequestBody, choice: unknown): Readonly<Record<string, unknown>> {
+  const { max_output_tokens: bound, reasoning, text, ...rest } = body;
+  const format = text?.format;
+  const parameters = {
+    ...rest,
+    tool_choice: choice,
+    max_output_tokens: bound,
+    max_completion_tokens: bound,
+    reasoning,
+    reasoning_effort: reasoning?.effort,
+    text,
+    response_format: format?.type === 'json_schema' ? toChatFormat(format) : format,
+  };
+  return Object.fromEntries(
+    Object.entries(parameters).filter(([name, value]) => !OWN_FIELDS.has(name) && value != null),
+  );
+}
+
+function toChatFormat({ type, ...schema }: Readonly<Record<string, unknown>>): object {
+  return { type, json_schema: schema };
+}
+
+function echoOf(
+  body: RequestBody,
+  tools: readonly ResponseTool[],
+  conversation: string | undefined,
+): ResponseEcho {
+  const { model, service_tier: tier, ...rest } = body;
+  const given = Object.entries(rest).filter(([name, value]) => ECHOED.includes(name) && value != null);
+  return {
+    ...(model != null && { model }),
+    ...Object.fromEntries(given),
+    ...(tier != null && tier !== 'auto' && { service_tier: tier }),
+    ...(body.reasoning && { reasoning: { effort: null, summary: null, ...body.reasoning } }),
+    ...(body.text && { text: { ...body.text, format: body.text.format ?? { type: 'text' } } }),
+    tools,
+    ...(conversation !== undefined && { conversation: { id: conversation } }),
+  };
+}

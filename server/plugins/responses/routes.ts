@@ -1,0 +1,195 @@
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { ResponseStream } from '../../../shared/responses/stream.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { fieldError, sendChatJson } from '../openai/errors.js';
+import type { Models } from '../openai/models.js';
+import type { PluginContext } from '../plugin.js';
+import { type AnsweringOptions, Answers } from './answers.js';
+import { Creating, type CreatingOptions } from './creating.js';
+import { Finder, type FoundResponse, idOf } from './finding.js';
+import { itemPage, queryOf } from './pages.js';
+import { isGenerated, isTemporary } from './places.js';
+import { readResponseRequest } from './request.js';
+import { Retries } from './retries.js';
+import { SharedTemporarySessions } from './shared-temporary.js';
+import { type Temporary, TemporarySessions } from './temporary.js';
+
+/** What the routes work with. */
+export interface ResponseRoutesOptions extends AnsweringOptions, CreatingOptions {
+  readonly path: string;
+  readonly models: Models;
+  readonly toolWaitMs: number;
+}
+
+/** The routes of responses. */
+export class ResponseRoutes {
+  readonly #context: PluginContext;
+  readonly #options: ResponseRoutesOptions;
+  readonly #finder: Finder;
+  readonly #answers: Answers;
+  readonly #creating: Creating;
+  readonly #retries: Retries;
+  readonly #temporary: Temporary;
+
+  constructor(context: PluginContext, options: ResponseRoutesOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#finder = new Finder(context);
+    this.#answers = new Answers(options);
+    this.#creating = new Creating(context, this.#finder, options);
+    this.#retries = new Retries(context.peers);
+    this.#temporary = context.peers
+      ? new SharedTemporarySessions(context, context.peers, options)
+      : new TemporarySessions(options);
+  }
+
+  /** Ends what waits for callers who could not come back. */
+  drain(): MaybePromise<void> {
+    return this.#temporary.drain();
+  }
+
+  /** Resolves when what was not to be kept is away. */
+  settled(): Promise<void> {
+    return this.#temporary.settled();
+  }
+
+  /** Serves one request. @throws GatewayError before the answer has begun */
+  async serve(call: PluginRequest): Promise<void> {
+    const rest = call.path.slice(this.#options.path.length + 1);
+    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
+    if (more.length > 0) throw notServed(call);
+    switch (route) {
+      case 'POST ':
+        return this.#create(call);
+      case 'GET {id}':
+        return this.#retrieve(call, id);
+      case 'DELETE {id}':
+        return this.#delete(call, id);
+      case 'POST {id}/cancel':
+        return this.#cancel(call, id);
+      case 'GET {id}/input_items':
+        return this.#inputItems(call, id);
+      default:
+        throw notServed(call);
+    }
+  }
+
+  async #create({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const identity = await call.authenticate();
+    const body = await call.body();
+    const request = readResponseRequest(body);
+    const app = await this.#appOf(request.model, identity);
+    const found = await this.#retries.once(
+      { headers, identity, body },
+      () => this.#creating.create({ request, identity, headers, app }),
+      (name) => this.#finder.segment(name, identity),
+    );
+    const { session, name } = found;
+    const isKept = !isTemporary(session.id);
+    const putAway = async (stream: ResponseStream): Promise<void> => {
+      if (isKept) return;
+      if (stream.ended) await this.#temporary.drop(session, name.runId);
+      else await this.#temporary.wait(session, name.runId, identity);
+    };
+    if (!isKept) await this.#temporary.taken(session);
+    try {
+      if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
+      if (request.background) return sendChatJson(response, 200, await this.#answers.now(found));
+      const stream = await this.#answers.whole(found, gone.signal);
+      await putAway(stream);
+      sendChatJson(response, 200, stream.response);
+    } catch (error) {
+      if (!isKept) await this.#temporary.drop(session, name.runId);
+      if (!gone.signal.aborted && !response.headersSent) throw error;
+    }
+  }
+
+  #appOf(model: string | undefined, identity: Identity): Promise<string> {
+    const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
+    return this.#options.models.appOf(model ?? byDefault, identity);
+  }
+
+  async #retrieve({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
+    const identity = await authenticate();
+    const query = queryOf(request.url);
+    const found = await this.#finder.known(id, identity);
+    if (query.get('stream') !== 'true') return sendChatJson(response, 200, await this.#answers.now(found));
+    const after = query.get('starting_after');
+    if (after !== null && !/^\d{1,9}$/.test(after))
+      throw fieldError('starting_after', 'must be the number of an event, 0 or more', 'invalid_value');
+    try {
+      await this.#answers.stream(response, found, { skip: after === null ? 0 : Number(after) + 1 });
+    } catch (error) {
+      if (!response.headersSent) throw error;
+    }
+  }
+
+  async #cancel({ authenticate, response }: PluginRequest, id: string): Promise<void> {
+    const found = await this.#finder.known(id, await authenticate());
+    const { session, name, run } = found;
+    if (run && !run.isOver) {
+      // Of a run that has gone on to a later response, this one is over.
+      const { status } = await this.#answers.now(found);
+      const isLast = status === 'queued' || status === 'in_progress' || (await this.#waitsBehind(found));
+      if (isLast) await session.abort({ runId: name.runId, reason: 'cancelled' });
+    }
+    sendChatJson(response, 200, (await this.#answers.whole(found)).response);
+  }
+
+  /** Whether the run has not gone on behind the questions that a response ended with. */
+  async #waitsBehind({ session, name, run }: FoundResponse): Promise<boolean> {
+    const next = { session, name: { ...name, index: name.index + 1 }, run };
+    try {
+      return (
+        (await this.#answers.now(next)).output.length === 0 && (await session.status()).status === 'waiting'
+      );
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'RUN_NOT_FOUND') return true;
+      throw error;
+    }
+  }
+
+  async #delete({ authenticate, response }: PluginRequest, id: string): Promise<void> {
+    const found = await this.#finder.known(id, await authenticate());
+    const { session, name } = found;
+    const { messages, hasMore } = await session.history({ limit: 100 });
+    const others = messages.some(
+      ({ role, runId }) => role === 'assistant' && runId !== undefined && runId !== name.runId,
+    );
+    const { queued } = await session.status();
+    if (!isGenerated(session.id) || others || hasMore || queued > 0)
+      throw new GatewayError({
+        code: 'SESSION_BUSY',
+        message: 'This response is a part of a conversation with others, which is deleted as a whole',
+      });
+    await session.delete();
+    sendChatJson(response, 200, { id: idOf(found), object: 'response', deleted: true });
+  }
+
+  async #inputItems({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
+    const found = await this.#finder.known(id, await authenticate());
+    sendChatJson(response, 200, itemPage(await this.#answers.input(found), queryOf(request.url)));
+  }
+}
+
+/** Makes the error of a route that there is not. */
+export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'path'>): GatewayError {
+  return new GatewayError({
+    code: 'ROUTE_NOT_FOUND',
+    message: `There is no ${request.method} ${path.slice(0, 128)}`,
+  });
+}
+
+/** A part of a path as it was meant. */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

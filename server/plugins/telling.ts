@@ -1,0 +1,78 @@
+import { parseCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
+import type { SegmentStream, Told } from '../../shared/segment-stream.js';
+import type { Dialect, PluginSession } from './plugin.js';
+
+/** A part of a run that is to be told. */
+export interface Telling {
+  readonly runId: string;
+  /** Place just before its first event. */
+  readonly cursor: string;
+  readonly told: Told;
+  /** Frames that its reader has already. @default 0 */
+  readonly skip?: number;
+}
+
+/** How a protocol tells. */
+export interface TellingWords<Frame> {
+  stream(): SegmentStream<Frame>;
+  frame(frame: Frame): string;
+}
+
+/** The state of a telling: its stream, and how many frames were made. */
+export interface Tale<Frame> {
+  readonly stream: SegmentStream<Frame>;
+  made: number;
+}
+
+/**
+ * A run's events as the frames of a protocol. It ends only where that has its end; whatever else ends it is thrown.
+ *
+ * @throws GatewayError `CURSOR_GONE` where what comes next is not kept any more
+ */
+export function segmentDialect<Frame>(
+  { told, skip = 0 }: Telling,
+  { stream, frame }: TellingWords<Frame>,
+): Dialect<Tale<Frame>> {
+  let gap = false;
+  let tale: Tale<Frame> | null = null;
+  const say = (frames: readonly Frame[]): string => {
+    const from = Math.max(0, skip - tale!.made);
+    tale!.made += frames.length;
+    return frames.slice(from).map(frame).join('');
+  };
+  const encoded = (text: string) => ({ state: tale!, text, over: tale!.stream.over });
+  return {
+    begin(session) {
+      if (!tale) {
+        tale = { stream: stream(), made: 0 };
+        // The head leaves with it, and whoever counts frames knows from here on that there will be some.
+        return { state: tale, text: ':\n\n' };
+      }
+      const frames =
+        gap && told === 'whole' && tale.made === 0 && skip === 0 ? tale.stream.begin(session) : null;
+      if (!frames) throw new GatewayError({ code: 'CURSOR_GONE' });
+      gap = false;
+      return encoded(say(frames));
+    },
+    encode(_, events, { isHead }) {
+      let text = '';
+      for (const event of events) {
+        if (event.type === 'auth_expired') throw new GatewayError({ code: 'UNAUTHENTICATED' });
+        if (event.type === 'gap') gap = true;
+        else text += say(tale!.stream.take(event));
+        if (tale!.stream.over) return encoded(text);
+      }
+      if (isHead && !gap) text += say(tale!.stream.head());
+      return encoded(text);
+    },
+  };
+}
+
+/** @throws GatewayError `CURSOR_GONE` where the events of a run are not kept any more, so that its chunks cannot be counted */
+export async function assertKept(session: PluginSession, cursor: string): Promise<void> {
+  const { epoch, first } = await session.status();
+  const place = parseCursor(cursor);
+  if (place && place.epoch === epoch && place.seq < first - 1)
+    throw new GatewayError({ code: 'CURSOR_GONE' });
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { CallAnswer } from '../../../shared/asked-calls.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { ContentBlock } from '../../../shared/messages.js';
+import type { ClientTool } from '../../apps/application.js';
+import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
+import { fieldError } from './errors.js';
+
+const message = uiMessageSchema.extend({ id: z.string().min(1).max(256) });
+
+const bodySchema = z.looseObject({
+  id: z.string().min(1),
+  messages: z.array(z.unknown()).optional(),
+  message: z.unknown().optional(),
+  trigger: z.string().optional(),
+  messageId: z.string().min(1).max(256).nullish(),
+});
+
+const toolsSchema = z.record(
+  z.string().min(1).max(256),
+  z.looseObject({
+    description: z.string().optional(),
+    parameters: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+
+/** The message that a request is about. */
+export interface UiRequestMessage {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly ContentBlock[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What its client answered in it, by call. */
+  readonly answers: ReadonlyMap<string, CallAnswer>;
+}
+
+/** What an interface asks for. */
+export interface UiRequest {
+  readonly chatId: string;
+  /** What it has before the message, as it sent it. */
+  readonly before: readonly unknown[];
+  readonly message: UiRequestMessage;
+  readonly regenerates: boolean;
+  /** The message that it names: one to be edited, or the answer to be given again. */
+  readonly messageId: string | undefined;
+  readonly clientTools: readonly ClientTool[];
+  /** Its own fields. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Reads what an interface posted. @throws GatewayError `INVALID_REQUEST`, or `INVALID_PARAMS` naming a part */
+export function readUiRequest(body: unknown): UiRequest {
+  const parsed = bodySchema.safeParse(body);
+  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, '');
+  const { id, messages = [], message: last = messages.at(-1), trigger, messageId, ...own } = parsed.data;
+  const before = parsed.data.message === undefined ? messages.slice(0, -1) : messages;
+  const { clientTools, rest } = toolsIn(own);
+  return {
+    chatId: id,
+    before,
+    message: readMessage(last),
+    regenerates: trigger === 'regenerate-message',
+    messageId: messageId ?? undefined,
+    clientTools,
+    metadata: rest,
+  };
+}
+
+/** Interfaces that bring tools along do so by their names. */
+function toolsIn(own: Readonly<Record<string, unknown>>): {
+  readonly clientTools: readonly ClientTool[];
+  readonly rest: Readonly<Record<string, unknown>>;
+} {
+  const { tools, ...rest } = own;
+  const parsed = toolsSchema.safeParse(tools);
+  if (!parsed.success) return { clientTools: [], rest: own };
+  const clientTools = Object.entries(parsed.data).map(([name, { description, parameters }]) => ({
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters && { parameters }),
+  }));
+  return { clientTools, rest };
+}
+
+type Given = z.infer<typeof message>;
+
+function readMessage(value: unknown): UiRequestMessage {
+  if (value === undefined) throw fieldError('messages', 'there is no message to answer');
+  const parsed = message.safeParse(value);
+  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, 'message.');
+  const { id, role, parts } = parsed.data;
+  if (role === 'system') throw fieldError('message.role', 'a system message cannot be answered');
+  if (parts.length === 0) throw fieldError('message.parts', 'there is nothing in the message');
+  if (role === 'assistant') return { id, role, content: [], answers: answersIn(parts) };
+  const [read] = fromUIMessages([parsed.data]);
+  const { content, metadata } = read!;
+  return {
+    id,
+    role,
+    content: content as readonly ContentBlock[],
+    ...(metadata && { metadata }),
+    answers: new Map(),
+  };
+}
+
+const answered = z.discriminatedUnion('state', [
+  z.looseObject({
+    state: z.literal('approval-responded'),
+    toolCallId: z.string(),
+    approval: z.looseObject({ approved: z.boolean(), reason: z.string().optional() }),
+  }),
+  z.looseObject({ state: z.literal('output-available'), toolCallId: z.string(), output: z.unknown() }),
+  z.looseObject({ state: z.literal('output-error'), toolCallId: z.string(), errorText: z.string() }),
+]);
+
+function answersIn(parts: Given['parts']): ReadonlyMap<string, CallAnswer> {
+  const answers = new Map<string, CallAnswer>();
+  for (const part of parts) {
+    if (part.type !== 'dynamic-tool' && !part.type.startsWith('tool-')) continue;
+    const parsed = answered.safeParse(part);
+    if (parsed.success) answers.set(parsed.data.toolCallId, toAnswer(parsed.data));
+  }
+  return answers;
+}
+
+function toAnswer(part: z.infer<typeof answered>): CallAnswer {
+  switch (part.state) {
+    case 'approval-responded': {
+      const { approved, reason } = part.approval;
+      return { kind: 'confirmation', approved, ...(reason !== undefined && { reason }) };
+    }
+    case 'output-available':
+      return { kind: 'output', output: part.output ?? null };
+    default:
+      return { kind: 'failure', reason: part.errorText };
+  }
+}
+
+function problemOf({ path, message }: z.core.$ZodIssue, above: string): GatewayError {
+  if (path.length === 0 && above === '')
+    return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object' });
+  return fieldError(`${above}${path.join('.')}`, message);
+}

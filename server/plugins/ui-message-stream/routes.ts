@@ -1,0 +1,156 @@
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { parseSegment } from '../../../shared/segments.js';
+import { toUiMessage } from '../../../shared/ui-stream/messages.js';
+import { metadataOf, type UiStreamOptions } from '../../../shared/ui-stream/options.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
+import { stateOf } from '../session-state.js';
+import { assertKept, type Telling } from '../telling.js';
+import { fieldError, sendUiJson } from './errors.js';
+import { Posting, type PostingOptions } from './posting.js';
+import { readUiRequest } from './request.js';
+import { tell, tellEnd, tellNothing } from './telling.js';
+
+/** What the routes work with. */
+export interface UiRoutesOptions {
+  readonly path: string;
+  readonly app: string | undefined;
+  readonly resumeFinishedMs: number;
+  readonly posting: PostingOptions;
+  readonly stream: UiStreamOptions;
+}
+
+/** The routes of an interface: what it posts, and what it finds below the ids of chats and segments. */
+export class UiRoutes {
+  readonly #context: PluginContext;
+  readonly #options: UiRoutesOptions;
+
+  constructor(context: PluginContext, options: UiRoutesOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  get #telling(): Parameters<typeof tell>[3] {
+    return { ...this.#options.stream, report: this.#context.report };
+  }
+
+  /** Serves one request. @throws GatewayError before the answer has begun */
+  async serve(call: PluginRequest): Promise<void> {
+    const rest = call.path.slice(this.#options.path.length + 1);
+    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const method = call.request.method ?? '';
+    if (more.length > 0 || (id === '' && rest !== '')) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    if (id === '') return this.#only('POST', method, () => this.#post(call));
+    if (action === undefined) return this.#only('GET', method, () => this.#history(call, id));
+    if (action === 'stream') return this.#only('GET', method, () => this.#stream(call, id));
+    if (action === 'stop') return this.#only('POST', method, () => this.#stop(call, id));
+    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+  }
+
+  #only(allowed: string, method: string, serve: () => Promise<void>): Promise<void> {
+    if (method === allowed) return serve();
+    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
+  }
+
+  #session(chatId: string, identity: Identity): PluginSession {
+    const { app } = this.#options;
+    const key = app !== undefined && !chatId.includes(':') ? `${app}:${chatId}` : chatId;
+    return this.#context.session(key, identity);
+  }
+
+  async #post(call: PluginRequest): Promise<void> {
+    const identity = await call.authenticate();
+    const request = readUiRequest(await call.body());
+    const { posting, stream } = this.#options;
+    const session = this.#session(request.chatId, identity);
+    const key = call.request.headers['idempotency-key'];
+    const posted = await new Posting(session, request, posting, key === undefined ? key : String(key)).post();
+    const { telling } = posted;
+    if (!('waitsIn' in posted)) return tell(call.response, session, telling, this.#telling);
+    const metadata = metadataOf({ runId: telling.runId }, stream);
+    tellNothing(call.response, session, telling, { messageId: posted.waitsIn, metadata });
+  }
+
+  async #history({ authenticate, request, response }: PluginRequest, chatId: string): Promise<void> {
+    const session = this.#session(chatId, await authenticate());
+    const query = queryOf(request.url);
+    const limit = query.get('limit');
+    const before = query.get('before');
+    const page = await session.history({
+      ...(limit !== null && { limit: Number(limit) }),
+      ...(before !== null && { before }),
+    });
+    const messages = page.messages.map((message) => toUiMessage(message, this.#options.stream));
+    sendUiJson(response, { messages, cursor: page.cursor, hasMore: page.hasMore });
+  }
+
+  async #stop(call: PluginRequest, chatId: string): Promise<void> {
+    const identity = await call.authenticate();
+    const { activeStreamId } = (await call.body()) as { readonly activeStreamId?: unknown };
+    const segment = typeof activeStreamId === 'string' ? parseSegment(activeStreamId) : null;
+    try {
+      await this.#session(chatId, identity).abort({
+        reason: 'stopped',
+        ...(segment && { runId: segment.runId }),
+      });
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    }
+    sendUiJson(call.response, { success: true });
+  }
+
+  async #stream({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
+    const identity = await authenticate();
+    const index = startIndexOf(request.url);
+    const segment = parseSegment(id);
+    const session = segment
+      ? this.#context.session(segment.sessionId, identity)
+      : this.#session(id, identity);
+    const found = segment
+      ? { runId: segment.runId, told: segment.index }
+      : await this.#current(session, index !== null);
+    if (!found) {
+      if (index === null) response.writeHead(204, { 'Cache-Control': 'no-store' }).end();
+      else tellEnd(response);
+      return;
+    }
+    const { cursor } = await session.run(found.runId).status();
+    if (found.told !== 'whole' || index !== null) await assertKept(session, cursor);
+    const telling: Telling = { ...found, cursor, ...(index !== null && { skip: index }) };
+    await tell(response, session, telling, this.#telling);
+  }
+
+  /** The answer that is being given, or is about to be, or has just been. @param ever Whether it may have ended long ago */
+  async #current(session: PluginSession, ever: boolean): Promise<Pick<Telling, 'runId' | 'told'> | null> {
+    const state = await stateOf(session);
+    if (!state) return null;
+    const active = state.run?.runId ?? state.queue[0]?.runId;
+    if (active !== undefined) return { runId: active, told: 'whole' };
+    const { runId, endedAt } = state.messages.at(-1) ?? {};
+    if (runId === undefined || endedAt === undefined) return null;
+    const isRecent = Date.now() - endedAt <= this.#options.resumeFinishedMs;
+    return ever || isRecent ? { runId, told: 'whole' } : null;
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function queryOf(url = ''): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+}
+
+/** The number of chunks that a counting client has. @throws GatewayError `INVALID_REQUEST` */
+function startIndexOf(url: string | undefined): number | null {
+  const text = queryOf(url).get('startIndex');
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw fieldError('startIndex', 'must be the number of chunks that were read, 0 or more');
+}

@@ -1,0 +1,70 @@
+import { GatewayError } from '../../shared/errors.js';
+import { memoryStore } from '../stores/memory.js';
+import type { Store } from '../stores/store.js';
+
+/** Stores that several gateways share, by the scheme of the URL that names one. What they need is loaded with them. */
+const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
+  redis: redisAt,
+  rediss: redisAt,
+  postgres: postgresAt,
+  postgresql: postgresAt,
+};
+
+/** A drive of Windows has one letter. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
+
+/**
+ * Whether gateways share the store that is kept there.
+ *
+ * @param place A file, `memory`, or the URL of a store that is shared.
+ * @throws GatewayError `INVALID_REQUEST` for a URL of anything else
+ */
+export function isSharedPlace(place: string): boolean {
+  return sharedAt(place) !== undefined;
+}
+
+/**
+ * The store that is kept at a place: in an SQLite file, in memory, or where a URL says (`redis:`, `rediss:`, `postgres:`, `postgresql:`).
+ *
+ * @throws GatewayError `INVALID_REQUEST` for a URL of anything else
+ */
+export async function storeAt(place: string): Promise<Store> {
+  if (place === 'memory') return memoryStore();
+  const shared = sharedAt(place);
+  if (shared) return shared(place);
+  const { sqliteStore } = await import('../stores/sqlite/index.js');
+  return sqliteStore({ path: place });
+}
+
+/** A place as it may be told of: a URL without its password, and without all that could hold one. */
+export function shownPlace(place: string): string {
+  return place.replace(/^([a-z][a-z0-9+.-]+:\/\/)(?:[^/?#]*@)?([^?#]*).*$/is, '$1$2');
+}
+
+/** Where sessions are kept, as a sentence for who started a gateway. */
+export function toldPlace(place: string): string {
+  const kept = `Sessions are kept in ${shownPlace(place)}`;
+  return isSharedPlace(place) ? `${kept}, which other gateways may share.` : `${kept}.`;
+}
+
+function sharedAt(place: string): ((url: string) => Promise<Store>) | undefined {
+  const scheme = SCHEME.exec(place)?.[1]?.toLowerCase();
+  if (scheme === undefined) return undefined;
+  const shared = SHARED[scheme];
+  if (shared) return shared;
+  const known = Object.keys(SHARED).map((name) => `${name}://`);
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `Sessions cannot be kept at ${scheme}://: name a file, \`memory\`, or a URL that begins with ${known.join(', ')}`,
+  });
+}
+
+async function redisAt(url: string): Promise<Store> {
+  const { redisStore } = await import('../stores/redis/index.js');
+  return redisStore({ url });
+}
+
+async function postgresAt(url: string): Promise<Store> {
+  const { postgresStore } = await import('../stores/postgres/index.js');
+  return postgresStore({ url });
+}

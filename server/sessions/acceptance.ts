@@ -1,0 +1,191 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
+import { type Message, withoutPlace } from '../../shared/messages.js';
+import type { HistoryPlace } from '../../shared/operation-types.js';
+import type { LogView } from '../log/log-view.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
+import { LiveRun, type RunRequest } from '../runs/live-run.js';
+import { type RunRecord, StoreError } from '../stores/store.js';
+import { assertNewIds, assertNotKept } from './message-ids.js';
+import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
+import { isOpen } from './run-endings.js';
+import { toNewRun } from './run-record.js';
+import type { Session } from './session.js';
+import type { SessionRuns } from './session-runs.js';
+
+/** A message that was accepted, or the run that its key had started before. */
+export type AcceptedRun =
+  | {
+      /** Number of runs before it. */
+      readonly position: number;
+      /** Place just before `message_accepted`. */
+      readonly cursor: string;
+    }
+  | { readonly duplicate: RunRecord };
+
+/**
+ * Accepts a message as a new run.
+ *
+ * @param at Where it is to stand, and who says so: whatever runs or waits by then ends in the same append. @default behind all that is there
+ * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` when the store can't take it.
+ */
+export function accept(
+  runs: SessionRuns,
+  request: RunRequest,
+  at?: Place & { readonly by: string },
+): Promise<AcceptedRun> {
+  const { writer } = runs.session;
+  // Behind the answer that is being written it has to wait for that.
+  const behindAnswer = at && 'parent' in at && at.parent === (writer?.state.run?.message.id ?? undefined);
+  if (!at || behindAnswer) return acceptAt(runs, request, null);
+  if (request.onBusy === 'reject') runs.queue.check('reject');
+  const moved = { ...request, onBusy: 'interrupt' } as const;
+  return moving(
+    runs,
+    at.by,
+    (view) => parentAt(view, at),
+    (move) => acceptAt(runs, moved, move),
+  );
+}
+
+/**
+ * Answers a message again, as a new run. Whatever runs or waits ends in the same append.
+ *
+ * @param messageId Of that message, or of an answer to it. @default the last one that is no answer
+ * @throws GatewayError as `accept`
+ */
+export async function regenerate(
+  runs: SessionRuns,
+  request: Omit<RunRequest, 'message' | 'preceding' | 'onBusy'>,
+  { messageId, by }: { readonly messageId: string | undefined; readonly by: string },
+): Promise<AcceptedRun & { readonly message: Message }> {
+  let message!: Message;
+  const find = async (view: LogView): Promise<string> => {
+    message = withoutPlace(await answered(view, messageId));
+    return message.id;
+  };
+  const accepted = await moving(runs, by, find, (move) =>
+    acceptAt(runs, { ...request, message, preceding: [], onBusy: 'interrupt' }, move),
+  );
+  return { ...accepted, message };
+}
+
+/**
+ * Has the conversation end at another message, or go on from one as it did last. Whatever runs or waits ends in the same append.
+ *
+ * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it
+ */
+export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<HistoryPlace> {
+  const view = runs.session.writer?.view;
+  if (view && (await asUnavailable(() => isThere(view, goal)))) {
+    const { run, tip } = view.state;
+    return { tip: run?.message.id ?? tip, cursor: view.cursor };
+  }
+  return moving(
+    runs,
+    by,
+    (log) => tipAt(log, goal),
+    async (move, log) => {
+      const { last } = await runs.endWith(log, [...runs.queue.all()].reverse(), {
+        ending: { stopReason: 'superseded' },
+        concerns: (state, run) => isOpen(state, run.id),
+        cause: (_state, ends) => move.drafts(log.view, ends),
+        options: { refusable: true },
+      });
+      runs.advance();
+      return { tip: move.tip, cursor: log.view.cursorAt(last) };
+    },
+  );
+}
+
+/** The writer of a session that was held before the store was asked: it may have been lost since, or a close have begun. */
+function writerOf({ writer, closing, isLost }: Session): LogWriter {
+  if (writer && !closing) return writer;
+  if (isLost) throw notTried(new Error('The log was lost'));
+  throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+}
+
+/** Does something with a move, again where the conversation has changed before that is stored. */
+async function moving<Outcome>(
+  runs: SessionRuns,
+  by: string,
+  find: (view: LogView) => Promise<string | null>,
+  work: (move: Move, log: LogWriter) => Promise<Outcome>,
+): Promise<Outcome> {
+  for (;;) {
+    const log = writerOf(runs.session);
+    try {
+      return await work(await asUnavailable(() => Move.plan(log.view, by, () => find(log.view))), log);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error instanceof StoreError ? unavailable(error) : error;
+    }
+  }
+}
+
+async function acceptAt(runs: SessionRuns, request: RunRequest, move: Move | null): Promise<AcceptedRun> {
+  const { session, queue } = runs;
+  const { message, preceding, metadata, onBusy, key } = request;
+  const asked = assertNotKept(request, session.writer);
+  if (asked) await asked;
+  const log = writerOf(session);
+  assertNewIds(request, log.view, queue.all());
+  if (!move) queue.check(onBusy);
+  const run = new LiveRun(request);
+  const place = queue.add(run);
+  const interrupts = onBusy === 'interrupt';
+  const position = interrupts ? 0 : place;
+  const accepted: EventDraft = {
+    type: 'message_accepted',
+    runId: run.id,
+    ts: Date.now(),
+    message,
+    ...(preceding.length > 0 && { preceding }),
+    ...(key !== undefined && { key }),
+    onBusy,
+    position,
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+  let acceptedAfter = 0;
+  let behind = 0;
+  let starts = false;
+  try {
+    // What it supersedes ends in the same append, or not at all; and where nothing else runs then, it starts in it.
+    const others = move
+      ? queue
+          .all()
+          .filter((other) => other !== run)
+          .reverse()
+      : queue.mayRun();
+    const committed = await runs.endWith(log, interrupts ? others : [], {
+      ending: { stopReason: 'superseded' },
+      concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
+      cause: (state, ends) => {
+        const moved = move?.drafts(log.view, ends) ?? [];
+        behind = ends.length + moved.length;
+        const idle = !state.run || ends.length > 0;
+        starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
+        return [...moved, accepted, ...(starts ? runs.startOf(run) : [])];
+      },
+      options: {
+        opens: toNewRun(request),
+        refusable: true,
+        acknowledged: () => {
+          if (starts) runs.activate(run, log);
+        },
+      },
+    });
+    if (committed.duplicate) {
+      runs.withdraw(run);
+      return { duplicate: committed.duplicate };
+    }
+    acceptedAfter = committed.first + behind - 1;
+  } catch (error) {
+    runs.withdraw(run);
+    throw error instanceof StoreError ? unavailable(error) : error;
+  }
+  if (run.state === 'accepting') run.state = 'queued';
+  if (starts) runs.letBegin(run, log);
+  runs.advance();
+  return { position, cursor: log.view.cursorAt(acceptedAfter) };
+}

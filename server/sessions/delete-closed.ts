@@ -1,0 +1,27 @@
+import { newEpoch } from '../ids.js';
+import { toEntry } from '../log/entry.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import { DELETED } from './session.js';
+
+/** Drops all that is kept of a closed session, with a notice to those who still read it. False where nothing was dropped. */
+export async function deleteClosed(store: Store, ref: SessionRef): Promise<boolean> {
+  const epochs = await store.conversations(ref);
+  if (epochs.length === 0) {
+    // Its runs may be kept longer than its logs.
+    await store.remove(ref);
+    return false;
+  }
+  if (epochs.length === 1 && (await isNotice(store, ref, epochs[0]!))) return false;
+  const epoch = newEpoch();
+  const { record } = toEntry({ type: 'session_closed', ts: Date.now(), reason: DELETED });
+  await store.remove(ref, { epoch, event: record });
+  return (await store.conversations(ref)).includes(epoch);
+}
+
+/** Whether a log is what was left of a session that was deleted. */
+async function isNotice(store: Store, ref: SessionRef, epoch: string): Promise<boolean> {
+  const [first] = await store.read({ ...ref, epoch }, 0, 1, 1);
+  return (
+    first?.type === 'session_closed' && (JSON.parse(first.body) as { reason: string }).reason === DELETED
+  );
+}

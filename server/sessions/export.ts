@@ -1,0 +1,79 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { GatewayEvent } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
+import type { ExportedKind } from '../../shared/operation-types.js';
+import { objectForm } from '../delivery/wire-form.js';
+import type { LogView } from '../log/log-view.js';
+import { pathTo } from '../log/message-tree.js';
+import { boundedPage } from '../log/page.js';
+import { stateAt } from '../log/snapshot.js';
+import { withoutVersions } from '../stores/message-rows.js';
+import type { Session } from './session.js';
+
+/** What is in memory at once. */
+const PAGE = { messages: 200, events: 500, bytes: 1 << 20 };
+
+/** A part of a path: so many messages, the last of them this one. */
+interface Part {
+  readonly end: string;
+  readonly count: number;
+}
+
+/** What is kept of the conversation of a session that has begun, oldest first, as of now; read in pages, as it is asked for. */
+export function exportItems(session: Session, what: ExportedKind): AsyncIterable<Message | GatewayEvent> {
+  const log = session.log!;
+  return what === 'messages' ? messagesOf(log) : eventsOf(log, session.id);
+}
+
+/**
+ * The messages that are shown. The store leads from the last one to the first: what is remembered of the way back is where its parts end.
+ *
+ * @throws GatewayError `SESSION_NOT_FOUND` when it was deleted meanwhile
+ */
+async function* messagesOf(log: LogView): AsyncGenerator<Message> {
+  const { tip } = await log.folded();
+  const parts: Part[] = [];
+  for (let end = tip; end !== null; ) {
+    const { messages } = await boundedPage(log, end, { limit: PAGE.messages, bytes: PAGE.bytes });
+    if (messages.length === 0) throw gone();
+    parts.push({ end, count: messages.length });
+    end = messages[0]!.parentId ?? null;
+  }
+  for (const { end, count } of parts.reverse()) {
+    const messages = await pathTo(log, end, count);
+    if (messages.length < count) throw gone();
+    // The others are not told of.
+    yield* messages.map(withoutVersions);
+  }
+}
+
+/**
+ * The events that are kept; where earlier ones were cut, the state before them comes first, as a `snapshot`.
+ *
+ * @throws GatewayError `CURSOR_GONE` when the next were cut meanwhile
+ */
+async function* eventsOf(log: LogView, sessionId: string): AsyncGenerator<GatewayEvent> {
+  const { head } = log;
+  let after = log.first - 1;
+  if (after > 0) {
+    const state = await stateAt(log, after);
+    if (!state) throw cut();
+    const cursor = log.cursorAt(after);
+    yield* objectForm.transient('snapshot', { sessionId, cursor, state });
+  }
+  const origin = { sessionId, epoch: log.ref.epoch };
+  while (after < head) {
+    const page = await log.read(after, Math.min(PAGE.events, head - after), PAGE.bytes);
+    if (page[0]?.seq !== after + 1) throw cut();
+    after = page.at(-1)!.seq;
+    yield* objectForm.events(page, origin, null);
+  }
+}
+
+function gone(): GatewayError {
+  return new GatewayError({ code: 'SESSION_NOT_FOUND', message: 'The session was deleted meanwhile' });
+}
+
+function cut(): GatewayError {
+  return new GatewayError({ code: 'CURSOR_GONE', message: 'The next events are not kept any more' });
+}

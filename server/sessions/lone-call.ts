@@ -1,0 +1,256 @@
+import type { UserContext } from '../../shared/contract.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
+import type { ClientTool, ToolSession } from '../apps/application.js';
+import type { ToolOutput, ToolSet } from '../apps/tool.js';
+import { isPromise } from '../async/maybe-promise.js';
+import { newCallId } from '../ids.js';
+import { contextOutsideCalls } from '../methods/context.js';
+import { PausableTimer } from '../runs/pausable-timer.js';
+import type { Answer } from '../runs/questions.js';
+import { type Asked, type Confirmation, callToolAlone, type ToolCaller } from '../runs/tool-call.js';
+import { ToolCallError } from '../runs/tool-error.js';
+import type { SessionEnvironment } from './environment.js';
+import { perform } from './routing.js';
+import type { Session } from './session.js';
+import type { CallRequest, ConfirmationListener, Withdrawn } from './session-calls.js';
+
+/** One call. Nothing of it is logged but what a person has to answer. */
+export class LoneCall implements ToolCaller {
+  readonly result: Promise<ToolOutput>;
+  readonly resumption = null;
+  readonly clientTools: readonly ClientTool[] = [];
+  readonly #session: Session;
+  readonly #env: SessionEnvironment;
+  readonly #request: CallRequest;
+  readonly #callId = newCallId();
+  readonly #context = contextOutsideCalls();
+  /** Made for the tools that look at their signal: Node makes one slowly. */
+  #controller: AbortController | null = null;
+  #stopped: string | null = null;
+  readonly #timer: PausableTimer;
+  #asked: Withdrawn['kind'] | null = null;
+  /** What is to be asked, as it is logged. */
+  #draft: EventDraft | null = null;
+  /** Who holds the session that it is asked in. */
+  #askedOf: string | null = null;
+  #accept: ((answer: Answer) => Promise<void>) | null = null;
+  #answering = false;
+  #ended = false;
+  #resolve!: (result: ToolOutput) => void;
+
+  constructor(session: Session, env: SessionEnvironment, request: CallRequest) {
+    this.#session = session;
+    this.#env = env;
+    this.#request = request;
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#timer = new PausableTimer(request.timeoutMs, () => this.stop('The tool took too long'));
+    if (request.signal.aborted) this.stop('Cancelled');
+    else this.#begin();
+  }
+
+  #begin(): void {
+    const { name, input, signal } = this.#request;
+    signal.addEventListener('abort', this.#cancelled);
+    const call = { callId: this.#callId, toolName: name, asked: null };
+    void this.#context(() => callToolAlone(this, call, input)).then((result) => this.#end(result));
+  }
+
+  get id(): string {
+    return this.#callId;
+  }
+  get gatewayId(): string {
+    return this.#env.gatewayId;
+  }
+  get over(): Promise<unknown> {
+    return this.result;
+  }
+  get runId(): string {
+    return this.#callId;
+  }
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped !== null) this.#controller.abort(aborted(this.#stopped));
+    }
+    return this.#controller.signal;
+  }
+  get user(): UserContext {
+    return this.#request.user;
+  }
+  get session(): ToolSession {
+    return { id: this.#session.id, app: this.#session.ref.app };
+  }
+  get tools(): ToolSet {
+    return this.#env.app(this.#session.ref.app).tools ?? {};
+  }
+
+  readonly #cancelled = (): void => this.stop('Cancelled');
+
+  #end(result: ToolOutput): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer.stop();
+    this.#request.signal.removeEventListener('abort', this.#cancelled);
+    this.#resolve(result);
+  }
+
+  /** Ends the call, whatever it is doing. */
+  stop(reason: string): void {
+    if (this.#ended) return;
+    this.#end({ content: [{ type: 'text', text: reason }], isError: true });
+    this.#stopped = reason;
+    this.#context(() => this.#controller?.abort(aborted(reason)));
+    this.#withdraw();
+  }
+
+  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
+    if (this.#ended) return;
+    if (type === 'tool_confirmation_required') this.#asked = 'confirmation';
+    else if (type === 'input_required') this.#asked = 'input';
+    else return;
+    this.#draft = { type, ts: Date.now(), ...data } as EventDraft;
+  }
+
+  async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
+    // Where it was asked here, nobody else has the session.
+    if (this.#ended || (this.#isHere && !this.#session.writer))
+      throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    const event = { type, ts: Date.now(), ...data } as EventDraft;
+    await perform(this.#session, { type: 'record', callId: this.#callId, event });
+    this.#asked = null;
+  }
+
+  get #isHere(): boolean {
+    return this.#askedOf === this.#env.holder;
+  }
+
+  async ask(
+    { callId, confirmation }: Asked,
+    announce: () => void,
+    accept: (answer: Answer) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { name, user, asked } = this.#request;
+    const elsewhere = confirmation !== undefined && asked !== undefined;
+    const begins = elsewhere || (await this.#session.watched());
+    const unasked = (): ToolCallError =>
+      new ToolCallError({ callId, toolName: name, denied: true }, this.#unasked());
+    // Whoever holds the session may have followers of its own.
+    if (!begins && !this.#session.cluster) throw unasked();
+    announce();
+    const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
+    const open = new AbortController();
+    let watch: NodeJS.Timeout | undefined;
+    const close = (): void => {
+      wait.stop();
+      open.abort();
+      clearInterval(watch);
+    };
+    void this.result.then(close);
+    this.#timer.pause();
+    const answered = new Promise<Answer>((resolve) => {
+      this.#accept = async (answer) => {
+        const accepted = await this.#context(() => accept(answer));
+        close();
+        this.#timer.resume();
+        resolve(accepted);
+      };
+    });
+    const question = { callId, name, asker: this.#env.holder, event: this.#draft!, userId: user.id };
+    try {
+      this.#askedOf = await perform(this.#session, { type: 'ask', ...question, elsewhere, begins });
+    } catch (error) {
+      close();
+      this.#asked = null;
+      if (!begins && isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') throw unasked();
+      throw error;
+    }
+    if (this.#askedOf === null) {
+      close();
+      this.#asked = null;
+      throw unasked();
+    }
+    // It may have been stopped before it was asked.
+    if (this.#ended) this.#withdraw();
+    else if (!this.#isHere) watch = this.#watch();
+    if (elsewhere && !this.#ended) void this.#askElsewhere(asked, confirmation, open.signal);
+    return answered;
+  }
+
+  /** Ends the call where its question is open no more: whoever held the session has gone. */
+  #watch(): NodeJS.Timeout {
+    const look = async (): Promise<void> => {
+      const asks = await this.#asks();
+      if (!asks && this.#asked && !this.#answering) this.stop('The question was taken back');
+    };
+    return setInterval(() => void look(), this.#session.cluster!.leaseMs).unref();
+  }
+
+  /** Who sees the question; null where it is not open. */
+  async #asks(): Promise<{ readonly watched: boolean } | null> {
+    try {
+      return await perform(this.#session, { type: 'asks', callId: this.#callId });
+    } catch (error) {
+      // Whoever holds the session may be there again the next time.
+      const isGone = isGatewayError(error) && error.code === 'SESSION_NOT_FOUND';
+      return isGone ? null : { watched: true };
+    }
+  }
+
+  /** Somebody has answered. @throws GatewayError why that is refused */
+  async answered(answer: Answer): Promise<void> {
+    if (!this.#accept || !this.#asked) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    this.#answering = true;
+    try {
+      await this.#accept(answer);
+    } finally {
+      this.#answering = false;
+    }
+  }
+
+  #withdraw(): void {
+    if (!this.#asked || this.#askedOf === null) return;
+    // With a session that was lost its questions are.
+    if (this.#isHere && !this.#session.writer) return this.#session.runs.questions.dropRun(this.#callId);
+    const { name, user } = this.#request;
+    const taken = { callId: this.#callId, name, kind: this.#asked, by: user.id };
+    const failed = (error: unknown): void => {
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return;
+      this.report(error, 'a question could not be taken back');
+    };
+    const withdrawn = perform(this.#session, { type: 'withdraw', ...taken });
+    if (isPromise(withdrawn)) withdrawn.catch(failed);
+  }
+
+  async #askElsewhere(
+    asked: ConfirmationListener,
+    confirmation: Confirmation,
+    open: AbortSignal,
+  ): Promise<void> {
+    try {
+      await asked(confirmation, open);
+    } catch (error) {
+      if (open.aborted) return;
+      const seen = this.#isHere ? await this.#session.watched() : (await this.#asks())?.watched;
+      if (seen) return;
+      this.stop(isGatewayError(error) ? error.message : this.#unasked());
+    }
+  }
+
+  #unasked(): string {
+    return `A person has to agree to ${this.#request.name}, and nobody follows the session ${this.#session.id} where they would be asked`;
+  }
+
+  progress(data: LoggedEventData['tool_progress']): void {
+    if (!this.#ended) this.#request.progress?.(data);
+  }
+
+  report(error: unknown, what: string): void {
+    const { id, ref } = this.#session;
+    this.#env.report(error, `session ${id}: ${what}`, { sessionId: id, app: ref.app });
+  }
+}
+
+const aborted = (reason: string): DOMException => new DOMException(reason, 'AbortError');

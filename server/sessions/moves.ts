@@ -1,0 +1,180 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft, GatewayEvent } from '../../shared/events.js';
+import { reduce } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import { lastThatFit } from '../log/fit.js';
+import type { LogView } from '../log/log-view.js';
+import { lastBehind, pathLength, pathTo, repliesTo } from '../log/message-tree.js';
+import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
+import { withVersions } from '../log/versions.js';
+import type { Checkpoint } from '../stores/store.js';
+
+/** Messages that are looked through at once. */
+const STEP = 1000;
+
+/** Where a message is to stand that does not follow the last one: behind another, or in the place of one that is shown. */
+export type Place = { readonly parent: string | null } | { readonly replaces: string };
+
+/** Where a conversation is to end: at a message, or where it went on to from one. */
+export type Goal = { readonly tip: string | null } | { readonly version: string };
+
+/** The conversation has changed since a move was planned: it is to be planned anew. */
+export class Outdated extends Error {}
+
+/** A move of a conversation to another message. What of it takes asking the store is known before it is stored. */
+export class Move {
+  readonly tip: string | null;
+  readonly #log: LogView;
+  readonly #by: string;
+  readonly #path: readonly Message[];
+  /** Ids of the rows that follow the tip. */
+  readonly #stored: readonly string[];
+  readonly #base: Checkpoint;
+  readonly #moves: number;
+  readonly #messageCount: number;
+
+  private constructor(
+    log: LogView,
+    planned: { readonly base: Checkpoint; readonly moves: number },
+    to: {
+      readonly tip: string | null;
+      readonly by: string;
+      readonly path: readonly Message[];
+      readonly stored: readonly string[];
+      readonly messageCount: number;
+    },
+  ) {
+    this.#log = log;
+    this.#base = planned.base;
+    this.#moves = planned.moves;
+    this.tip = to.tip;
+    this.#by = to.by;
+    this.#path = to.path;
+    this.#stored = to.stored;
+    this.#messageCount = to.messageCount;
+  }
+
+  /**
+   * Plans a move.
+   *
+   * @param find Finds the message that it leads to, or the beginning
+   * @throws GatewayError `MESSAGE_NOT_FOUND`, or what `find` throws
+   */
+  static async plan(log: LogView, by: string, find: () => Promise<string | null>): Promise<Move> {
+    const { base, moves } = log;
+    const tip = await find();
+    const path = tip === null ? [] : await pathTo(log, tip, SNAPSHOT_MESSAGES);
+    if (tip !== null && path.length === 0) throw notFound(log, tip);
+    const stored = await log.storedReplies(tip);
+    const messageCount = await pathLength(log, tip);
+    return new Move(log, { base, moves }, { tip, by, path, stored, messageCount });
+  }
+
+  /**
+   * What is stored of it behind the ends of runs; nothing where the conversation stands there then.
+   *
+   * @throws Outdated
+   */
+  drafts(log: LogView, ends: readonly EventDraft[]): readonly EventDraft[] {
+    if (log !== this.#log || log.base !== this.#base || log.moves !== this.#moves) throw new Outdated();
+    const state = ends.reduce((folded, end) => reduce(folded, end as GatewayEvent), log.state);
+    const { tip } = this;
+    if (state.tip === tip) return [];
+    const known = { state, aside: log.aside };
+    const replies = repliesTo(known, tip, this.#stored);
+    const messages = this.#carried(known);
+    return [
+      {
+        type: 'history_moved',
+        ts: Date.now(),
+        tip,
+        messageCount: this.#messageCount,
+        by: this.#by,
+        ...(messages.length > 0 && { messages }),
+        ...(replies.length > 0 && { replies }),
+      },
+    ];
+  }
+
+  /** The end of the path, as far as somebody may not have it who began with a snapshot. */
+  #carried({ state, aside }: Pick<LogView, 'state' | 'aside'>): readonly Message[] {
+    const { sureFrom, pageBytes } = this.#log;
+    const sure = state.messages.slice(
+      Math.max(
+        0,
+        state.messages.findLastIndex(({ id }) => id === sureFrom),
+      ),
+    );
+    const fit = lastThatFit(sure.slice(-SNAPSHOT_MESSAGES), pageBytes).messages;
+    const shown = new Set(fit.map(({ id }) => id));
+    const carried = this.#path.slice(this.#path.findLastIndex(({ id }) => shown.has(id)) + 1);
+    if (carried.length === 0) return carried;
+    return lastThatFit(withVersions(carried, [...aside.values(), ...state.messages]), pageBytes).messages;
+  }
+}
+
+/** The message that a place is behind. @throws GatewayError `MESSAGE_NOT_FOUND`, `HISTORY_MOVED` */
+export async function parentAt(log: LogView, place: Place): Promise<string | null> {
+  if ('parent' in place) return place.parent;
+  return (await shownMessage(log, place.replaces)).parentId ?? null;
+}
+
+/** The message that a move leads to. @throws GatewayError `MESSAGE_NOT_FOUND` */
+export async function tipAt(log: LogView, goal: Goal): Promise<string | null> {
+  if ('tip' in goal) return goal.tip;
+  if ((await pathTo(log, goal.version, 1)).length === 0) throw notFound(log, goal.version);
+  return lastBehind(log, goal.version);
+}
+
+/** Whether the conversation stands there, or goes through there, with the answer that is being written. */
+export async function isThere(log: LogView, goal: Goal): Promise<boolean> {
+  const id = 'tip' in goal ? goal.tip : goal.version;
+  if (id === null) return false;
+  return log.state.run?.message.id === id || ('version' in goal && isShown(log, id));
+}
+
+/**
+ * The message that an answer answers, or that itself, where it is no answer.
+ *
+ * @param messageId Of one that is shown. @default the last one
+ * @throws GatewayError `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`
+ */
+export async function answered(log: LogView, messageId?: string): Promise<Message> {
+  const { run, tip } = log.state;
+  let id: string | null = tip;
+  if (messageId !== undefined && messageId !== run?.message.id) id = (await shownMessage(log, messageId)).id;
+  while (id !== null) {
+    const path: readonly Message[] = await pathTo(log, id, SNAPSHOT_MESSAGES);
+    const found = path.findLast(({ role }) => role !== 'assistant');
+    if (found) return found;
+    id = path[0]?.parentId ?? null;
+  }
+  throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no message to answer' });
+}
+
+async function shownMessage(log: LogView, id: string): Promise<Message> {
+  const [message] = await pathTo(log, id, 1);
+  if (!message) throw notFound(log, id);
+  if (await isShown(log, id)) return message;
+  throw new GatewayError({ code: 'HISTORY_MOVED', details: { messageId: id, tip: log.state.tip } });
+}
+
+async function isShown(log: LogView, id: string): Promise<boolean> {
+  const { messages, tip } = log.state;
+  if (messages.some((message) => message.id === id)) return true;
+  let end = messages.length > 0 ? (messages[0]!.parentId ?? null) : tip;
+  while (end !== null) {
+    const path: readonly Message[] = await pathTo(log, end, STEP);
+    if (path.some((message) => message.id === id)) return true;
+    end = path[0]?.parentId ?? null;
+  }
+  return false;
+}
+
+function notFound(log: LogView, messageId: string): GatewayError {
+  return new GatewayError({
+    code: 'MESSAGE_NOT_FOUND',
+    message: `This session has no message ${JSON.stringify(messageId)}`,
+    details: { messageId, tip: log.state.tip },
+  });
+}

@@ -1,0 +1,69 @@
+import type { ActiveRun } from '../../shared/fold.js';
+import { withoutPlace } from '../../shared/messages.js';
+import { rootContext } from '../async/async-context.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { LiveRun } from '../runs/live-run.js';
+import { InheritedQuestion, Resumption } from '../runs/resumption.js';
+import type { LeftRuns } from './run-record.js';
+import type { SessionRuns } from './session-runs.js';
+
+/** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
+export function recover(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
+  const { run: left, queue } = log.state;
+  if (left && !resume(runs, left, log, open))
+    endLeft(runs, { ...left, message: withoutPlace(left.message) }, log, open);
+  for (const queued of queue) {
+    const run = new LiveRun(open.request(queued), { context: rootContext });
+    run.state = 'queued';
+    runs.queue.restore(run);
+  }
+  runs.advance();
+}
+
+/** Takes up what another process left only for it to be ended: nothing of it begins, and nobody need serve its app. */
+export function recoverToEnd(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
+  const { run: left, queue } = log.state;
+  const active = left && { runId: left.runId, message: withoutPlace(left.message), onBusy: 'queue' as const };
+  for (const accepted of active ? [active, ...queue] : queue) {
+    const run = new LiveRun(open.request(accepted), { context: rootContext });
+    run.state = 'queued';
+    runs.queue.restore(run);
+  }
+}
+
+function resume(
+  runs: SessionRuns,
+  { runId, message: answer }: ActiveRun,
+  log: LogWriter,
+  open: LeftRuns,
+): boolean {
+  const { messages, pending } = log.state;
+  const messageId = open.messageId(runId);
+  const message = messages.findLast(({ id }) => id === messageId);
+  if (!message || !runs.env.app(runs.session.ref.app).resumable) return false;
+  const run = new LiveRun(open.request({ runId, message, onBusy: 'queue' }), {
+    resumed: answer,
+    context: rootContext,
+  });
+  const execution = runs.activate(run, log);
+  const asked = pending.filter((question) => question.runId === runId);
+  for (const question of asked) runs.questions.add(new InheritedQuestion(runId, question));
+  execution.resume(new Resumption(answer, asked, open.steps(runId)));
+  // Whoever opens the session is not to wait for the app.
+  setImmediate(() => {
+    runs.letBegin(run, log);
+  });
+  return true;
+}
+
+function endLeft(runs: SessionRuns, { runId, message }: ActiveRun, log: LogWriter, open: LeftRuns): void {
+  const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
+  const run = new LiveRun(open.request({ ...end, onBusy: 'queue' }), {
+    resumed: message,
+    context: rootContext,
+  });
+  log.commit([end], { ends: [run.id] }).then(
+    ({ last }) => runs.ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
+    (error: unknown) => runs.env.report(error, `ending lost run ${runId}`, runs.about(run)),
+  );
+}

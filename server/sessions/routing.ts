@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import { newRequestId } from '../ids.js';
+import type { AcceptedRun } from './acceptance.js';
+import { originOf } from './find-run.js';
+import { type OutputOf, performHere, type SessionInput } from './perform.js';
+import type { Session } from './session.js';
+
+/** How long a holder is looked for that answers. */
+const ROUTE_MS = 15_000;
+/** Before a holder is asked again that lives, and did not answer or had let go, in milliseconds; up to twice as much. */
+const AGAIN_MS = 40;
+
+/**
+ * Does a piece of work in a session: here, where it is held here or by nobody, at once where it is held already; else it is asked of the
+ * gateway that holds it. The only way in for work, at every door.
+ *
+ * @throws GatewayError `SESSION_NOT_FOUND` where there is none and the work does not begin one; `OVERLOADED` where the gateway that holds
+ * it did not answer; and what the work itself says
+ */
+export function perform<Input extends SessionInput>(
+  session: Session,
+  input: Input,
+): MaybePromise<OutputOf<Input>> {
+  const { cluster } = session;
+  if (!cluster) return performHere(session, input);
+  if (session.writer) {
+    return confirmed(session, input, () => perform(session, input)) as MaybePromise<OutputOf<Input>>;
+  }
+  const routed = (error: unknown): MaybePromise<OutputOf<Input>> => {
+    if (!(error instanceof HeldElsewhere)) throw error;
+    return route(session, input, cluster, error.holder) as Promise<OutputOf<Input>>;
+  };
+  try {
+    const done = performHere(session, input);
+    return isPromise(done) ? done.catch(routed) : done;
+  } catch (error) {
+    return routed(error);
+  }
+}
+
+/**
+ * Does work where the session is held. What is refused is refused by what is remembered here, and another gateway may have taken the
+ * session without a word: the store is asked before anybody is told.
+ *
+ * @param elsewhere Does it where the session is held, which is not here
+ */
+function confirmed(
+  session: Session,
+  input: SessionInput,
+  elsewhere: () => MaybePromise<unknown>,
+): MaybePromise<unknown> {
+  const { writer } = session;
+  const check = async (): Promise<boolean> => {
+    await session.refresh();
+    return session.writer === writer;
+  };
+  const refused = async (error: unknown): Promise<unknown> => {
+    // Of what could not be stored nothing is known; it is asked for again.
+    if (isGatewayError(error) && error.code !== 'OVERLOADED' && !(await check())) return elsewhere();
+    throw error;
+  };
+  const told = (output: unknown): MaybePromise<unknown> => {
+    if (input.type !== 'abort' || output !== false) return output;
+    return check().then((isHeld) => (isHeld ? output : elsewhere()));
+  };
+  try {
+    const done: MaybePromise<unknown> = performHere(session, input);
+    return isPromise(done) ? done.then(told, refused) : told(done);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+async function route(
+  session: Session,
+  given: SessionInput,
+  cluster: Cluster,
+  heldBy: string,
+): Promise<unknown> {
+  const until = performance.now() + ROUTE_MS;
+  const id = 'request' in given ? given.request.runId : newRequestId();
+  const input = await settled(session, given, id);
+  if (!input) return false;
+  for (let holder = heldBy; performance.now() < until; ) {
+    const reply = await cluster.ask(holder, { id, ref: session.ref, input });
+    if (reply.kind === 'done') return outcome(session, input, reply.output);
+    const dead = reply.kind === 'silent' && !(await cluster.alive(holder));
+    if (!dead) await delay(AGAIN_MS * (1 + Math.random()));
+    try {
+      const done = await performHere(session, input, dead ? holder : undefined);
+      return await outcome(session, input, done);
+    } catch (error) {
+      if (!(error instanceof HeldElsewhere)) throw error;
+      holder = error.holder;
+    }
+  }
+  throw new GatewayError({
+    code: 'OVERLOADED',
+    message: 'The gateway that holds the session did not answer',
+    retryAfterMs: 1000,
+  });
+}
+
+/**
+ * The work as it may be asked more than once, of more than one holder: what "the active run" is, is decided here; a run that is accepted
+ * is looked up first, and what is published is named. Null where there is nothing to do.
+ */
+async function settled(session: Session, input: SessionInput, id: string): Promise<SessionInput | null> {
+  if (input.type === 'abort' && input.runId === undefined) {
+    const { runId } = (await session.look())?.activity ?? {};
+    return runId === undefined ? null : { ...input, runId };
+  }
+  if (input.type === 'publish' || input.type === 'custom') return { ...input, once: id };
+  if (!('request' in input)) return input;
+  return { ...input, request: { ...input.request, repeatable: true } } as SessionInput;
+}
+
+/** What a sender is told of a run that had been accepted already when it was asked for again: the same as the first time. */
+async function outcome(session: Session, input: SessionInput, output: unknown): Promise<unknown> {
+  if (!('request' in input) || input.request.key !== undefined) return output;
+  const { duplicate } = output as Extract<AcceptedRun, { duplicate: unknown }>;
+  if (!duplicate) return output;
+  const { position, cursor, message } = await originOf(session.store, session, duplicate);
+  return { position, cursor, ...(input.type === 'regenerate' && { message }) };
+}
+
+/** Does what another gateway asks; null where the session is not held here. */
+export async function performAsked(
+  session: Session,
+  input: SessionInput,
+): Promise<{ readonly output: unknown } | null> {
+  if (!session.writer) return null;
+  const elsewhere = (): never => {
+    throw new HeldElsewhere('');
+  };
+  try {
+    return { output: await confirmed(session, input, elsewhere) };
+  } catch (error) {
+    // It was lost, or let go, meanwhile.
+    if (error instanceof HeldElsewhere) return null;
+    throw error;
+  }
+}

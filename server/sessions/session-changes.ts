@@ -1,0 +1,53 @@
+import { fieldError } from '../../shared/errors.js';
+import type { EventDraft, SessionChanges } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { Limits } from '../config/limits.js';
+import { LimitError } from '../limit-error.js';
+
+/** @throws GatewayError `INVALID_PARAMS` for a title that is too long, `PAYLOAD_TOO_LARGE` for metadata; both name the limit */
+export function checkChanges(
+  { title, metadata }: SessionChanges,
+  { titleLength, metadataBytes }: Pick<Limits, 'titleLength' | 'metadataBytes'>,
+): void {
+  if (title && title.length > titleLength) {
+    throw fieldError('title', `at most ${titleLength} characters (limits.titleLength), not ${title.length}`);
+  }
+  const bytes = metadata ? Buffer.byteLength(JSON.stringify(metadata)) : 0;
+  if (bytes > metadataBytes) {
+    throw new LimitError('limits.metadataBytes', {
+      code: 'PAYLOAD_TOO_LARGE',
+      message: `metadata: at most ${metadataBytes} bytes of JSON (limits.metadataBytes), not ${bytes}`,
+    });
+  }
+}
+
+/** What is logged of changes: those that a session does not have already. */
+export function updateDrafts(
+  state: SessionState,
+  { title, metadata, archived }: SessionChanges,
+  from: { readonly by: string } | { readonly runId: string },
+): readonly EventDraft[] {
+  const { title: oldTitle = null, metadata: oldMetadata = null, archived: wasArchived = false } = state;
+  const changes: SessionChanges = {
+    ...(title !== undefined && title !== oldTitle && { title }),
+    ...(metadata !== undefined && !isSameJson(metadata, oldMetadata) && { metadata }),
+    ...(archived !== undefined && archived !== wasArchived && { archived }),
+  };
+  if (Object.keys(changes).length === 0) return [];
+  return [{ type: 'session_updated', ts: Date.now(), ...changes, ...from }];
+}
+
+function isSameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A title in one line, without what is too long. */
+export function fittingTitle(text: string, length: number): string {
+  const title = text.replace(/\s+/gu, ' ').trim();
+  if (title.length <= length) return title;
+  // Half of a character is none.
+  return title
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trim();
+}

@@ -1,0 +1,59 @@
+import type { SessionState } from '../../shared/fold.js';
+import { textOf } from '../../shared/messages.js';
+
+/** Length of a preview, in characters. */
+const PREVIEW = 160;
+/** Messages that are looked at for one that has text. */
+export const PREVIEWED = 10;
+
+/** What a list of sessions says of one, as its folded state has it. */
+export interface About {
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Absent: it is not. */
+  readonly archived?: boolean;
+  /** The beginning of the last message that has text. */
+  readonly preview?: string;
+  /** Messages of the path that is shown. */
+  readonly messageCount: number;
+  /** Questions that nobody has answered yet. */
+  readonly pending: number;
+}
+
+/** What a list says of a session, by its folded state. */
+export function aboutOf({ title, metadata, archived, messages, messageCount, pending }: SessionState): About {
+  const preview = previewOf(messages);
+  return {
+    ...(title !== undefined && { title }),
+    ...(metadata && { metadata }),
+    ...(archived && { archived }),
+    ...(preview !== '' && { preview }),
+    messageCount,
+    pending: pending.length,
+  };
+}
+
+function previewOf(messages: SessionState['messages']): string {
+  const last = Math.max(0, messages.length - PREVIEWED);
+  for (let i = messages.length - 1; i >= last; i--) {
+    // What comes far behind is not seen, and is not to be looked through.
+    const text = textOf(messages[i]!)
+      .slice(0, 8 * PREVIEW)
+      .replace(/\s+/gu, ' ')
+      .trim();
+    if (text !== '') return cut(text);
+  }
+  return '';
+}
+
+function cut(text: string): string {
+  if (text.length <= PREVIEW) return text;
+  const cutText = text.slice(0, PREVIEW - 1);
+  // Half of a character is none.
+  return `${/[\ud800-\udbff]$/.test(cutText) ? cutText.slice(0, -1) : cutText}…`;
+}
+
+/** A title, or a part of one, as it is compared: without regard to capitals and ways of writing a letter. */
+export function searched(title: string): string {
+  return title.normalize('NFKC').toLowerCase();
+}

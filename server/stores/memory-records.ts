@@ -1,0 +1,71 @@
+import { searched } from './about.js';
+import type { MemoryLog, MemorySession } from './memory-log.js';
+import {
+  IDLE,
+  type ListFilter,
+  type ListPage,
+  type ListPlace,
+  type LogHead,
+  type PageOptions,
+  type SessionRecord,
+} from './store.js';
+
+/** Place of the last event. */
+export const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
+
+/** A page of sessions. */
+export function listOf(
+  open: Iterable<MemorySession>,
+  { limit, before }: PageOptions,
+  filter: ListFilter = {},
+): ListPage {
+  const listed = [...open]
+    .filter((session) => isListed(session, filter) && (!before || byUse(before, session) < 0))
+    .sort(byUse);
+  const found = listed.slice(0, limit);
+  const { updatedAt = 0, ordinal = 0 } = found.at(-1) ?? {};
+  return { records: found.map(recordOf), next: listed.length > limit ? { updatedAt, ordinal } : null };
+}
+
+/** Where a log stands. */
+export function describe(session: MemorySession, log: MemoryLog): LogHead {
+  return {
+    epoch: log.epoch,
+    term: log.terms.at(-1)?.term ?? session.term,
+    first: log.first,
+    head: headOf(log),
+    // A copy: whoever has it is not to see what the next writer does.
+    terms: [...log.terms],
+    closed: log.closedAt !== null,
+    ...(log.activity && { activity: log.activity }),
+  };
+}
+
+/** The one that was used last comes first. */
+function byUse(a: ListPlace, b: ListPlace): number {
+  return b.updatedAt - a.updatedAt || b.ordinal - a.ordinal;
+}
+
+function isListed({ about, log }: MemorySession, { archived = false, status, query }: ListFilter): boolean {
+  return (
+    (about.archived ?? false) === archived &&
+    (status === undefined || (log.activity ?? IDLE).status === status) &&
+    (query === undefined || searched(about.title ?? '').includes(searched(query)))
+  );
+}
+
+/** What is kept of a session beside its log. */
+export function recordOf(session: MemorySession): SessionRecord {
+  const { ref, log, createdAt, updatedAt, userId, forkedFrom, about } = session;
+  return {
+    ref,
+    epoch: log.epoch,
+    createdAt,
+    updatedAt,
+    closed: log.closedAt !== null,
+    ...about,
+    ...(log.activity && { activity: log.activity }),
+    ...(forkedFrom && { forkedFrom }),
+    ...(userId !== undefined && { userId }),
+  };
+}

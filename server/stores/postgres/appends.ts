@@ -1,0 +1,184 @@
+import { searched } from '../about.js';
+import { encodeEvents } from '../event-text.js';
+import {
+  type AppendOptions,
+  type AppendResult,
+  type EventRecord,
+  type LogRef,
+  placeOfAccepted,
+  placeOfEnd,
+  StoreError,
+} from '../store.js';
+import { sizeOf } from '../stored-size.js';
+import { Batched } from './batched.js';
+import type { Database } from './database.js';
+import type { Row } from './driver.js';
+import { isUnknown, unavailable } from './faults.js';
+import { runOf } from './rows.js';
+import { toColumn, toNullable } from './text.js';
+
+export interface Append {
+  readonly ref: LogRef;
+  /** Of the log. */
+  readonly id: number;
+  /** Of the session. */
+  readonly key: string;
+  readonly events: readonly EventRecord[];
+  readonly options: AppendOptions;
+}
+
+const APPEND = `SELECT * FROM $S.append($1, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[], $8::text[], $9::text[])`;
+/** Commits on their way at once: while one waits for the disk, another one is made. */
+const LANES = 2;
+
+/** Writes what is appended at about the same time, in all sessions, in one call and with one commit. */
+export class Appends {
+  readonly #database: Database;
+  readonly #node: string;
+  readonly #batched = new Batched<Append, AppendResult>((appends) => this.#write(appends), LANES);
+
+  /** @param node Whose followers are told here. */
+  constructor(database: Database, node: string) {
+    this.#database = database;
+    this.#node = node;
+  }
+
+  append(append: Append): Promise<AppendResult> {
+    return this.#batched.do(append);
+  }
+
+  async #write(appends: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
+    // Everybody locks logs in this order.
+    const sorted = [...appends].sort((a, b) => a.id - b.id || a.options.batch - b.options.batch);
+    const results = new Map<Append, AppendResult | Error>();
+    try {
+      for (const row of await this.#call(sorted)) {
+        const append = sorted[row.place - 1]!;
+        results.set(append, answerOf(append, row));
+      }
+    } catch (error) {
+      // One of them may be what the server does not take: that is not to keep the others waiting.
+      const alone = appends.length > 1 && error instanceof StoreError && error.code === 'UNAVAILABLE';
+      for (const append of sorted) results.set(append, alone ? await this.#alone(append) : (error as Error));
+    }
+    return appends.map((append) => results.get(append)!);
+  }
+
+  async #alone(append: Append): Promise<AppendResult | Error> {
+    try {
+      return answerOf(append, (await this.#call([append]))[0]!);
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  /** @throws StoreError `UNAVAILABLE` where surely nothing was written, else `UNKNOWN` */
+  async #call(appends: readonly Append[]): Promise<Row[]> {
+    const connection = await this.#database.connected();
+    try {
+      return await connection.query(APPEND, [
+        this.#node,
+        appends.map(({ id }) => id),
+        appends.map(({ key }) => key),
+        appends.map(({ options }) => options.term),
+        appends.map(({ options }) => options.batch),
+        appends.map(({ events }) => events.length),
+        appends.map(({ events }) => sizeOf(events)),
+        appends.map(dataOf),
+        appends.map(extrasOf),
+      ]);
+    } catch (error) {
+      if (!isUnknown(error)) throw unavailable(error);
+      throw new StoreError('UNKNOWN', 'The connection to PostgreSQL ended before it answered', {
+        cause: error,
+      });
+    }
+  }
+}
+
+function answerOf(
+  { ref, events, options }: Append,
+  { kind, v_first, v_last, v_known }: Row,
+): AppendResult | Error {
+  const { epoch } = ref;
+  if (kind === 'fenced') return new StoreError('FENCED', 'Another writer holds this session');
+  if (kind === 'rolled back')
+    return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${v_last}`);
+  const result = { epoch, first: v_first as number, last: v_last as number };
+  if (kind === 'repeated') return { ...result, repeated: true };
+  if (kind === 'known') return { ...result, duplicate: runOf(v_known) };
+  for (const [i, event] of events.entries()) {
+    event.seq = result.first + i;
+    event.term = options.term;
+  }
+  return result;
+}
+
+function dataOf({ events, options: { term, erase } }: Append): string | null {
+  if (erase !== undefined || events.length === 0) return null;
+  for (const event of events) event.term = term;
+  return encodeEvents(events);
+}
+
+/** What goes with the events; null for most of them. */
+function extrasOf({ events, options }: Append): string | null {
+  const { term, opens, steps, ends, activity, about, once, close, erase } = options;
+  const isPlain = !opens && !steps && !ends && !activity && !about && !close;
+  if (isPlain && once === undefined && erase === undefined) return null;
+  const last = events.length;
+  return JSON.stringify({
+    ...(opens && { opens: opensOf(opens, events) }),
+    ...(steps && { steps: stepsOf(steps) }),
+    ...(ends && {
+      ends: ends.map(({ runId, result }) => ({
+        runId: toColumn(runId),
+        result: JSON.stringify(result),
+        offset: offsetOf(events, runId),
+      })),
+    }),
+    ...(activity && { status: activity.status, activity: JSON.stringify(activity) }),
+    ...(about && aboutOf(about)),
+    ...(once !== undefined && { once: toColumn(once) }),
+    ...(close && { close }),
+    ...(erase !== undefined && {
+      erase,
+      notice: encodeEvents([{ ...events[last - 1]!, term }]),
+      noticeSize: events[last - 1]!.body.length,
+    }),
+  });
+}
+
+function opensOf(
+  { runId, key, hash, request }: NonNullable<AppendOptions['opens']>,
+  events: readonly EventRecord[],
+) {
+  const offset = placeOfAccepted(events, 0);
+  return { runId: toColumn(runId), key: toNullable(key), hash: hash ?? null, request, offset };
+}
+
+/** The last one of each number. */
+function stepsOf(steps: NonNullable<AppendOptions['steps']>) {
+  const byNumber = new Map(steps.map((step) => [`${step.number} ${step.runId}`, step]));
+  return [...byNumber.values()].map(({ runId, number, name, outcome }) => ({
+    runId: toColumn(runId),
+    number,
+    name: toColumn(name),
+    outcome: outcome ?? null,
+  }));
+}
+
+/** Of the end of a run from the first event of its batch. */
+function offsetOf(events: readonly EventRecord[], runId: string): number {
+  const numbered = events.map((event, seq) => ({ ...event, seq }));
+  return placeOfEnd(numbered, runId, events.length - 1);
+}
+
+function aboutOf({ usedAt, ...about }: NonNullable<AppendOptions['about']>) {
+  const { title, archived = false } = about;
+  return {
+    about: JSON.stringify(about),
+    archived,
+    usedAt: usedAt ?? 0,
+    searched: title === undefined ? null : toColumn(searched(title)),
+  };
+}

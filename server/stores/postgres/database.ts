@@ -1,0 +1,180 @@
+import { StoreError } from '../store.js';
+import { type Client, type Driver, loadDriver, type Pool, parsersOf, type Row } from './driver.js';
+import { storeFailed, unavailable } from './faults.js';
+import type { PostgresSettings } from './options.js';
+
+/** How long a server is waited for before it passes for gone, in milliseconds. */
+const ANSWER_MS = 15_000;
+const CONNECT_MS = 5000;
+/** Of calls that take the time they take. */
+const FOR_EVER = 2 ** 31 - 1;
+
+/** The connections to a database. Each call may use another one. */
+export class Database {
+  /** The schema's name, quoted. */
+  readonly schema: string;
+  readonly #driver: Driver;
+  readonly #options: PostgresSettings;
+  readonly #pool: Pool;
+
+  private constructor(driver: Driver, options: PostgresSettings) {
+    this.#driver = driver;
+    this.#options = options;
+    this.schema = driver.escapeIdentifier(options.schema);
+    this.#pool = new driver.Pool({
+      ...this.#settings(options.url),
+      connectionTimeoutMillis: CONNECT_MS,
+      idleTimeoutMillis: 60_000,
+      ...options.pool,
+    });
+    // A connection that ends says so to whoever uses it, too; the next call takes another one.
+    this.#pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
+  }
+
+  static async connect(options: PostgresSettings): Promise<Database> {
+    return new Database(await loadDriver(), options);
+  }
+
+  #settings(url: string) {
+    return {
+      connectionString: url,
+      types: parsersOf(this.#driver),
+      query_timeout: ANSWER_MS,
+      keepAlive: true,
+      application_name: 'agent-session-gateway',
+    };
+  }
+
+  /** A connection of its own, for notifications. */
+  listener(): Client {
+    const { max: _, ...given } = this.#options.pool ?? {};
+    const client = new this.#driver.Client({
+      ...this.#settings(this.#options.listenUrl ?? this.#options.url),
+      connectionTimeoutMillis: CONNECT_MS,
+      ...given,
+    });
+    return client;
+  }
+
+  /** A name as it is written in a statement. */
+  quoted(name: string): string {
+    return this.#driver.escapeIdentifier(name);
+  }
+
+  /** Runs a statement; `$S` in it stands for the schema. @throws whatever the server said, or the connection */
+  async rows(text: string, values: readonly unknown[] = [], patient = false): Promise<Row[]> {
+    const query = patient ? patiently(this.sql(text), values) : { text: this.sql(text), values: [...values] };
+    const client = await this.#pool.connect();
+    let failed: Error | undefined;
+    try {
+      return (await client.query(query)).rows as Row[];
+    } catch (error) {
+      failed = error as Error;
+      throw error;
+    } finally {
+      // One that failed may be half of one, or be led to a server that is not the primary any more.
+      client.release(failed);
+    }
+  }
+
+  /** The rows of a statement that may be run again. @throws StoreError `UNAVAILABLE` */
+  async ask(text: string, ...values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.rows(text, values);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async first(text: string, ...values: unknown[]): Promise<Row | null> {
+    return (await this.ask(text, ...values))[0] ?? null;
+  }
+
+  /** Calls a function of the schema that answers one value, and that may be called again. */
+  async call<T>(name: string, ...values: unknown[]): Promise<T> {
+    const parameters = values.map((_, i) => `$${i + 1}`).join();
+    return (await this.first(`SELECT $S.${name}(${parameters}) AS answer`, ...values))!.answer as T;
+  }
+
+  /** A connection for an append: that there is none means that nothing was written. */
+  async connected(): Promise<{ query(text: string, values: unknown[]): Promise<Row[]> }> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
+    });
+    return {
+      query: async (text, values) => {
+        let failed: Error | undefined;
+        try {
+          return (await client.query({ text: this.sql(text), values })).rows as Row[];
+        } catch (error) {
+          failed = error as Error;
+          throw error;
+        } finally {
+          client.release(failed);
+        }
+      },
+    };
+  }
+
+  sql(text: string): string {
+    return text.replace(/\$S\b/g, () => this.schema);
+  }
+
+  /** Runs something on one connection, in a transaction. */
+  async transaction<T>(work: (run: (text: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>) {
+    const client = await this.#pool.connect();
+    let failed: Error | undefined;
+    try {
+      const run = async (text: string, values: unknown[] = []): Promise<Row[]> =>
+        (await client.query(patiently(this.sql(text), values))).rows as Row[];
+      await run('BEGIN');
+      const result: T = await work(run);
+      await run('COMMIT');
+      return result;
+    } catch (error) {
+      failed = error as Error;
+      throw error;
+    } finally {
+      client.release(failed);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  /** @throws GatewayError `STORE_FAILED` naming the setting that keeps the store from keeping its promises */
+  async examine(): Promise<void> {
+    const [found] = await this.rows(`SELECT current_setting('server_version_num')::int AS version,
+      current_setting('server_version') AS name, pg_is_in_recovery() AS standby, current_setting('server_encoding') AS encoding,
+      current_setting('default_transaction_isolation') AS isolation, current_setting('default_transaction_read_only') AS read_only,
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit`);
+    const { version, name, standby, encoding, isolation, read_only, fsync, synchronous_commit } = found!;
+    if (version < 130_000)
+      throw storeFailed('version', `${name} is too old: postgresStore needs 13 or later`);
+    if (standby || read_only === 'on')
+      throw storeFailed(
+        'unwritable',
+        'is a read-only standby here: give postgresStore the url of the primary',
+      );
+    if (encoding !== 'UTF8')
+      throw storeFailed('setting', `has this database in ${encoding}: make one with ENCODING 'UTF8'`);
+    if (isolation !== 'read committed')
+      throw storeFailed(
+        'setting',
+        `has default_transaction_isolation = ${isolation}: set it to read committed`,
+      );
+    if (this.#options.allowEphemeral) return;
+    for (const [setting, value] of Object.entries({ fsync, synchronous_commit }))
+      if (value === 'off')
+        throw storeFailed(
+          'setting',
+          `has ${setting} = off, and forgets what it acknowledged when it crashes: set it to on, or give postgresStore allowEphemeral: true`,
+        );
+  }
+}
+
+/** A statement that is waited for as long as it takes: `pg` knows this option of a query, its types do not. */
+function patiently(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
+  return Object.assign({ text, values: [...values] }, { query_timeout: FOR_EVER });
+}

@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import { GatewayError } from '../../../shared/errors.js';
+
+export type Driver = typeof pg;
+export type Pool = pg.Pool;
+export type Client = pg.Client;
+/** A row, its numbers as JavaScript has them. */
+export type Row = Readonly<Record<string, any>>;
+
+const BIGINT = 20;
+
+/**
+ * Finds the package `pg`.
+ *
+ * @throws GatewayError `STORE_FAILED` naming the package to install
+ */
+export async function loadDriver(): Promise<Driver> {
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'STORE_FAILED',
+      message: 'postgresStore needs the package pg: npm install pg',
+      details: { reason: 'driver' },
+      cause,
+    });
+  }
+}
+
+/** Has columns read as they are, and large integers as numbers: places, terms and times are all below 2^53. */
+export function parsersOf({ types }: Driver): pg.CustomTypesConfig {
+  const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
+    oid === BIGINT ? Number : types.getTypeParser(oid, format as 'text')) as typeof types.getTypeParser;
+  return { getTypeParser };
+}

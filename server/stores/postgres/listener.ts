@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from './database.js';
+import type { Client } from './driver.js';
+
+/** Between attempts to connect, in milliseconds. */
+const AGAIN_MS = { least: 50, most: 1000 };
+
+export interface ListenerOptions {
+  readonly database: Database;
+  readonly channel: string;
+  heard(payload: string): void;
+  /** It hears again, and may have missed something. */
+  again(): void;
+}
+
+/** Hears notifications over a connection of its own, which is made again whenever it breaks. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  #client: Client | null = null;
+  #closed = false;
+  /** When something was heard last; monotonic milliseconds. */
+  heardAt = 0;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Listens from when it resolves. @throws whatever keeps it from connecting */
+  async open(): Promise<void> {
+    const { database, channel, heard } = this.#options;
+    const client = database.listener();
+    try {
+      client.on('error', () => this.#broken(client));
+      client.on('end', () => this.#broken(client));
+      client.on('notification', ({ payload = '' }) => {
+        this.heardAt = performance.now();
+        heard(payload);
+      });
+      await client.connect();
+      await client.query(`LISTEN ${database.quoted(channel)}`);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+    this.heardAt = performance.now();
+    this.#client = client;
+    if (this.#closed) await this.close();
+  }
+
+  #broken(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    void client.end().catch(() => {});
+    if (!this.#closed) void this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    for (let ms = AGAIN_MS.least; !this.#closed; ms = Math.min(AGAIN_MS.most, 2 * ms)) {
+      try {
+        await this.open();
+        return this.#options.again();
+      } catch {
+        await sleep(ms * (0.5 + Math.random()), undefined, { ref: false });
+      }
+    }
+  }
+
+  /** Makes a new connection where this one has been silent for so long, in milliseconds: it may be broken without anybody saying so. */
+  suspect(ms: number): void {
+    if (this.#client && performance.now() - this.heardAt > ms) this.#broken(this.#client);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+}

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../async/deadline.js';
+import type { Member, Membership } from '../shared-store.js';
+import { Batched } from './batched.js';
+import type { Database } from './database.js';
+import { storeFailed } from './faults.js';
+import { Listener } from './listener.js';
+import { fromColumn, packed, toColumn, unpacked } from './text.js';
+import { Watches } from './watches.js';
+
+/** How long a notification of one's own is waited for when the store is opened, in milliseconds. */
+const HEAR_MS = 10_000;
+/** How long it is waited for that all know who follows what, in milliseconds. */
+const SETTLE_MS = 1000;
+/** Between attempts to renew the lease, and to say who follows what, in milliseconds. */
+const AGAIN_MS = 200;
+/** How often the lease is renewed at least, and one's own bell is rung, in milliseconds. */
+const BEAT_MS = 5000;
+/** How long nothing is heard at least before the listener passes for broken, in milliseconds. */
+const SILENT_MS = 3000;
+
+/** How a lease was when it was renewed: there was none any more, it had run out, or it had not. */
+type Lease = 'gone' | 'late' | 'in time';
+
+interface Mail {
+  readonly holder: string;
+  readonly message: string;
+}
+
+/** An open store among those that share a database: its lease, its members, what it hears, and what it watches. */
+export class Node {
+  readonly id = randomBytes(9).toString('hex');
+  readonly watches = new Watches(() => this.#say());
+  readonly #database: Database;
+  readonly #leaseMs: number;
+  readonly #beatMs: number;
+  readonly #listener: Listener;
+  readonly #members = new Map<string, Member>();
+  /** Told when what they hold is taken, by the keys of sessions. */
+  readonly #holders = new Map<string, () => void>();
+  readonly #tells: Batched<Mail, boolean>;
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+  /** Its own lease may have run out since it was renewed last. */
+  #wasAway = false;
+  /** From when on others may be judged: their leases may all have run out while the server was away. Monotonic milliseconds. */
+  #judgesFrom = 0;
+  #beating = false;
+  #soon: NodeJS.Timeout | undefined;
+  #saying: Promise<void> | null = null;
+  /** All is to be said anew. */
+  #all = false;
+  #reading: Promise<unknown> | null = null;
+  #heardOwn: (() => void) | null = null;
+
+  constructor(database: Database, leaseMs: number) {
+    this.#database = database;
+    this.#leaseMs = leaseMs;
+    this.#beatMs = Math.min(BEAT_MS, leaseMs / 3);
+    const channel = `asg_${this.id}`;
+    this.#listener = new Listener({
+      database,
+      channel,
+      heard: (payload) => this.#heard(payload),
+      again: () => {
+        this.#say(true);
+        this.#readMail();
+      },
+    });
+    this.#tells = new Batched((mails) => this.#tell(mails));
+  }
+
+  /** @throws GatewayError `STORE_FAILED` where notifications do not come */
+  async open(): Promise<void> {
+    await this.#listener.open();
+    await this.#register();
+    const heard = new Promise<void>((resolve) => {
+      this.#heardOwn = resolve;
+    });
+    await this.#beat();
+    if (!(await within(heard, HEAR_MS)))
+      throw storeFailed(
+        'deaf',
+        'does not send notifications here: a pooler in transaction mode loses them; give postgresStore a listenUrl past it',
+      );
+    this.#timer = setInterval(() => void this.#beatSoundly(), this.#beatMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer) clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    await this.#saying;
+    if (this.#timer) await this.#database.call('unregister', this.id).catch(() => {});
+    await this.#listener.close();
+  }
+
+  /** Says who is to be told when another holder takes a session. */
+  holds(key: string, taken: (() => void) | undefined): void {
+    const before = this.#holders.get(key);
+    if (taken) this.#holders.set(key, taken);
+    else this.#holders.delete(key);
+    if (before) setImmediate(before);
+  }
+
+  letGo(key: string): void {
+    this.#holders.delete(key);
+  }
+
+  async join(member: Member): Promise<Membership> {
+    const { holder } = member;
+    await this.#database.call('join_member', this.id, toColumn(holder));
+    this.#members.set(holder, member);
+    return {
+      alive: async (other) => {
+        const query = 'SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS alive';
+        const row = await this.#database.first(query, this.#leaseMs, toColumn(other));
+        return this.mayLive(row!.alive as boolean);
+      },
+      members: async () => {
+        const rows = await this.#database.ask('SELECT holder FROM $S.living($1)', this.#leaseMs);
+        return rows.map((row) => fromColumn(row.holder));
+      },
+      tell: (to, message) => this.#tells.do({ holder: toColumn(to), message: packed(message) }),
+      leave: async () => {
+        this.#members.delete(holder);
+        // Whoever cannot be told now finds out by the lease.
+        await this.#database.call('leave_member', toColumn(holder)).catch(() => {});
+      },
+    };
+  }
+
+  /** Whether somebody may live, by what the server says: judged when that is here, as it may have waited for the server to come back. */
+  mayLive(lives: boolean): boolean {
+    return lives || performance.now() < this.#judgesFrom;
+  }
+
+  /** Resolves once what is watched here is known to all, as far as that can be said now. */
+  async settled(): Promise<void> {
+    if (this.#saying) await within(this.#saying, SETTLE_MS);
+  }
+
+  async #tell(mails: readonly Mail[]): Promise<readonly boolean[]> {
+    const holders = mails.map(({ holder }) => holder);
+    return this.#database.call(
+      'tell',
+      holders,
+      mails.map(({ message }) => message),
+    );
+  }
+
+  /** Says who is watched here, all of it anew where that may have been forgotten, and wakes those who are new once it is known to all. */
+  #say(all = false): void {
+    this.#all ||= all;
+    this.#saying ??= this.#sayIt();
+  }
+
+  async #sayIt(): Promise<void> {
+    await new Promise(setImmediate);
+    while (!this.#closed) {
+      const all = this.#all;
+      this.#all = false;
+      const { begun, ended } = this.watches.changes();
+      if (!all && begun.length + ended.length === 0) break;
+      const keys = all ? this.watches.keys : begun;
+      try {
+        if (all) this.#renewed(await this.#register());
+        else await this.#database.call('follow', this.id, begun, ended);
+        // Whoever was appending meanwhile may not have seen who follows.
+        if (keys.length > 0) await this.#database.call('settle', keys);
+        for (const key of keys) this.watches.wake(key);
+      } catch {
+        this.#all = true;
+        await sleep(AGAIN_MS);
+      }
+    }
+    this.#saying = null;
+  }
+
+  #register(): Promise<Lease> {
+    const holders = [...this.#members.keys()].map(toColumn);
+    return this.#database.call('register', this.id, this.#leaseMs, holders, this.watches.keys);
+  }
+
+  async #beat(): Promise<void> {
+    const lease = await this.#database.call<Lease>('beat', this.id, this.#leaseMs);
+    if (lease === 'gone') this.#say(true);
+    else this.#renewed(lease);
+  }
+
+  #renewed(lease: Lease): void {
+    const isLate = lease !== 'in time';
+    if (this.#wasAway || isLate) this.#judgesFrom = performance.now() + this.#leaseMs;
+    this.#wasAway = false;
+    if (isLate) for (const { lapsed } of this.#members.values()) lapsed();
+  }
+
+  async #beatSoundly(): Promise<void> {
+    if (this.#beating) return;
+    this.#beating = true;
+    try {
+      await this.#beat();
+    } catch {
+      this.#wasAway = true;
+      // Sooner than the next time: others may judge it by then.
+      clearTimeout(this.#soon);
+      if (!this.#closed) this.#soon = setTimeout(() => void this.#beatSoundly(), AGAIN_MS).unref();
+    }
+    this.#beating = false;
+    this.#listener.suspect(Math.max(SILENT_MS, 3 * this.#beatMs));
+  }
+
+  #heard(payload: string): void {
+    const rest = payload.slice(1);
+    switch (payload[0]) {
+      case 'w':
+        return this.watches.wake(rest);
+      case 't':
+        return this.#holders.get(rest)?.();
+      case 'r':
+        return this.#readMail(Number(rest));
+      case 'm':
+        return this.#receive(rest);
+      default:
+        this.#heardOwn?.();
+    }
+  }
+
+  #receive(mail: string): void {
+    const end = mail.indexOf('\n');
+    const deliver = (): void => this.#deliver(mail.slice(0, end), mail.slice(end + 1));
+    // Not before what was sent earlier and has to be fetched.
+    if (this.#reading) this.#inTurn(deliver);
+    else deliver();
+  }
+
+  #deliver(holder: string, message: string): void {
+    this.#members.get(fromColumn(holder))?.hear(unpacked(message));
+  }
+
+  /** @param id Of one; all there are, where it is left out: some may have been announced to nobody. */
+  #readMail(id: number | null = null): void {
+    this.#inTurn(async () => {
+      const query =
+        'DELETE FROM $S.mail WHERE node = $1 AND ($2::bigint IS NULL OR id = $2) RETURNING id, holder, data';
+      const rows = await this.#database.ask(query, this.id, id);
+      for (const { holder, data } of rows.sort((a, b) => a.id - b.id)) this.#deliver(holder, data);
+    });
+  }
+
+  #inTurn(work: () => unknown): void {
+    // What is lost is asked for again.
+    const reading = (this.#reading ?? Promise.resolve()).then(work).catch(() => {});
+    this.#reading = reading;
+    void reading.then(() => {
+      if (this.#reading === reading) this.#reading = null;
+    });
+  }
+}

@@ -1,0 +1,308 @@
+import type { Message } from '../../../shared/messages.js';
+import { encodeEvents } from '../event-text.js';
+import type { SharedStore } from '../shared-store.js';
+import {
+  type Acquired,
+  type AcquireOptions,
+  type AppendOptions,
+  type AppendResult,
+  type Checkpoint,
+  type Erasure,
+  type EventRecord,
+  type ListFilter,
+  type ListPage,
+  type LogHead,
+  type LogRef,
+  type Notice,
+  type PageOptions,
+  type PathOptions,
+  type RunName,
+  type RunRecord,
+  type SessionRecord,
+  type SessionRef,
+  type Store,
+  type StoredEvent,
+  type StoredSize,
+  StoreError,
+} from '../store.js';
+import { Appends } from './appends.js';
+import { beginningOf, byId } from './beginning.js';
+import { Database } from './database.js';
+import { openFailure } from './faults.js';
+import { migrate } from './migrate.js';
+import { Node } from './node.js';
+import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './options.js';
+import { Reader } from './reader.js';
+import { headOf, recordOf, toMessageRow } from './rows.js';
+import { Sessions } from './sessions.js';
+import { sharedPart } from './shared.js';
+import { fromColumn, toColumn } from './text.js';
+import { Usage } from './usage.js';
+
+/** Dropped by one call of `expire`. */
+const SLICE = 200;
+/** Names of rows of `meta`. */
+const ERASING = 'erasing ';
+/** What has anything of what people said. */
+const TABLES = ['batch', 'checkpoint', 'message', 'run', 'step', 'session', 'log', 'meta', 'note', 'mail'];
+
+interface Parts {
+  readonly database: Database;
+  readonly sessions: Sessions;
+  readonly reader: Reader;
+  readonly appends: Appends;
+  readonly node: Node;
+  readonly usage: Usage;
+}
+
+/** Keeps everything in a schema of a PostgreSQL database, which several gateways use at once. */
+export class PostgresStore implements Store {
+  readonly durability: 'process' | 'disk';
+  readonly shared: SharedStore;
+  readonly #settings: PostgresSettings;
+  #parts: Parts | null = null;
+  #opening: Promise<void> | null = null;
+  /** Gateways of this process that use it. */
+  #users = 0;
+
+  /** @throws GatewayError `STORE_FAILED` */
+  constructor(options: PostgresStoreOptions) {
+    this.#settings = settingsOf(options);
+    const { allowEphemeral, leaseMs } = this.#settings;
+    this.durability = allowEphemeral ? 'process' : 'disk';
+    this.shared = sharedPart(leaseMs, () => this.#open);
+  }
+
+  /** Connects for its first user. @throws GatewayError `STORE_FAILED`; `details.reason` says why */
+  async open(): Promise<void> {
+    this.#opening ??= this.#connect();
+    try {
+      await this.#opening;
+      this.#users += 1;
+    } catch (error) {
+      this.#opening = null;
+      throw openFailure(error);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const { schema, leaseMs } = this.#settings;
+    const database = await Database.connect(this.#settings);
+    const node = new Node(database, leaseMs);
+    try {
+      await database.examine();
+      await migrate(database, schema);
+      await node.open();
+    } catch (error) {
+      await node.close();
+      await database.close();
+      throw error;
+    }
+    const sessions = new Sessions(database);
+    const reader = new Reader(database, sessions);
+    this.#parts = {
+      database,
+      sessions,
+      reader,
+      node,
+      appends: new Appends(database, node.id),
+      usage: new Usage(database, sessions),
+    };
+  }
+
+  /** Disconnects when its last user does. */
+  async close(): Promise<void> {
+    const parts = this.#parts;
+    if (!parts) return;
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#parts = null;
+    this.#opening = null;
+    await parts.node.close();
+    await parts.database.close();
+  }
+
+  async check(): Promise<void> {
+    const query = `INSERT INTO $S.meta VALUES ('checked', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+    await this.#open.database.ask(query, String(Date.now()));
+  }
+
+  get #open(): Parts {
+    if (!this.#parts) throw new StoreError('UNAVAILABLE', 'The store is not open');
+    return this.#parts;
+  }
+
+  async acquire(ref: SessionRef, { holder, create, from, taken }: AcquireOptions): Promise<Acquired> {
+    const { database, sessions, reader, node } = this.#open;
+    const key = sessions.keyOf(ref);
+    const row = await database.first(
+      'SELECT * FROM $S.acquire($1, $2, $3, $4, $5, $6, $7)',
+      key,
+      ...[ref.scope, ref.app, ref.name, holder].map(toColumn),
+      from === undefined ? null : toColumn(from),
+      create ? await beginningOf(create, this.#open) : null,
+    );
+    const { kind, v_holder, v_term, v_log } = row!;
+    if (kind === 'absent') return { kind };
+    if (kind === 'owned') return { kind, holder: fromColumn(v_holder) };
+    node.holds(key, taken);
+    const log = await reader.log(ref);
+    if (log?.id !== v_log || log?.term !== v_term)
+      throw new StoreError('UNAVAILABLE', 'It was taken again at once');
+    sessions.remember(ref, log!.epoch, v_log);
+    const openRuns = kind === 'created' ? [] : await reader.openRuns(log!.session);
+    return {
+      kind: 'acquired',
+      record: recordOf(log!),
+      head: headOf(log!),
+      openRuns,
+      created: kind === 'created',
+    };
+  }
+
+  async release(ref: SessionRef, term: number): Promise<void> {
+    const { database, sessions, node } = this.#open;
+    const key = sessions.keyOf(ref);
+    await database.call('release', key, term);
+    node.letGo(key);
+  }
+
+  async append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+    const { sessions, appends, node } = this.#open;
+    const id = sessions.known(ref) ?? (await sessions.idOf(ref));
+    if (id === null) throw new StoreError('FENCED', 'There is no such log');
+    const key = sessions.keyOf(ref);
+    const result = await appends.append({ ref, id, key, events, options });
+    node.watches.wake(key);
+    return result;
+  }
+
+  async read(log: LogRef, after: number, limit: number, bytes: number): Promise<readonly StoredEvent[]> {
+    return this.#open.reader.read(log, after, limit, bytes);
+  }
+
+  async head(ref: SessionRef, epoch?: string): Promise<LogHead | null> {
+    return this.#open.reader.head(ref, epoch);
+  }
+
+  async conversations(ref: SessionRef): Promise<readonly string[]> {
+    return this.#open.reader.conversations(ref);
+  }
+
+  async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
+    return this.#open.reader.run(ref, name);
+  }
+
+  async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
+    return this.#open.reader.sessionOf(scope, runId);
+  }
+
+  async cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): Promise<void> {
+    const { database, sessions } = this.#open;
+    const id = await sessions.idOf(ref);
+    if (id === null) return;
+    const rows = byId(messages.map(toMessageRow));
+    const touched = new Set(rows.flatMap((row) => [row.id, ...('versionIds' in row ? row.versionIds : [])]));
+    const cut = await database.call<boolean>(
+      'cut',
+      ...[id, term, checkpoint.seq, JSON.stringify(checkpoint), JSON.stringify(rows), [...touched]],
+    );
+    if (!cut) throw new StoreError('FENCED', 'Another writer holds this session');
+  }
+
+  async checkpoint(log: LogRef): Promise<Checkpoint | null> {
+    return this.#open.reader.checkpoint(log);
+  }
+
+  async messages(log: LogRef, path: PathOptions): Promise<readonly Message[]> {
+    return this.#open.reader.messages(log, path);
+  }
+
+  async replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
+    return this.#open.reader.replies(log, parent);
+  }
+
+  async pathLength(log: LogRef, tip: string): Promise<number> {
+    return this.#open.reader.pathLength(log, tip);
+  }
+
+  async record(ref: SessionRef): Promise<SessionRecord | null> {
+    return this.#open.reader.record(ref);
+  }
+
+  async list(scope: string, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
+    return this.#open.reader.list(scope, page, filter);
+  }
+
+  async count(scope: string): Promise<number> {
+    return this.#open.reader.count(scope);
+  }
+
+  async usage(ref: SessionRef): Promise<StoredSize> {
+    return this.#open.usage.of(ref);
+  }
+
+  async unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
+    const { reader, node } = this.#open;
+    const found = await reader.unfinished(this.#settings.leaseMs);
+    return found.filter(({ from }) => from === '' || !node.mayLive(false));
+  }
+
+  async expire({ runs, closedLogs }: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+    const { database } = this.#open;
+    let dropped: number;
+    do dropped = await database.call<number>('expire', Math.floor(runs), Math.floor(closedLogs), SLICE);
+    while (dropped > 0 && this.#parts);
+  }
+
+  async remove(ref: SessionRef, notice?: Notice): Promise<void> {
+    const { database, sessions, node } = this.#open;
+    const key = sessions.keyOf(ref);
+    // Its term is given where it is written.
+    const data = notice && encodeEvents([{ ...notice.event, term: '$T' as never }]);
+    const values = [notice?.epoch ?? null, data ?? null, notice?.event.body.length ?? null];
+    if (await database.call<boolean>('remove', node.id, key, ...values)) node.watches.wake(key);
+  }
+
+  async kept(
+    scope: string,
+    page: { readonly limit: number; readonly after?: SessionRef },
+  ): Promise<readonly SessionRef[]> {
+    return this.#open.reader.kept(scope, page);
+  }
+
+  async beginErasure(erasure: Erasure): Promise<void> {
+    const query = 'INSERT INTO $S.meta VALUES ($1, $2) ON CONFLICT (name) DO NOTHING';
+    await this.#open.database.ask(query, nameOf(erasure), JSON.stringify(erasure));
+  }
+
+  async erasures(): Promise<readonly Erasure[]> {
+    const rows = await this.#open.database.ask(
+      'SELECT value FROM $S.meta WHERE starts_with(name, $1)',
+      ERASING,
+    );
+    return rows.map(({ value }) => JSON.parse(value) as Erasure);
+  }
+
+  async endErasure(erasure: Erasure): Promise<void> {
+    await this.#open.database.ask('DELETE FROM $S.meta WHERE name = $1', nameOf(erasure));
+  }
+
+  /** Writes each table anew; those who use one meanwhile wait. What the server keeps elsewhere (its log, copies, standbys) has its own ways. */
+  async vacuum(): Promise<void> {
+    const { database } = this.#open;
+    try {
+      for (const table of TABLES) await database.rows(`VACUUM (FULL) $S.${table}`, [], true);
+    } catch (error) {
+      throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot write its tables anew', { cause: error });
+    }
+  }
+
+  watch(ref: SessionRef, wake: () => void): () => void {
+    const { node, sessions } = this.#open;
+    return node.watches.add(sessions.keyOf(ref), wake);
+  }
+}
+
+/** A row of `meta` for what is being erased. */
+const nameOf = ({ scope, app, name }: Erasure): string => ERASING + JSON.stringify([scope, app, name]);

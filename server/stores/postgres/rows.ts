@@ -1,0 +1,80 @@
+import type { Message } from '../../../shared/messages.js';
+import type { RunResult } from '../../../shared/operation-types.js';
+import type { LogHead, RunRecord, SessionRecord, SessionRef } from '../store.js';
+import type { Row } from './driver.js';
+import { fromColumn, toColumn } from './text.js';
+
+/** What `headOf` and `recordOf` read, of a log `l` and its session `s`. */
+export const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.term, array_to_json(l.terms) AS terms,
+  l.activity, s.scope, s.app, s.name, s.used, s.about, s.forked_from`;
+
+export const RUN = 'r.run_id, r.key, r.hash, r.epoch, r.accepted, r.request, r.result, r.cursor';
+
+export const refOf = ({ scope, app, name }: Row): SessionRef => ({
+  scope: fromColumn(scope),
+  app: fromColumn(app),
+  name: fromColumn(name),
+});
+
+const activityOf = ({ activity }: Row): Pick<LogHead, 'activity'> =>
+  activity === null ? {} : { activity: JSON.parse(activity) };
+
+export function headOf(row: Row): LogHead {
+  const pairs = row.terms as number[];
+  const terms = pairs.flatMap((term, i) => (i % 2 === 0 ? [{ term, first: pairs[i + 1]! }] : []));
+  const { epoch, first, head, closed } = row;
+  return { epoch, term: terms.at(-1)!.term, first, head, terms, closed: closed !== null, ...activityOf(row) };
+}
+
+export function recordOf(row: Row): SessionRecord {
+  const { epoch, created, used, closed, about, forked_from: forkedFrom, user_id: userId } = row;
+  return {
+    ref: refOf(row),
+    epoch,
+    createdAt: created,
+    updatedAt: used,
+    closed: closed !== null,
+    ...JSON.parse(about),
+    ...activityOf(row),
+    ...(forkedFrom !== null && { forkedFrom: JSON.parse(forkedFrom) }),
+    ...(userId !== null && { userId: fromColumn(userId) }),
+  };
+}
+
+export function runOf(row: Row): RunRecord {
+  const { run_id, key, hash, epoch, accepted, request, result, cursor } = row;
+  return {
+    runId: fromColumn(run_id),
+    ...(key !== null && { key: fromColumn(key), hash: hash ?? '' }),
+    epoch,
+    accepted,
+    ...(request !== null && { request }),
+    ...(result !== null && { result: { ...(JSON.parse(result) as RunResult), cursor } }),
+  };
+}
+
+/** A message as a row has it: its versions, which change by themselves, apart from the rest. */
+export function toMessageRow({ versions, ...message }: Message) {
+  const data = JSON.stringify(message);
+  const { id, parentId = null } = message;
+  const row = {
+    id: toColumn(id),
+    parent: parentId === null ? null : toColumn(parentId),
+    size: data.length,
+    data,
+  };
+  if (!versions) return row;
+  const text = JSON.stringify(versions);
+  return {
+    ...row,
+    versions: text,
+    version_count: versions.length,
+    version_size: ',"versions":'.length + text.length,
+    versionIds: versions.map(toColumn),
+  };
+}
+
+export function messageOf({ data, versions }: Row): Message {
+  const message = JSON.parse(data) as Message;
+  return versions === null ? message : { ...message, versions: JSON.parse(versions) };
+}

@@ -1,0 +1,72 @@
+/** Dropping what is closed, too old, or to be forgotten. */
+export const DROPPING = `
+CREATE FUNCTION $S.drop_logs(p_logs bigint[]) RETURNS void LANGUAGE sql VOLATILE AS $q$
+  DELETE FROM $S.batch WHERE log = ANY (p_logs);
+  DELETE FROM $S.checkpoint WHERE log = ANY (p_logs);
+  DELETE FROM $S.message WHERE log = ANY (p_logs);
+  DELETE FROM $S.log WHERE id = ANY (p_logs);
+$q$;
+
+CREATE FUNCTION $S.drop_session(p_session bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM $S.drop_logs(array_agg(g.id)) FROM $S.log g WHERE g.session = p_session;
+  DELETE FROM $S.step t WHERE t.session = p_session;
+  DELETE FROM $S.run r WHERE r.session = p_session;
+END $f$;
+
+CREATE FUNCTION $S.leave_notice(p_session bigint, p_epoch text, p_term bigint, p_data text, p_size bigint, p_was jsonb)
+RETURNS void LANGUAGE plpgsql AS $f$
+DECLARE v_log bigint; v_now bigint := $S.now_ms();
+BEGIN
+  INSERT INTO $S.log AS g (session, epoch, created, closed, head, size, term, terms, was)
+    VALUES (p_session, p_epoch, v_now, v_now, 1, p_size, p_term, ARRAY[p_term, 1], p_was) RETURNING g.id INTO v_log;
+  INSERT INTO $S.batch VALUES (v_log, 1, 1, p_size, p_data);
+  UPDATE $S.session s SET log = v_log, open = NULL, used = v_now, archived = false, searched = NULL, about = DEFAULT,
+    forked_from = NULL WHERE s.id = p_session;
+END $f$;
+
+-- Whether there was a session that is closed. The notice's data has $T for its term.
+CREATE FUNCTION $S.remove(me text, p_key text, p_epoch text, p_data text, p_size bigint) RETURNS boolean LANGUAGE plpgsql AS $f$
+DECLARE v_session bigint; v_log bigint; v_former bigint; v_term bigint;
+BEGIN
+  SELECT k.v_session, k.v_log INTO v_session, v_log FROM $S.lock_session(p_key) k;
+  IF v_session IS NULL THEN RETURN false; END IF;
+  SELECT g.terms[cardinality(g.terms) - 1] INTO v_former FROM $S.log g WHERE g.id = v_log;
+  PERFORM FROM $S.log g WHERE g.id = v_log AND g.closed IS NULL;
+  IF FOUND THEN RETURN false; END IF;
+  PERFORM $S.drop_session(v_session);
+  IF p_epoch IS NULL THEN
+    DELETE FROM $S.session s WHERE s.id = v_session;
+  ELSE
+    v_term := $S.next_term(coalesce(v_former, 0));
+    PERFORM $S.leave_notice(v_session, p_epoch, v_term, regexp_replace(p_data, '[$]T', v_term::text), p_size, NULL);
+  END IF;
+  PERFORM $S.bell(p_key, me);
+  RETURN true;
+END $f$;
+
+-- Forgets sessions of which nothing is left. They are locked before that is looked at: one may be beginning anew.
+CREATE FUNCTION $S.forget_sessions(p_sessions bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM FROM $S.session s WHERE s.id = ANY (p_sessions) ORDER BY s.id FOR UPDATE;
+  DELETE FROM $S.session s WHERE s.id = ANY (p_sessions)
+    AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id) AND NOT EXISTS (SELECT FROM $S.run r WHERE r.session = s.id);
+END $f$;
+
+-- Drops at most so many, and leaves alone what somebody works with. How many it dropped.
+CREATE FUNCTION $S.expire(p_runs bigint, p_logs bigint, p_limit int) RETURNS int LANGUAGE plpgsql AS $f$
+DECLARE v_sessions bigint[]; v_logs bigint[]; v_of bigint[];
+BEGIN
+  WITH old AS (
+    SELECT r.session, r.run_id FROM $S.run r WHERE r.ended < p_runs LIMIT p_limit FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM $S.run r USING old WHERE r.session = old.session AND r.run_id = old.run_id RETURNING r.session
+  ) SELECT array_agg(gone.session) INTO v_sessions FROM gone;
+  SELECT array_agg(o.id), array_agg(o.session) INTO v_logs, v_of
+    FROM (SELECT g.id, g.session FROM $S.log g WHERE g.closed < p_logs LIMIT p_limit FOR UPDATE SKIP LOCKED) AS o;
+  PERFORM $S.drop_logs(v_logs);
+  v_sessions := coalesce(v_sessions, '{}') || coalesce(v_of, '{}');
+  PERFORM $S.forget_sessions(v_sessions);
+  RETURN cardinality(v_sessions);
+END $f$;
+`;

@@ -1,0 +1,122 @@
+import { type AppendOptions, type EventRecord, type LogRef, placeOfAccepted } from '../store.js';
+import { sizeOf } from '../stored-size.js';
+import { encodeBatch } from './events.js';
+import type { Keys } from './keys.js';
+import type { Script } from './script.js';
+import { APPEND, COMMIT, ERASE } from './scripts/append.js';
+import { openRowOf } from './session-data.js';
+
+/** A batch as it is sent: the same bytes each time. */
+export interface SentBatch {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  /** Of its events, in characters. */
+  readonly size: number;
+  /** The run that begins with it. */
+  readonly runId?: string | undefined;
+}
+
+/** Place of a run's `message_end` within a batch, from 1; 0 where it has none. */
+function offsetOfEnd(events: readonly EventRecord[], runId: string): number {
+  return events.findLastIndex((event) => event.type === 'message_end' && event.runId === runId) + 1;
+}
+
+function isPlain({ opens, ends, steps, activity, about, close, once }: AppendOptions): boolean {
+  return !opens && !ends && !steps && !activity && !about && !close && once === undefined;
+}
+
+/** What an append sends. Most of them are pieces of answers, which need little. */
+export function encodeAppend(
+  keys: Keys,
+  log: LogRef,
+  events: readonly EventRecord[],
+  options: AppendOptions,
+): SentBatch {
+  const session = keys.session(log);
+  const size = sizeOf(events);
+  const { term, batch } = options;
+  const head = [session.meta, keys.log(session, log.epoch).events, session.news];
+  const place = [
+    log.epoch,
+    String(term),
+    String(batch),
+    String(events.length),
+    encodeBatch(events),
+    String(size),
+  ];
+  if (isPlain(options)) return { script: APPEND, keys: head, args: place, size };
+  const { open, ended, byKey, steps, done } = session;
+  const part = keys.partition(session.partition);
+  return {
+    script: COMMIT,
+    keys: [...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
+    args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
+    size,
+    runId: options.opens?.runId,
+  };
+}
+
+/** What changes with a batch besides its log, in the order in which the script takes it. */
+function changesOf(
+  events: readonly EventRecord[],
+  { opens, ends = [], steps = [], activity, about, close, once }: AppendOptions,
+): string[] {
+  const { usedAt, ...said } = about ?? {};
+  return [
+    ...(opens
+      ? [
+          ...['1', opens.runId, opens.key === undefined ? '' : JSON.stringify(opens.key)],
+          ...[openRowOf(opens.key, opens.hash, opens.request), String(placeOfAccepted(events, 1))],
+        ]
+      : ['']),
+    once === undefined ? '' : `~${once}`,
+    String(steps.length),
+    ...steps.flatMap(({ runId, number, ...step }) => [runId, String(number), JSON.stringify(step)]),
+    String(ends.length),
+    ...ends.flatMap(({ runId, result }) => [
+      runId,
+      String(offsetOfEnd(events, runId)),
+      JSON.stringify(result),
+    ]),
+    activity ? JSON.stringify(activity) : '',
+    activity && activity.status !== 'idle' ? '1' : '0',
+    about ? JSON.stringify(said) : '',
+    usedAt === undefined ? '' : String(usedAt),
+    close ? '1' : '',
+  ];
+}
+
+/** What an append sends that erases its session. @param past Epochs of the closed logs there are */
+export function encodeErase(
+  keys: Keys,
+  log: LogRef,
+  events: readonly EventRecord[],
+  { term, batch }: AppendOptions,
+  erase: string,
+  past: readonly string[],
+): SentBatch {
+  const session = keys.session(log);
+  const last = events.slice(-1);
+  const place = [log.epoch, String(term), String(batch), String(events.length), '', '0'];
+  const left = [erase, encodeBatch(last), String(sizeOf(last))];
+  return {
+    script: ERASE,
+    keys: keysToDrop(keys, log, erase, [log.epoch, ...past]),
+    args: [...place, String(Date.now()), session.sid, ...left, String(past.length)],
+    size: 0,
+  };
+}
+
+/** Keys of the scripts that drop a session. @param left Epoch of what takes its place */
+export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readonly string[]): string[] {
+  const session = keys.session(log);
+  const { meta, news, open, ended, byKey, steps, closed, done } = session;
+  const { runs, logs, unfinished, busy } = keys.partition(session.partition);
+  const own = [meta, keys.log(session, log.epoch).events, news, open, ended, byKey, steps, closed];
+  const dropped = epochs.flatMap((epoch) => {
+    const { events, checkpoint, rows, replies } = keys.log(session, epoch);
+    return [events, checkpoint, rows, replies];
+  });
+  return [...own, runs, logs, unfinished, busy, keys.log(session, left).events, done, ...dropped];
+}

@@ -1,0 +1,126 @@
+import type { SessionRef } from '../store.js';
+import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
+import type { Link } from './link.js';
+import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
+
+/** Runs or logs that are dropped before others get their turn. */
+const SLICE = 100;
+/** Parts that are looked through at once. */
+const AT_ONCE = 16;
+/** One gateway at a time expires things; another one does if it is not heard of for so long. */
+const ONE_AT_A_TIME_MS = 60_000;
+
+/** Drops what is too old. */
+export class Expiry {
+  readonly #link: Link;
+  readonly #keys: Keys;
+
+  constructor(link: Link, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+    const { expiring } = this.#keys;
+    const mine = await this.#link.send(expiring, [
+      'SET',
+      expiring,
+      '1',
+      'NX',
+      'PX',
+      String(ONE_AT_A_TIME_MS),
+    ]);
+    if (mine === null) return;
+    try {
+      for (let first = 0; first < PARTITIONS; first += AT_ONCE) {
+        const parts = Array.from({ length: AT_ONCE }, (_, i) => first + i);
+        await Promise.all(parts.map((part) => this.#runs(part, before.runs)));
+        await Promise.all(parts.map((part) => this.#logs(part, before.closedLogs)));
+      }
+    } finally {
+      await this.#link.send(expiring, ['DEL', expiring]);
+    }
+  }
+
+  async #old(key: string, before: number): Promise<string[]> {
+    const range = ['ZRANGEBYSCORE', key, '-inf', `(${before}`, 'LIMIT', '0', String(SLICE)];
+    return (await this.#link.send(key, range)) as string[];
+  }
+
+  async #runs(part: number, before: number): Promise<void> {
+    const { runs } = this.#keys.partition(part);
+    for (let old = await this.#old(runs, before); old.length > 0; old = await this.#old(runs, before)) {
+      const bySession = new Map<string, string[]>();
+      for (const [runId, sid] of old.map(pairOf)) bySession.set(sid, [...(bySession.get(sid) ?? []), runId]);
+      for (const [sid, runIds] of bySession) {
+        const ref = refOfSid(sid);
+        const { meta, closed, open, ended, byKey } = this.#keys.session(ref);
+        const given = [sid, String(before), ...runIds];
+        const answer = await this.#link.run(EXPIRE_RUNS, [meta, closed, open, ended, byKey, runs], given);
+        const [isEmpty, gone] = answer as [number, string[]];
+        await this.forgetRuns(ref.scope, gone);
+        if (isEmpty === 1) await this.forget(ref);
+      }
+    }
+  }
+
+  async #logs(part: number, before: number): Promise<void> {
+    const { logs } = this.#keys.partition(part);
+    for (let old = await this.#old(logs, before); old.length > 0; old = await this.#old(logs, before)) {
+      for (const [epoch, sid] of old.map(pairOf)) {
+        const ref = refOfSid(sid);
+        const session = this.#keys.session(ref);
+        const { events, checkpoint, rows, replies } = this.#keys.log(session, epoch);
+        const { meta, closed, open, ended } = session;
+        const keys = [meta, closed, open, ended, logs, events, checkpoint, rows, replies];
+        if ((await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)])) === 1)
+          await this.forget(ref);
+      }
+    }
+  }
+
+  /** Forgets to which session runs belong. */
+  async forgetRuns(scope: string, runIds: readonly string[]): Promise<void> {
+    await Promise.all(
+      runIds.map((runId) => {
+        const key = this.#keys.run(scope, runId);
+        return this.#link.send(key, ['DEL', key]);
+      }),
+    );
+  }
+
+  /** Nothing is kept of a session any more, unless somebody has begun it again. */
+  async forget(ref: SessionRef): Promise<void> {
+    const key = this.#keys.kept(ref.scope);
+    const { meta } = this.#keys.session(ref);
+    await this.#link.send(key, ['ZREM', key, memberOf(ref)]);
+    if (Number(await this.#link.send(meta, ['EXISTS', meta])) === 1) await this.keep(ref);
+  }
+
+  /** Something is going to be kept of a session: noted before, so that whoever erases a scope finds it. */
+  async keep(ref: SessionRef): Promise<void> {
+    const key = this.#keys.kept(ref.scope);
+    await this.#link.send(key, ['ZADD', key, '0', memberOf(ref)]);
+  }
+
+  /** Sessions of a scope of which anything is kept. */
+  async kept(scope: string, limit: number, after: SessionRef | undefined): Promise<string[]> {
+    const key = this.#keys.kept(scope);
+    const from = after ? `(${memberOf(after)}` : '-';
+    return (await this.#link.send(key, [
+      'ZRANGEBYLEX',
+      key,
+      from,
+      '+',
+      'LIMIT',
+      '0',
+      String(limit),
+    ])) as string[];
+  }
+}
+
+/** A name and a session. */
+function pairOf(member: string): readonly [string, string] {
+  const line = member.indexOf('\n');
+  return [member.slice(0, line), member.slice(line + 1)];
+}

@@ -1,0 +1,149 @@
+import type { LogRef } from '../store.js';
+import type { SentBatch } from './appending.js';
+
+/** What is kept to be written again: of one log, and of all. In characters. */
+const MOST_OF_A_LOG = 256 * 1024;
+const MOST_OF_ALL = 64 * 1024 * 1024;
+
+interface KeptBatch {
+  readonly number: number;
+  readonly sent: SentBatch;
+  readonly at: number;
+  readonly size: number;
+}
+
+/** How a log was taken, so that it can be taken so again. */
+export interface Taking {
+  readonly at: number;
+  /** Sends the same again, with the term that Redis gave the first time. @returns Whether Redis took it */
+  again(): Promise<boolean>;
+}
+
+/** A log that is written here, or was until a moment ago. */
+export interface HeldLog {
+  readonly log: LogRef;
+  readonly sid: string;
+  readonly term: number;
+  /** Its place among those that were used at the same time. */
+  readonly ordinal: string;
+  /** Forgotten when it is too old. */
+  taking: Taking | null;
+  /** Tells that another one of this process has taken it. */
+  readonly taken: (() => void) | undefined;
+  /** The last batches that Redis took, in order. */
+  readonly kept: KeptBatch[];
+  keptSize: number;
+  /** Number of the last batch. */
+  written: number;
+  /** When it was let go, by the process's clock. */
+  endedAt: number | null;
+}
+
+/** The logs that are written here, and what Redis took of them last: it may forget that, and be told again. */
+export class HeldLogs {
+  readonly #healMs: number;
+  readonly #logs = new Map<string, HeldLog>();
+  /** Those that were let go, in that order: Redis may forget that too. */
+  readonly #ended: HeldLog[] = [];
+  #size = 0;
+
+  constructor(healMs: number) {
+    this.#healMs = healMs;
+  }
+
+  add(held: Omit<HeldLog, 'kept' | 'keptSize' | 'written' | 'endedAt'>): void {
+    const before = this.#logs.get(held.sid);
+    if (before) {
+      this.#empty(before);
+      if (before.taken && before.endedAt === null) setImmediate(before.taken);
+    }
+    this.#logs.set(held.sid, { ...held, kept: [], keptSize: 0, written: 0, endedAt: null });
+  }
+
+  /** The log of a session, where it is written under this term. */
+  get(sid: string, term: number): HeldLog | undefined {
+    const held = this.#logs.get(sid);
+    return held?.term === term ? held : undefined;
+  }
+
+  /** It is let go: closed, erased or released. */
+  end(sid: string, term: number): void {
+    const held = this.get(sid, term);
+    if (!held || held.endedAt !== null) return;
+    held.endedAt = performance.now();
+    this.#ended.push(held);
+    this.#forgetEnded();
+  }
+
+  #forgetEnded(): void {
+    const oldest = performance.now() - this.#healMs;
+    let count = 0;
+    for (const held of this.#ended) {
+      if (held.endedAt! > oldest) break;
+      count += 1;
+      this.#empty(held);
+      if (this.#logs.get(held.sid) === held) this.#logs.delete(held.sid);
+    }
+    this.#ended.splice(0, count);
+  }
+
+  clear(): void {
+    this.#logs.clear();
+    this.#ended.length = 0;
+    this.#size = 0;
+  }
+
+  /** Redis has taken a batch. */
+  keep(held: HeldLog, number: number, sent: SentBatch): void {
+    if (number <= held.written) return;
+    held.written = number;
+    if (this.#healMs === 0 || this.#logs.get(held.sid) !== held) return;
+    const size = sent.args.reduce((sum, { length }) => sum + length, 0);
+    held.kept.push({ number, sent, at: performance.now(), size });
+    held.keptSize += size;
+    this.#size += size;
+    this.#trim(held);
+    if (this.#size > MOST_OF_ALL) for (const other of this.#logs.values()) this.#trim(other);
+    if (this.#size > MOST_OF_ALL) this.#empty(held);
+  }
+
+  #trim(held: HeldLog): void {
+    const oldest = performance.now() - this.#healMs;
+    if (held.taking && held.taking.at < oldest) held.taking = null;
+    let count = 0;
+    for (const { at, size } of held.kept) {
+      if (at >= oldest && held.keptSize <= MOST_OF_A_LOG) break;
+      held.keptSize -= size;
+      this.#size -= size;
+      count += 1;
+    }
+    if (count > 0) held.kept.splice(0, count);
+  }
+
+  #empty(held: HeldLog): void {
+    this.#size -= held.keptSize;
+    held.keptSize = 0;
+    held.kept.length = 0;
+  }
+
+  /** What is to be written again behind a batch, in order; null where some of it is not known any more. */
+  behind(held: HeldLog, number: number): readonly SentBatch[] | null {
+    const batches = held.kept.filter((batch) => batch.number > number);
+    const isKnown = held.written <= number || batches[0]?.number === number + 1;
+    return isKnown ? batches.map(({ sent }) => sent) : null;
+  }
+
+  /** Whether it can be taken again as it was: all that was written since is known. */
+  canRetake(held: HeldLog): held is HeldLog & { taking: Taking } {
+    this.#trim(held);
+    return held.taking !== null && this.behind(held, 0) !== null;
+  }
+
+  /** Logs of which Redis may have forgotten something that is known here. */
+  recent(): readonly HeldLog[] {
+    this.#forgetEnded();
+    const all = [...this.#logs.values()];
+    for (const held of all) this.#trim(held);
+    return all.filter((held) => held.kept.length > 0 || held.taking !== null || held.endedAt !== null);
+  }
+}

@@ -1,0 +1,154 @@
+import type { SessionRef } from '../store.js';
+
+/** Parts that sessions are divided into: all keys of one are in one slot of a Redis Cluster. Fixed for the life of the data. */
+export const PARTITIONS = 256;
+
+/** Keys of one session. */
+export interface SessionKeys {
+  /** Its identity, as members of indexes have it: JSON, so that it has no line breaks. */
+  readonly sid: string;
+  readonly partition: number;
+  readonly meta: string;
+  /** Open runs by their ids. */
+  readonly open: string;
+  /** Runs that ended. */
+  readonly ended: string;
+  /** Ids of runs by the keys they were sent under. */
+  readonly byKey: string;
+  readonly steps: string;
+  /** What was done `once`, by when. */
+  readonly done: string;
+  /** Closed logs by their epochs. */
+  readonly closed: string;
+  /** The channel of its news. */
+  readonly news: string;
+}
+
+/** Keys of one log. */
+export interface LogKeys {
+  readonly events: string;
+  readonly checkpoint: string;
+  readonly rows: string;
+  /** A message that follows each message. */
+  readonly replies: string;
+}
+
+/** Keys that the sessions of one part share. */
+export interface PartitionKeys {
+  /** Runs that ended, by when. */
+  readonly runs: string;
+  /** Logs that were closed, by when. */
+  readonly logs: string;
+  /** Who holds each session that is not finished. */
+  readonly unfinished: string;
+  /** How many of those each holder has. */
+  readonly busy: string;
+}
+
+/** What a session is known as within its scope. */
+export const memberOf = ({ app, name }: SessionRef): string => JSON.stringify([app, name]);
+
+export function refOfMember(scope: string, member: string): SessionRef {
+  const [app, name] = JSON.parse(member) as [string, string];
+  return { scope, app, name };
+}
+
+export function refOfSid(sid: string): SessionRef {
+  const [scope, app, name] = JSON.parse(sid) as [string, string, string];
+  return { scope, app, name };
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+/** The keys that a store uses. What scripts use together has a part in braces, which puts it into one slot. */
+export class Keys {
+  readonly prefix: string;
+  // A writer appends under one and the same ref.
+  readonly #known = new WeakMap<SessionRef, SessionKeys>();
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  session(ref: SessionRef): SessionKeys {
+    let keys = this.#known.get(ref);
+    if (!keys) {
+      const sid = JSON.stringify([ref.scope, ref.app, ref.name]);
+      const partition = hashOf(sid) % PARTITIONS;
+      const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}`;
+      keys = {
+        sid,
+        partition,
+        meta: key('m'),
+        open: key('r'),
+        ended: key('d'),
+        byKey: key('k'),
+        steps: key('t'),
+        done: key('n'),
+        closed: key('l'),
+        news: key('w'),
+      };
+      this.#known.set(ref, keys);
+    }
+    return keys;
+  }
+
+  log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
+    const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
+    return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
+  }
+
+  partition(partition: number): PartitionKeys {
+    const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}`;
+    return { runs: key('rx'), logs: key('lx'), unfinished: key('o'), busy: key('oc') };
+  }
+
+  /** Open sessions of a scope by their last use. */
+  list(scope: string): string {
+    return `${this.prefix}:s:${scope}`;
+  }
+
+  /** All sessions of a scope of which anything is kept. */
+  kept(scope: string): string {
+    return `${this.prefix}:q:${scope}`;
+  }
+
+  /** The session of a run. */
+  run(scope: string, runId: string): string {
+    return `${this.prefix}:j:${JSON.stringify([scope, runId])}`;
+  }
+
+  note(name: string): string {
+    return `${this.prefix}:v:${name}`;
+  }
+
+  /** The channel of what members tell one. */
+  mail(holder: string): string {
+    return `${this.prefix}:mail:${holder}`;
+  }
+
+  get format(): string {
+    return `${this.prefix}:format`;
+  }
+
+  get nodes(): string {
+    return `${this.prefix}:nodes`;
+  }
+
+  get erasures(): string {
+    return `${this.prefix}:erasures`;
+  }
+
+  get checked(): string {
+    return `${this.prefix}:checked`;
+  }
+
+  get expiring(): string {
+    return `${this.prefix}:expiring`;
+  }
+}

@@ -1,0 +1,116 @@
+import { searched } from '../about.js';
+import {
+  IDLE,
+  type ListFilter,
+  type ListPage,
+  type ListPlace,
+  type PageOptions,
+  type SessionRecord,
+  type SessionRef,
+} from '../store.js';
+import { type Keys, memberOf, refOfMember } from './keys.js';
+import type { Link } from './link.js';
+import { META } from './scripts/hold.js';
+import { LIST } from './scripts/look.js';
+import { type Fields, recordOf, sessionDataOf } from './session-data.js';
+
+/** Sessions that are looked at together at least: most may not be what is looked for. */
+const LOOKED_AT = 50;
+/** Digits of the largest ordinal. */
+const DIGITS = 16;
+
+interface Listed {
+  readonly record: SessionRecord;
+  readonly place: ListPlace;
+}
+
+/** What tells a session in its list from others that were used at the same time, and from one that was closed under its name. */
+const listedAs = (ref: SessionRef, ordinal: string): string =>
+  `${ordinal.padStart(DIGITS, '0')}\n${memberOf(ref)}`;
+
+/**
+ * Open sessions of scopes, by when they were used last. A list is in another part of a cluster than its sessions and follows them: what
+ * it says falsely is found when it is read.
+ */
+export class Lists {
+  readonly #link: Link;
+  readonly #keys: Keys;
+  readonly #under = new Set<Promise<unknown>>();
+
+  constructor(link: Link, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  /** A session was begun, taken or used. What is read by this process after it knows of it. */
+  used(ref: SessionRef, ordinal: string, at: number): void {
+    const key = this.#keys.list(ref.scope);
+    this.#send(key, ['ZADD', key, 'GT', String(at), listedAs(ref, ordinal)]);
+  }
+
+  closed(ref: SessionRef, ordinal: string): void {
+    const key = this.#keys.list(ref.scope);
+    this.#send(key, ['ZREM', key, listedAs(ref, ordinal)]);
+  }
+
+  #send(key: string, command: readonly string[]): void {
+    const sent = this.#link.send(key, command).catch(() => {});
+    this.#under.add(sent);
+    void sent.then(() => this.#under.delete(sent));
+  }
+
+  /** Resolves when Redis has what was told so far. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#under);
+  }
+
+  async count(scope: string): Promise<number> {
+    const key = this.#keys.list(scope);
+    return Number(await this.#link.send(key, ['ZCARD', key]));
+  }
+
+  async list(scope: string, { limit, before }: PageOptions, filter: ListFilter = {}): Promise<ListPage> {
+    const key = this.#keys.list(scope);
+    const count = Math.max(limit + 1, LOOKED_AT);
+    const listed: Listed[] = [];
+    let from: ListPlace = before ?? { updatedAt: Number.MAX_SAFE_INTEGER, ordinal: 0 };
+    while (listed.length <= limit) {
+      const args = [String(from.updatedAt), String(from.ordinal).padStart(DIGITS, '0'), String(count)];
+      const page = (await this.#link.run(LIST, [key], args)) as string[];
+      if (page.length === 0) break;
+      const members = page.filter((_, i) => i % 2 === 0);
+      const found = await Promise.all(
+        members.map((member, i) => this.#look(scope, member, Number(page[2 * i + 1]))),
+      );
+      for (const one of found) if (one && isListed(one.record, filter)) listed.push(one);
+      from = { updatedAt: Number(page.at(-1)), ordinal: Number(members.at(-1)!.slice(0, DIGITS)) };
+    }
+    const shown = listed.slice(0, limit);
+    return {
+      records: shown.map(({ record }) => record),
+      next: listed.length > limit ? (shown.at(-1)?.place ?? null) : null,
+    };
+  }
+
+  async #look(scope: string, member: string, updatedAt: number): Promise<Listed | null> {
+    const ref = refOfMember(scope, member.slice(DIGITS + 1));
+    const ordinal = Number(member.slice(0, DIGITS));
+    const { meta } = this.#keys.session(ref);
+    const data = sessionDataOf((await this.#link.send(meta, ['HMGET', meta, ...META])) as Fields);
+    const record = data && recordOf(ref, data);
+    if (record && !record.closed && Number(data.od) === ordinal) {
+      if (record.updatedAt > updatedAt) this.used(ref, data.od!, record.updatedAt);
+      return { record, place: { updatedAt, ordinal } };
+    }
+    this.closed(ref, String(ordinal));
+    return null;
+  }
+}
+
+function isListed(record: SessionRecord, { archived = false, status, query }: ListFilter): boolean {
+  return (
+    (record.archived ?? false) === archived &&
+    (status === undefined || (record.activity ?? IDLE).status === status) &&
+    (query === undefined || searched(record.title ?? '').includes(searched(query)))
+  );
+}

@@ -1,0 +1,130 @@
+import type { Member, Membership, NoteOptions, SharedStore } from '../shared-store.js';
+import { StoreError } from '../store.js';
+import type { Keys } from './keys.js';
+import type { Link } from './link.js';
+import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
+
+interface Parts {
+  readonly link: Link;
+  readonly keys: Keys;
+}
+
+/** Gateways that use the same keys of a Redis, and what they keep for one another. */
+export class RedisMembers implements SharedStore {
+  readonly leaseMs: number;
+  readonly #parts: () => Parts;
+  readonly #stops = new Set<() => void>();
+
+  /** @param parts Of the store, once it is open */
+  constructor(leaseMs: number, parts: () => Parts) {
+    this.leaseMs = leaseMs;
+    this.#parts = parts;
+  }
+
+  async join(member: Member): Promise<Membership> {
+    const { link, keys } = this.#parts();
+    const { holder, hear, lapsed } = member;
+    const mail = keys.mail(holder);
+    let isMember = true;
+    let isBeating = false;
+    let heardAt = Number.POSITIVE_INFINITY;
+    await link.subscribe(mail, (message) => isMember && hear(message));
+    const beat = async (): Promise<void> => {
+      if (isBeating || !isMember) return;
+      isBeating = true;
+      try {
+        const hadLapsed = (await link.run(BEAT, [keys.nodes], [holder, String(this.leaseMs)])) === 1;
+        const now = performance.now();
+        // Where an answer was lost, Redis says only once that it had lapsed.
+        const isLate = now - heardAt >= this.leaseMs;
+        const isFirst = heardAt === Number.POSITIVE_INFINITY;
+        heardAt = now;
+        if ((hadLapsed || isLate) && !isFirst && isMember) lapsed();
+      } finally {
+        isBeating = false;
+      }
+    };
+    await beat();
+    const goOn = (): void => void beat().catch(() => {});
+    const timer = setInterval(goOn, this.leaseMs / 3).unref();
+    const forget = link.onResumed(goOn);
+    const stop = (): void => {
+      isMember = false;
+      clearInterval(timer);
+      forget();
+      this.#stops.delete(stop);
+    };
+    this.#stops.add(stop);
+    return {
+      alive: async (other) => {
+        const living = await this.#living();
+        return living === null || living.has(other);
+      },
+      members: async () => {
+        const living = await this.#living();
+        return living
+          ? [...living]
+          : ((await link.send(keys.nodes, ['ZRANGE', keys.nodes, '0', '-1'])) as string[]);
+      },
+      tell: async (other, message) =>
+        Number(await link.once(keys.mail(other), ['SPUBLISH', keys.mail(other), message])) > 0,
+      leave: async () => {
+        stop();
+        await link.unsubscribe(mail);
+        await link.send(keys.nodes, ['ZREM', keys.nodes, holder]);
+      },
+    };
+  }
+
+  /** Those that are alive; null while nobody can be judged: where Redis was away, all leases may have run out at once. */
+  async #living(): Promise<ReadonlySet<string> | null> {
+    const { link, keys } = this.#parts();
+    const living = (await link.run(LIVING, [keys.nodes], [])) as string[];
+    // Judged when the answer is there, and not when it was asked for: that may have waited for Redis to come back.
+    return performance.now() - link.connectedAt < this.leaseMs ? null : new Set(living);
+  }
+
+  /** Which of these holders are dead. */
+  async dead(holders: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    if (holders.size === 0) return holders;
+    const living = await this.#living();
+    return new Set(living ? [...holders].filter((holder) => !living.has(holder)) : []);
+  }
+
+  /** Ends what the members of this process do. */
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
+    const { link, keys } = this.#parts();
+    const key = keys.note(name);
+    // Tells this note from one of the same value: it may have to be sent again, and is to be known again then.
+    const text = `${crypto.randomUUID()}\n${value}`;
+    const ms = String(Math.max(1, Math.ceil(ttlMs)));
+    if (once) return (await link.run(PUT_ONCE, [key], [text, ms])) === 1;
+    await link.send(key, ['SET', key, text, 'PX', ms]);
+    return true;
+  }
+
+  async get(name: string): Promise<string | null> {
+    const { link, keys } = this.#parts();
+    const key = keys.note(name);
+    const text = (await link.send(key, ['GET', key])) as string | null;
+    return text === null ? null : text.slice(text.indexOf('\n') + 1);
+  }
+
+  async drop(name: string): Promise<void> {
+    const { link, keys } = this.#parts();
+    const key = keys.note(name);
+    await link.send(key, ['DEL', key]);
+  }
+
+  async followers(ref: Parameters<SharedStore['followers']>[0]): Promise<number> {
+    const { link, keys } = this.#parts();
+    const { news } = keys.session(ref);
+    const answer = (await link.send(news, ['PUBSUB', 'SHARDNUMSUB', news])) as readonly unknown[];
+    if (!Array.isArray(answer)) throw new StoreError('UNAVAILABLE', 'Redis does not count who follows');
+    return Number(answer[1]);
+  }
+}

@@ -1,0 +1,77 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { ClientOptions, SentinelClientOptions } from './wires.js';
+
+/** Where Redis is, and how the store uses it. */
+export interface RedisStoreOptions {
+  /**
+   * `redis://[[user][:password]@]host[:port][/database]`; `rediss:` for TLS. With `cluster` or `sentinel` only what all their nodes
+   * have in common is taken from it: user, password and TLS.
+   */
+  readonly url?: string;
+  /** Some of the nodes of a Redis Cluster; the others are found by them. */
+  readonly cluster?: { readonly nodes: readonly string[] };
+  /** Sentinels that know the master, and the name by which they do. */
+  readonly sentinel?: {
+    readonly name: string;
+    readonly nodes: readonly { readonly host: string; readonly port: number }[];
+    /** How the sentinels themselves are spoken to: their password, TLS. */
+    readonly client?: SentinelClientOptions;
+  };
+  /** What every key begins with. Gateways that share their sessions have the same. @default 'asg' */
+  readonly prefix?: string;
+  /** How long a gateway passes for alive that is not heard of, in milliseconds. The same on all of them. @default 10000 */
+  readonly leaseMs?: number;
+  /** How long the store keeps what it wrote, to write it again to a Redis that lost its last moments, in milliseconds. 0 keeps nothing. @default 10000 */
+  readonly healMs?: number;
+  /** Takes a Redis that keeps nothing when it ends. @default false: it is refused */
+  readonly allowEphemeral?: boolean;
+  /** Options of the package `@redis/client`, for each connection: certificates, credentials, timeouts. */
+  readonly client?: ClientOptions;
+}
+
+/** The options with their defaults. */
+export interface RedisSettings extends RedisStoreOptions {
+  readonly prefix: string;
+  readonly leaseMs: number;
+  readonly healMs: number;
+  readonly allowEphemeral: boolean;
+}
+
+/** Why a Redis cannot be used; in the error's `details.reason`. */
+export type RedisFailure =
+  | 'driver'
+  | 'unreachable'
+  | 'refused'
+  | 'ephemeral'
+  | 'eviction'
+  | 'version'
+  | 'format'
+  | 'options';
+
+/** What is said of a Redis that cannot be used. */
+export function redisFailed(reason: RedisFailure, message: string, cause?: unknown): GatewayError {
+  return new GatewayError({
+    code: 'STORE_FAILED',
+    message,
+    details: { reason },
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+const SHORTEST_LEASE_MS = 100;
+
+/** Checks options and fills in defaults. @throws GatewayError `STORE_FAILED` */
+export function settingsOf(options: RedisStoreOptions): RedisSettings {
+  const { prefix = 'asg', leaseMs = 10_000, healMs = 10_000, allowEphemeral = false } = options;
+  const { url, cluster, sentinel } = options;
+  const wrong = (text: string): GatewayError => redisFailed('options', `redisStore: ${text}`);
+  if (cluster && sentinel) throw wrong('`cluster` and `sentinel` exclude one another');
+  if (!cluster && !sentinel && url === undefined) throw wrong('`url` says where Redis is');
+  if (cluster && cluster.nodes.length === 0) throw wrong('`cluster.nodes` names no node');
+  if (sentinel && sentinel.nodes.length === 0) throw wrong('`sentinel.nodes` names no sentinel');
+  if (prefix === '' || /[{}]/.test(prefix)) throw wrong('`prefix` must have a character, and no braces');
+  if (!(leaseMs >= SHORTEST_LEASE_MS && leaseMs < 2 ** 31))
+    throw wrong(`\`leaseMs\` must be ${SHORTEST_LEASE_MS} at least`);
+  if (!(healMs >= 0)) throw wrong('`healMs` must not be negative');
+  return { ...options, prefix, leaseMs, healMs, allowEphemeral };
+}

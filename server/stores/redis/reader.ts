@@ -1,0 +1,130 @@
+import type {
+  Checkpoint,
+  LogHead,
+  LogRef,
+  RunName,
+  RunRecord,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+} from '../store.js';
+import { decodeBatch } from './events.js';
+import { type Keys, PARTITIONS, refOfMember, refOfSid } from './keys.js';
+import type { Link } from './link.js';
+import type { RedisMembers } from './membership.js';
+import { META } from './scripts/hold.js';
+import { READ, RUN } from './scripts/look.js';
+import {
+  closedHeadOf,
+  epochsInOrder,
+  type Fields,
+  headOf,
+  recordOf,
+  runOf,
+  type SessionData,
+  sessionDataOf,
+} from './session-data.js';
+
+/** Reads sessions and their logs; holds none. */
+export class Reader {
+  readonly #link: Link;
+  readonly #keys: Keys;
+  readonly #members: RedisMembers;
+
+  constructor(link: Link, keys: Keys, members: RedisMembers) {
+    this.#link = link;
+    this.#keys = keys;
+    this.#members = members;
+  }
+
+  async read(log: LogRef, after: number, limit: number, bytes: number): Promise<readonly StoredEvent[]> {
+    const session = this.#keys.session(log);
+    const keys = [session.meta, session.closed, this.#keys.log(session, log.epoch).events];
+    const args = [log.epoch, String(after), String(limit), String(bytes)];
+    const page = await this.#link.believed(() => this.#link.run(READ, keys, args));
+    const [first, ...entries] = page as string[];
+    const from = Math.max(after + 1, Number(first));
+    const events: StoredEvent[] = [];
+    let size = 0;
+    for (let i = 0; i < entries.length; i += 3) {
+      const [last, field, text] = entries.slice(i, i + 3) as [string, string, string];
+      for (const event of decodeBatch(text, Number(field.slice(0, field.indexOf(':'))), Number(last))) {
+        if (event.seq < from) continue;
+        if (events.length >= limit || size >= bytes) return events;
+        events.push(event);
+        size += event.body.length;
+      }
+    }
+    return events;
+  }
+
+  async data(ref: SessionRef): Promise<SessionData | null> {
+    const { meta } = this.#keys.session(ref);
+    const look = () => this.#link.send(meta, ['HMGET', meta, ...META]);
+    return sessionDataOf((await this.#link.believed(look)) as Fields);
+  }
+
+  async head(ref: SessionRef, epoch?: string): Promise<LogHead | null> {
+    const data = await this.data(ref);
+    if (!data) return null;
+    if (epoch === undefined || epoch === data.ep) return headOf(data);
+    const { closed } = this.#keys.session(ref);
+    const old = (await this.#link.send(closed, ['HGET', closed, epoch])) as string | null;
+    return old === null ? null : closedHeadOf(epoch, old);
+  }
+
+  async conversations(ref: SessionRef): Promise<readonly string[]> {
+    const { closed } = this.#keys.session(ref);
+    const link = this.#link;
+    const [old, data] = await Promise.all([link.send(closed, ['HGETALL', closed]), this.data(ref)]);
+    const epochs = epochsInOrder(old as string[]);
+    return data && data.ex === null ? [...epochs, data.ep!] : epochs;
+  }
+
+  async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
+    const { open, ended, byKey } = this.#keys.session(ref);
+    const args = 'runId' in name ? [name.runId, ''] : [JSON.stringify(name.key), '1'];
+    const found = (await this.#link.run(RUN, [open, ended, byKey], args)) as string[];
+    return found.length === 0 ? null : runOf(found[0]!, found[1]!, found[2]!);
+  }
+
+  async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
+    const key = this.#keys.run(scope, runId);
+    const member = (await this.#link.send(key, ['GET', key])) as string | null;
+    if (member === null) return null;
+    const ref = refOfMember(scope, member);
+    // It is noted beside the run, not with it.
+    return (await this.run(ref, { runId })) && ref;
+  }
+
+  async checkpoint(log: LogRef): Promise<Checkpoint | null> {
+    const { checkpoint } = this.#keys.log(this.#keys.session(log), log.epoch);
+    const text = (await this.#link.send(checkpoint, ['GET', checkpoint])) as string | null;
+    return text === null ? null : (JSON.parse(text) as Checkpoint);
+  }
+
+  async record(ref: SessionRef): Promise<SessionRecord | null> {
+    const data = await this.data(ref);
+    return data && recordOf(ref, data);
+  }
+
+  async unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
+    const link = this.#link;
+    const parts = Array.from({ length: PARTITIONS }, (_, i) => this.#keys.partition(i));
+    const holders = await Promise.all(
+      parts.map(({ busy }) => link.send(busy, ['HKEYS', busy]) as Promise<string[]>),
+    );
+    const known = new Set(holders.flat().filter((holder) => holder !== ''));
+    const dead = new Set([...(await this.#members.dead(known)), '']);
+    const toRead = parts.filter((_, i) => holders[i]!.some((holder) => dead.has(holder)));
+    const found = await Promise.all(
+      toRead.map(({ unfinished }) => link.send(unfinished, ['HGETALL', unfinished]) as Promise<string[]>),
+    );
+    return found.flatMap((pairs) =>
+      pairs.flatMap((sid, i) => {
+        const from = pairs[i + 1];
+        return i % 2 === 0 && dead.has(from!) ? [{ ...refOfSid(sid), from: from! }] : [];
+      }),
+    );
+  }
+}

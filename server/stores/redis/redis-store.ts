@@ -1,0 +1,319 @@
+import type { Message } from '../../../shared/messages.js';
+import {
+  type Acquired,
+  type AcquireOptions,
+  type AppendOptions,
+  type AppendResult,
+  type Checkpoint,
+  type Erasure,
+  type EventRecord,
+  type ListFilter,
+  type ListPage,
+  type LogHead,
+  type LogRef,
+  type Notice,
+  type PageOptions,
+  type PathOptions,
+  type RunName,
+  type RunRecord,
+  type SessionRecord,
+  type SessionRef,
+  type Store,
+  type StoredEvent,
+  type StoredSize,
+  StoreError,
+} from '../store.js';
+import { sizeOf } from '../stored-size.js';
+import { keysToDrop } from './appending.js';
+import { encodeBeginning } from './beginning.js';
+import { encodeBatch } from './events.js';
+import { Expiry } from './expiry.js';
+import { HeldLogs } from './held-logs.js';
+import { Keys, refOfMember } from './keys.js';
+import { Link } from './link.js';
+import { Lists } from './lists.js';
+import { RedisMembers } from './membership.js';
+import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
+import { Reader } from './reader.js';
+import { checkRedis } from './requirements.js';
+import { encodeRows, RedisRows } from './rows.js';
+import { REMOVE } from './scripts/append.js';
+import { ACQUIRE, CUT } from './scripts/hold.js';
+import { type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
+import { Usage } from './usage.js';
+import { rewriteFiles } from './vacuum.js';
+import { Watches } from './watches.js';
+import { release, Writer } from './writer.js';
+
+interface Parts {
+  readonly link: Link;
+  readonly watches: Watches;
+  readonly held: HeldLogs;
+  readonly lists: Lists;
+  readonly rows: RedisRows;
+  readonly reader: Reader;
+  readonly usage: Usage;
+  readonly expiry: Expiry;
+  readonly writer: Writer;
+}
+
+/** Makes terms differ that are given within a millisecond of one another by a Redis that has forgotten the first. */
+const random = (): string => String(Math.floor(Math.random() * 1000));
+
+/** Keeps sessions in Redis, for all gateways that use it. */
+export class RedisStore implements Store {
+  readonly durability: 'memory' | 'process';
+  readonly shared: RedisMembers;
+  readonly #settings: RedisSettings;
+  readonly #keys: Keys;
+  #parts: Parts | null = null;
+  #opening: Promise<void> | null = null;
+  /** Gateways of this process that share the store. */
+  #users = 0;
+
+  constructor(options: RedisStoreOptions) {
+    this.#settings = settingsOf(options);
+    const { prefix, leaseMs, allowEphemeral } = this.#settings;
+    this.#keys = new Keys(prefix);
+    this.durability = allowEphemeral ? 'memory' : 'process';
+    this.shared = new RedisMembers(leaseMs, () => ({ ...this.#open, keys: this.#keys }));
+  }
+
+  /** Connects for its first user. @throws GatewayError `STORE_FAILED`; `details.reason` says why */
+  async open(): Promise<void> {
+    this.#opening ??= this.#connect();
+    try {
+      await this.#opening;
+      this.#users += 1;
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const keys = this.#keys;
+    const link = new Link(this.#settings);
+    await link.open();
+    try {
+      await checkRedis(link, keys, this.#settings);
+    } catch (error) {
+      link.close();
+      if (!(error instanceof StoreError)) throw error;
+      throw redisFailed('refused', error.message, error);
+    }
+    const { healMs, leaseMs, cluster, sentinel } = this.#settings;
+    const held = new HeldLogs(healMs);
+    const [lists, usage, expiry] = [new Lists(link, keys), new Usage(link, keys), new Expiry(link, keys)];
+    const [watches, rows] = [
+      new Watches(link, cluster || sentinel ? leaseMs : undefined),
+      new RedisRows(link, keys),
+    ];
+    const writer = new Writer({ link, keys, held, lists, usage, expiry });
+    const reader = new Reader(link, keys, this.shared);
+    this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer };
+  }
+
+  /** Closes the connections when its last user does. */
+  async close(): Promise<void> {
+    const parts = this.#parts;
+    if (!parts) return;
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#parts = null;
+    this.#opening = null;
+    this.shared.stop();
+    parts.watches.clear();
+    parts.held.clear();
+    await parts.lists.settled();
+    parts.link.close();
+  }
+
+  get #open(): Parts {
+    if (!this.#parts) throw new StoreError('UNAVAILABLE', 'The store is not open');
+    return this.#parts;
+  }
+
+  async check(): Promise<void> {
+    const key = this.#keys.checked;
+    const answer = await this.#open.link.once(key, ['SET', key, String(Date.now())]);
+    if (answer !== 'OK') throw new StoreError('UNAVAILABLE', 'Redis cannot be written');
+  }
+
+  async acquire(ref: SessionRef, { holder, create, from = '', taken }: AcquireOptions): Promise<Acquired> {
+    const { link, held, lists, usage, expiry } = this.#open;
+    const session = this.#keys.session(ref);
+    const part = this.#keys.partition(session.partition);
+    if (create) await expiry.keep(ref);
+    const { meta, closed, open, steps, news, sid } = session;
+    const { checkpoint, rows, replies } = this.#keys.log(session, create?.epoch ?? '');
+    const keys = [meta, closed, open, steps, part.unfinished, part.busy, news, checkpoint, rows, replies];
+    const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
+    const by = [holder, from, String(Date.now()), sid, random()];
+    const at = performance.now();
+    const args = [...by, '', '', '', ...begun.args];
+    // Who holds it may have been forgotten too.
+    const take = () => link.run(ACQUIRE, keys, args, { writes: true });
+    const answer = (await link.believed(take)) as readonly unknown[];
+    if (answer[0] === 'N') return { kind: 'absent' };
+    if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
+    const [, isCreated, fields, runs, kept] = answer as [string, number, Fields, string[], string[]];
+    const data = sessionDataOf(fields)!;
+    const head = headOf(data)!;
+    const record = recordOf(ref, data)!;
+    const log = { ...record.ref, epoch: head.epoch };
+    const created = isCreated === 1;
+    const again = async (): Promise<boolean> => {
+      const seen = created ? ['', ''] : [head.epoch, String(head.head)];
+      const given = [...by.slice(0, -1), data.od!, String(head.term), ...seen, ...begun.args];
+      return ((await link.run(ACQUIRE, keys, given, { writes: true })) as readonly unknown[])[0] === 'A';
+    };
+    held.add({ log, sid, term: head.term, ordinal: data.od!, taken, taking: { at, again } });
+    lists.used(ref, data.od!, record.updatedAt);
+    if (created) usage.grow(ref.scope, begun.size);
+    return { kind: 'acquired', record, head, openRuns: leftRunsOf(runs, kept), created };
+  }
+
+  async release(ref: SessionRef, term: number): Promise<void> {
+    const { link, held } = this.#open;
+    await release({ link, keys: this.#keys }, ref, term);
+    held.end(this.#keys.session(ref).sid, term);
+  }
+
+  append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+    return this.#open.writer.append(log, events, options);
+  }
+
+  read(log: LogRef, after: number, limit: number, bytes: number): Promise<readonly StoredEvent[]> {
+    return this.#open.reader.read(log, after, limit, bytes);
+  }
+
+  head(ref: SessionRef, epoch?: string): Promise<LogHead | null> {
+    return this.#open.reader.head(ref, epoch);
+  }
+
+  conversations(ref: SessionRef): Promise<readonly string[]> {
+    return this.#open.reader.conversations(ref);
+  }
+
+  run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
+    return this.#open.reader.run(ref, name);
+  }
+
+  sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
+    return this.#open.reader.sessionOf(scope, runId);
+  }
+
+  checkpoint(log: LogRef): Promise<Checkpoint | null> {
+    return this.#open.reader.checkpoint(log);
+  }
+
+  record(ref: SessionRef): Promise<SessionRecord | null> {
+    return this.#open.reader.record(ref);
+  }
+
+  unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
+    return this.#open.reader.unfinished();
+  }
+
+  async cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): Promise<void> {
+    const { link, rows, usage } = this.#open;
+    const session = this.#keys.session(log);
+    const own = this.#keys.log(session, log.epoch);
+    const put = await rows.put(log, messages);
+    const keys = [session.meta, session.closed, own.events, own.checkpoint, own.rows, own.replies];
+    const place = [log.epoch, String(term), String(checkpoint.seq)];
+    const args = [...place, JSON.stringify(checkpoint), String(put.grown), ...encodeRows(put.messages)];
+    const [letter, grown] = (await link.run(CUT, keys, args, { writes: true })) as [string, number];
+    if (letter === 'F') throw new StoreError('FENCED', 'Another writer holds this session');
+    usage.grow(log.scope, grown);
+  }
+
+  messages(log: LogRef, path: PathOptions): Promise<readonly Message[]> {
+    return this.#open.rows.path(log, path);
+  }
+
+  replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
+    return this.#open.rows.replies(log, parent);
+  }
+
+  pathLength(log: LogRef, tip: string): Promise<number> {
+    return this.#open.rows.pathLength(log, tip);
+  }
+
+  list(scope: string, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
+    return this.#open.lists.list(scope, page, filter);
+  }
+
+  count(scope: string): Promise<number> {
+    return this.#open.lists.count(scope);
+  }
+
+  usage(ref: SessionRef): Promise<StoredSize> {
+    return this.#open.usage.of(ref);
+  }
+
+  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+    const { expiry, usage } = this.#open;
+    await expiry.expire(before);
+    usage.forget();
+  }
+
+  async remove(ref: SessionRef, notice?: Notice): Promise<void> {
+    const { link, expiry, usage, reader } = this.#open;
+    const { closed, sid } = this.#keys.session(ref);
+    const left = notice
+      ? [notice.epoch, encodeBatch([notice.event]), String(sizeOf([notice.event]))]
+      : ['', '', '0'];
+    for (;;) {
+      const data = await reader.data(ref);
+      if (!data || data.cl === null) return;
+      const past = (await link.send(closed, ['HKEYS', closed])) as string[];
+      const log = { ...ref, epoch: data.ep! };
+      const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
+      const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
+      const [letter, , , runs] = (await link.run(REMOVE, keys, args)) as [string, number, number, string[]];
+      // It was begun anew, or others were dropped meanwhile.
+      if (letter === 'X') continue;
+      if (letter === 'N') return;
+      await expiry.forgetRuns(ref.scope, runs);
+      if (!notice) await expiry.forget(ref);
+      usage.forget();
+      return;
+    }
+  }
+
+  async kept(
+    scope: string,
+    { limit, after }: { readonly limit: number; readonly after?: SessionRef },
+  ): Promise<readonly SessionRef[]> {
+    const members = await this.#open.expiry.kept(scope, limit, after);
+    return members.map((member) => refOfMember(scope, member));
+  }
+
+  async beginErasure(erasure: Erasure): Promise<void> {
+    const key = this.#keys.erasures;
+    await this.#open.link.send(key, ['HSET', key, fieldOf(erasure), JSON.stringify(erasure)]);
+  }
+
+  async erasures(): Promise<readonly Erasure[]> {
+    const key = this.#keys.erasures;
+    const all = (await this.#open.link.send(key, ['HVALS', key])) as string[];
+    return all.map((text) => JSON.parse(text) as Erasure);
+  }
+
+  async endErasure(erasure: Erasure): Promise<void> {
+    const key = this.#keys.erasures;
+    await this.#open.link.send(key, ['HDEL', key, fieldOf(erasure)]);
+  }
+
+  vacuum(): Promise<void> {
+    return rewriteFiles(this.#open.link, this.#keys, this.#settings.cluster !== undefined);
+  }
+
+  watch(ref: SessionRef, wake: () => void): () => void {
+    return this.#open.watches.watch(this.#keys.session(ref).news, wake);
+  }
+}
+
+const fieldOf = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);

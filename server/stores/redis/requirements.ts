@@ -1,0 +1,57 @@
+import { type Keys, PARTITIONS } from './keys.js';
+import type { Link } from './link.js';
+import { type RedisSettings, redisFailed } from './options.js';
+
+/** Of the keys and what is in them; another one is refused. */
+const FORMAT = `1 ${PARTITIONS}`;
+const OLDEST_REDIS = 7.0;
+const OLDEST_VALKEY = 7.2;
+
+function infoOf(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split(/\r?\n/).flatMap((line) => {
+      const end = line.indexOf(':');
+      return end < 0 ? [] : [[line.slice(0, end), line.slice(end + 1)] as const];
+    }),
+  );
+}
+
+/**
+ * Looks whether this Redis can keep what is promised.
+ *
+ * @throws GatewayError `STORE_FAILED`; its message names the setting
+ */
+export async function checkRedis(
+  link: Link,
+  keys: Keys,
+  { allowEphemeral, leaseMs }: RedisSettings,
+): Promise<void> {
+  const info = infoOf(String(await link.send(keys.format, ['INFO'])));
+  const valkey = info.get('valkey_version');
+  const version = valkey ?? info.get('redis_version') ?? '0';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major + minor / 10 < (valkey ? OLDEST_VALKEY : OLDEST_REDIS))
+    throw redisFailed('version', `redisStore needs Redis 7.0 or Valkey 7.2; this is ${version}`);
+  if (!allowEphemeral && info.get('aof_enabled') !== '1')
+    throw redisFailed(
+      'ephemeral',
+      'This Redis forgets what it has when it ends: set `appendonly yes`, or `allowEphemeral` in the options of redisStore to have it so',
+    );
+  const policy = info.get('maxmemory_policy');
+  if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction')
+    throw redisFailed(
+      'eviction',
+      `This Redis drops keys when its memory is full (\`maxmemory-policy ${policy}\`): set \`maxmemory-policy noeviction\``,
+    );
+  await link.send(keys.format, ['SET', keys.format, FORMAT, 'NX']);
+  const format = await link.send(keys.format, ['GET', keys.format]);
+  if (format !== FORMAT)
+    throw redisFailed(
+      'format',
+      `The keys of the prefix \`${keys.prefix}\` are of format ${format}, and this version uses ${FORMAT}: use another \`prefix\``,
+    );
+  // It has just begun: those who were its members may not be back yet.
+  const isNew = Number(info.get('uptime_in_seconds') ?? 0) * 1000 < leaseMs;
+  if (isNew && Number(await link.send(keys.nodes, ['ZCARD', keys.nodes])) > 0)
+    link.connectedAt = performance.now();
+}

@@ -1,0 +1,96 @@
+import type { Message } from '../../../shared/messages.js';
+import { MessageRows } from '../message-rows.js';
+import type { LogRef, PathOptions } from '../store.js';
+import type { Keys } from './keys.js';
+import type { Link } from './link.js';
+import { PATH } from './scripts/look.js';
+
+/** How many rows of a path are followed at once: others wait for a script. */
+const AT_ONCE = 500;
+
+/** Ids are written as JSON, so that a row can name its parent in its first line. */
+const idOf = (id: string | null | undefined): string => JSON.stringify(id ?? null);
+
+/** Rows as scripts take them: how many, and of each id, row and parent. */
+export function encodeRows(messages: readonly Message[]): string[] {
+  const rows = messages.flatMap((message) => {
+    const parent = idOf(message.parentId);
+    return [idOf(message.id), `${parent}\n${JSON.stringify(message)}`, parent];
+  });
+  return [String(messages.length), ...rows];
+}
+
+const decodeRow = (row: string): Message => JSON.parse(row.slice(row.indexOf('\n') + 1)) as Message;
+
+/** What a cut puts as rows, and by how many characters that grows them. */
+export interface PutRows {
+  readonly messages: readonly Message[];
+  readonly grown: number;
+}
+
+/** The messages of logs that are kept apart from their events. */
+export class RedisRows {
+  readonly #link: Link;
+  readonly #keys: Keys;
+
+  constructor(link: Link, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  #rows(log: LogRef): string {
+    return this.#keys.log(this.#keys.session(log), log.epoch).rows;
+  }
+
+  async path(log: LogRef, { tip, limit }: PathOptions): Promise<readonly Message[]> {
+    const key = this.#rows(log);
+    const path: Message[] = [];
+    for await (const { rows } of this.#follow(key, tip, limit, '1'))
+      for (const row of rows) path.push(JSON.parse(row) as Message);
+    return path.reverse();
+  }
+
+  async pathLength(log: LogRef, tip: string): Promise<number> {
+    let length = 0;
+    for await (const { count } of this.#follow(this.#rows(log), tip, Number.POSITIVE_INFINITY, '0'))
+      length += count;
+    return length;
+  }
+
+  /** Follows a path from its end. One that is longer than there are rows is a circle. */
+  async *#follow(key: string, tip: string, limit: number, content: '0' | '1') {
+    let left = limit;
+    let all = Number.POSITIVE_INFINITY;
+    for (let id = idOf(tip); id !== 'null' && left > 0; ) {
+      const args = [id, String(Math.min(left, AT_ONCE)), content];
+      const [next, count, rows] = (await this.#link.run(PATH, [key], args)) as [string, number, string[]];
+      yield { count, rows };
+      if (count === AT_ONCE && all === Number.POSITIVE_INFINITY)
+        all = Number(await this.#link.send(key, ['HLEN', key]));
+      all -= count;
+      left = Math.min(left - count, all);
+      id = next;
+    }
+  }
+
+  async replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
+    const { rows, replies } = this.#keys.log(this.#keys.session(log), log.epoch);
+    const id = (await this.#link.send(replies, ['HGET', replies, idOf(parent)])) as string | null;
+    const row = id && ((await this.#link.send(rows, ['HGET', rows, id])) as string | null);
+    if (!row) return [];
+    const message = decodeRow(row);
+    return message.versions ?? [message.id];
+  }
+
+  /** What is to be put for these messages, where some are there already: the versions that one names know of it from then on. */
+  async put(log: LogRef, messages: readonly Message[]): Promise<PutRows> {
+    if (messages.length === 0) return { messages, grown: 0 };
+    const key = this.#rows(log);
+    const ids = [...new Set(messages.flatMap(({ id, versions = [] }) => [id, ...versions]))];
+    const found = (await this.#link.send(key, ['HMGET', key, ...ids.map(idOf)])) as (string | null)[];
+    const rows = new MessageRows();
+    for (const row of found) if (row) rows.put([decodeRow(row)]);
+    const grown = rows.put(messages);
+    return { messages: ids.flatMap((tip) => rows.path({ tip, limit: 1 })), grown };
+  }
+}

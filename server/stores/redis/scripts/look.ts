@@ -1,0 +1,138 @@
+import { COMMON, Script } from '../script.js';
+
+/** Entries that are read at first, and at most at once. */
+const FEW = 4;
+const MANY = 64;
+
+/**
+ * Reads a page of a log: the lowest place that is kept, then for each batch the place of its last event, its field and its text. KEYS:
+ * meta, closed, events. ARGV: epoch, after, limit, bytes. May give more than asked for, and less only where there is no more.
+ */
+export const READ = new Script(
+  COMMON,
+  `
+local meta = call('HMGET', KEYS[1], 'ep', 'first', 'ex')
+local first = meta[1] == ARGV[1] and not meta[3] and meta[2]
+if meta[1] ~= ARGV[1] then
+  local closed = call('HGET', KEYS[2], ARGV[1])
+  first = closed and string.match(closed, '^%d+')
+end
+if not first then return {} end
+local page = {first}
+local from = text(math.max(tonumber(ARGV[2]) + 1, tonumber(first))) .. '-0'
+local limit, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
+local entries, step, begun = 0, ${FEW}, nil
+while true do
+  local found = call('XRANGE', KEYS[3], from, '+', 'COUNT', step)
+  for _, entry in ipairs(found) do
+    entries = entries + 1
+    page[#page + 1] = string.match(entry[1], '^%d+')
+    page[#page + 1] = entry[2][1]
+    page[#page + 1] = entry[2][2]
+    local size = tonumber(string.match(entry[2][1], ':(%d+)$'))
+    begun = begun or size
+    if entries >= limit or size - begun >= bytes then return page end
+    from = '(' .. entry[1]
+  end
+  if #found < step then return page end
+  step = math.min(step * 2, ${MANY})
+end
+`,
+);
+
+/** Follows a path of rows from its end. KEYS: rows. ARGV: id, limit, '1' for the rows themselves. Gives the id before, how many there were, and the rows, last first. */
+export const PATH = new Script(
+  COMMON,
+  `
+local id, limit, path, seen, count = ARGV[1], tonumber(ARGV[2]), {}, {}, 0
+while count < limit and id ~= 'null' and not seen[id] do
+  local row = call('HGET', KEYS[1], id)
+  if not row then id = 'null' break end
+  seen[id] = true
+  count = count + 1
+  local line = string.find(row, '\\n', 1, true)
+  if ARGV[3] == '1' then path[count] = string.sub(row, line + 1) end
+  id = string.sub(row, 1, line - 1)
+end
+if seen[id] then id = 'null' end
+return {id, count, path}
+`,
+);
+
+/** A page of the sessions of a scope, the one used last first: members and when they were used. KEYS: list. ARGV: time, member before, count. */
+export const LIST = new Script(
+  COMMON,
+  `
+local rank = call('ZCOUNT', KEYS[1], '(' .. ARGV[1], '+inf')
+local page, count = {}, tonumber(ARGV[3])
+while #page < 2 * count do
+  local found = call('ZRANGE', KEYS[1], rank, rank + count - 1, 'REV', 'WITHSCORES')
+  for i = 1, #found, 2 do
+    -- Of those used at that very time only the ones that began before.
+    if tonumber(found[i + 1]) < tonumber(ARGV[1]) or found[i] < ARGV[2] then
+      page[#page + 1] = found[i]
+      page[#page + 1] = found[i + 1]
+    end
+  end
+  rank = rank + count
+  if #found < 2 * count then break end
+end
+return page
+`,
+);
+
+/** A run of a session by its id, or by its key. KEYS: open, ended, byKey. ARGV: id or key, '1' for a key. */
+export const RUN = new Script(
+  COMMON,
+  `
+local run = ARGV[1]
+if ARGV[2] == '1' then run = call('HGET', KEYS[3], run) end
+if not run then return {} end
+return {run, call('HGET', KEYS[1], run) or '', call('HGET', KEYS[2], run) or ''}
+`,
+);
+
+/** Forgets runs of a session that ended. KEYS: meta, closed, open, ended, byKey, runs by time. ARGV: sid, before, runs. Whether nothing is left of it. */
+export const EXPIRE_RUNS = new Script(
+  COMMON,
+  `
+local gone = {}
+for i = 3, #ARGV do
+  local score = call('ZSCORE', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
+  if score and tonumber(score) < tonumber(ARGV[2]) then
+    local run = call('HGET', KEYS[4], ARGV[i])
+    local key = run and string.match(run, '^[^\\n]*\\n[^\\n]*\\n([^\\n]*)\\n')
+    if key and key ~= '' then call('HDEL', KEYS[5], key) end
+    call('HDEL', KEYS[4], ARGV[i])
+    call('ZREM', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
+    gone[#gone + 1] = ARGV[i]
+  end
+end
+local expired = call('HGET', KEYS[1], 'ex')
+local isEmpty = expired and call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) == 0
+if isEmpty then call('DEL', KEYS[1]) end
+return {isEmpty and 1 or 0, gone}
+`,
+);
+
+/** Drops a closed log. KEYS: meta, closed, open, ended, logs by time, events, checkpoint, rows, replies. ARGV: epoch, sid, before. */
+export const EXPIRE_LOG = new Script(
+  COMMON,
+  `
+local score = call('ZSCORE', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
+if not score or tonumber(score) >= tonumber(ARGV[3]) then return 0 end
+call('ZREM', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
+call('DEL', KEYS[6], KEYS[7], KEYS[8], KEYS[9])
+local closed = call('HGET', KEYS[2], ARGV[1])
+if closed then
+  local size = tonumber(string.match(closed, '^%d+\\n%d+\\n%d+\\n(%d+)'))
+  if size > 0 then call('HINCRBY', KEYS[1], 'pz', text(-size)) end
+  call('HDEL', KEYS[2], ARGV[1])
+elseif call('HGET', KEYS[1], 'ep') == ARGV[1] then
+  call('HSET', KEYS[1], 'ex', '1', 'cu', '0', 'cz', '0', 'mz', '0')
+end
+local isEmpty = call('HGET', KEYS[1], 'ex') and call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) == 0
+if isEmpty then call('DEL', KEYS[1]) end
+return isEmpty and 1 or 0
+`,
+);

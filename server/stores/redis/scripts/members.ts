@@ -1,0 +1,35 @@
+import { COMMON, Script } from '../script.js';
+
+/** How long a member that let its lease run out is remembered, in milliseconds. */
+const FORGOTTEN_MS = 600_000;
+
+/**
+ * Goes on with a lease, which ends by the clock of Redis. KEYS: nodes. ARGV: holder, lease in milliseconds. Gives 1 where it had run
+ * out, or there was none.
+ */
+export const BEAT = new Script(
+  COMMON,
+  `
+local time = call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local until_ = call('ZSCORE', KEYS[1], ARGV[1])
+call('ZADD', KEYS[1], text(now + tonumber(ARGV[2])), ARGV[1])
+call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now - ${FORGOTTEN_MS}))
+return (not until_ or tonumber(until_) <= now) and 1 or 0
+`,
+);
+
+/** Those whose lease has not run out. KEYS: nodes. */
+export const LIVING = new Script(
+  COMMON,
+  `
+local time = call('TIME')
+return call('ZRANGEBYSCORE', KEYS[1], '(' .. text(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)), '+inf')
+`,
+);
+
+/** Keeps a note where there is none. Sent again by the same caller it says the same. KEYS: note. ARGV: text, milliseconds. */
+export const PUT_ONCE = new Script(`
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
+`);

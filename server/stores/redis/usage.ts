@@ -1,0 +1,76 @@
+import type { SessionRef, StoredSize } from '../store.js';
+import { type Keys, refOfMember } from './keys.js';
+import type { Link } from './link.js';
+import { sizeOfSession } from './session-data.js';
+
+/** How long the total of a scope is taken for right at least, beside what is written here meanwhile. */
+const KEPT_MS = 1000;
+/** Sessions asked about at once. */
+const ASKED = 500;
+const SCOPES = 10_000;
+
+interface Total {
+  size: number;
+  readonly until: number;
+}
+
+/** What sessions and scopes take up. A scope's total is added up from its sessions, for which Redis keeps it; not each time. */
+export class Usage {
+  readonly #link: Link;
+  readonly #keys: Keys;
+  readonly #totals = new Map<string, Total>();
+  /** Changes with what may have changed a total in an unknown way. */
+  #version = 0;
+
+  constructor(link: Link, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async of(ref: SessionRef): Promise<StoredSize> {
+    const [session, scope] = await Promise.all([this.#session(ref), this.#scope(ref.scope)]);
+    return { session, scope };
+  }
+
+  /** Something was written here. @param by In characters */
+  grow(scope: string, by: number): void {
+    const total = this.#totals.get(scope);
+    if (total) total.size += by;
+  }
+
+  /** Something was dropped. */
+  forget(): void {
+    this.#totals.clear();
+    this.#version += 1;
+  }
+
+  async #session(ref: SessionRef): Promise<number> {
+    const { meta } = this.#keys.session(ref);
+    const answer = (await this.#link.send(meta, ['HMGET', meta, 'cu', 'cz', 'mz', 'pz'])) as (
+      | string
+      | null
+    )[];
+    const [cu = null, cz = null, mz = null, pz = null] = answer;
+    return sizeOfSession({ cu, cz, mz, pz });
+  }
+
+  async #scope(scope: string): Promise<number> {
+    const now = performance.now();
+    const known = this.#totals.get(scope);
+    if (known && known.until > now) return known.size;
+    const version = this.#version;
+    const key = this.#keys.kept(scope);
+    const members = (await this.#link.send(key, ['ZRANGE', key, '0', '-1'])) as string[];
+    // What is appended from here on is in neither, or in both for a moment.
+    let size = 0;
+    for (let i = 0; i < members.length; i += ASKED) {
+      const refs = members.slice(i, i + ASKED).map((member) => refOfMember(scope, member));
+      for (const one of await Promise.all(refs.map((ref) => this.#session(ref)))) size += one;
+    }
+    if (this.#totals.size >= SCOPES) this.#totals.clear();
+    // The more there is to add up, the more rarely.
+    const until = now + Math.max(KEPT_MS, members.length);
+    if (version === this.#version) this.#totals.set(scope, { size, until });
+    return size;
+  }
+}

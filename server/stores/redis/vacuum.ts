@@ -1,0 +1,62 @@
+import { StoreError } from '../store.js';
+import { type Keys, PARTITIONS } from './keys.js';
+import type { Link } from './link.js';
+
+/** How often Redis is asked whether it has written its file anew. */
+const POLL_MS = 50;
+/** How long it is left to begin. */
+const BEGIN_MS = 5000;
+
+const fieldOf = (info: unknown, name: string): string =>
+  new RegExp(`^${name}:([^\\r\\n]*)`, 'm').exec(String(info))?.[1] ?? '';
+
+/**
+ * Has each Redis write its append-only file anew, in which what was dropped still is.
+ *
+ * @throws StoreError where it may not be told to, or could not
+ */
+export async function rewriteFiles(link: Link, keys: Keys, isCluster: boolean): Promise<void> {
+  // Of a Cluster only keys name a node: each has some of the parts.
+  const parts = Array.from({ length: isCluster ? PARTITIONS : 1 }, (_, i) => keys.partition(i).busy);
+  const infos = await Promise.all(parts.map((key) => link.send(key, ['INFO', 'server'])));
+  const byProcess = new Map(parts.map((key, i) => [fieldOf(infos[i], 'run_id'), key]));
+  await Promise.all([...byProcess.values()].map((key) => rewriteFile(link, key)));
+}
+
+async function rewriteFile(link: Link, key: string): Promise<void> {
+  const info = (): Promise<unknown> => link.send(key, ['INFO', 'persistence']);
+  if (fieldOf(await info(), 'aof_enabled') !== '1') return;
+  // One that is under way may have read already what was dropped since.
+  await rewritten(info);
+  const startedAt = performance.now();
+  while (!(await begin(link, key))) {
+    if (performance.now() - startedAt > BEGIN_MS)
+      throw new StoreError('UNAVAILABLE', 'Redis writes its file all the time');
+    await rewritten(info);
+  }
+  await rewritten(info);
+  if (fieldOf(await info(), 'aof_last_bgrewrite_status') !== 'ok')
+    throw new StoreError('UNAVAILABLE', 'Redis could not write its append-only file anew');
+}
+
+/** Whether a rewrite was begun, and not one of somebody else's that is under way. */
+async function begin(link: Link, key: string): Promise<boolean> {
+  try {
+    await link.send(key, ['BGREWRITEAOF']);
+    return true;
+  } catch (error) {
+    if (/already in progress/i.test((error as Error).message)) return false;
+    throw error;
+  }
+}
+
+async function rewritten(info: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const said = await info();
+    const isWriting = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'].some(
+      (name) => fieldOf(said, name) === '1',
+    );
+    if (!isWriting) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

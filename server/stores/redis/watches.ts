@@ -1,0 +1,76 @@
+import type { Link } from './link.js';
+
+/** Who is woken by news of sessions. Each channel is heard once, however many wait. */
+export class Watches {
+  readonly #link: Link;
+  readonly #channels = new Map<string, Set<() => void>>();
+  /** Channels that are being let go of. Who subscribed to one meanwhile would be let go of with it. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  /** @param lookMs Wakes all every so many milliseconds: of a group of servers it may not be told that one was not heard for a while. */
+  constructor(link: Link, lookMs: number | undefined) {
+    this.#link = link;
+    link.onHeard(() => this.wakeAll());
+    if (lookMs !== undefined) this.#timer = setInterval(() => this.wakeAll(), lookMs).unref();
+  }
+
+  /** Calls `wake` after each news, once they are heard, and after each time in which some may have been missed. */
+  watch(channel: string, wake: () => void): () => void {
+    // Each watch is one, also of a function that watches already.
+    const own = (): void => wake();
+    let wakes = this.#channels.get(channel);
+    if (wakes) wakes.add(own);
+    else {
+      wakes = new Set([own]);
+      this.#channels.set(channel, wakes);
+      void this.#subscribe(channel, wakes);
+    }
+    return () => {
+      if (!wakes.delete(own) || wakes.size > 0 || this.#channels.get(channel) !== wakes) return;
+      this.#channels.delete(channel);
+      void this.#leave(channel);
+    };
+  }
+
+  async #leave(channel: string): Promise<void> {
+    const before = this.#leaving.get(channel);
+    const left = Promise.all([before, this.#link.unsubscribe(channel)]).then(
+      () => {},
+      // What was not unsubscribed wakes nobody.
+      () => {},
+    );
+    this.#leaving.set(channel, left);
+    await left;
+    if (this.#leaving.get(channel) === left) this.#leaving.delete(channel);
+  }
+
+  async #subscribe(channel: string, wakes: Set<() => void>): Promise<void> {
+    for (;;) {
+      try {
+        for (let left = this.#leaving.get(channel); left; left = this.#leaving.get(channel)) await left;
+        // Nobody waits any more, or another one has subscribed.
+        if (this.#channels.get(channel) !== wakes) return;
+        await this.#link.subscribe(channel, () => this.#wake(channel));
+        this.#wake(channel);
+        return;
+      } catch {
+        if (!this.#link.isOpen || this.#channels.get(channel) !== wakes) return;
+        await new Promise((resolve) => setTimeout(resolve, 100).unref());
+      }
+    }
+  }
+
+  #wake(channel: string): void {
+    for (const wake of this.#channels.get(channel) ?? []) wake();
+  }
+
+  wakeAll(): void {
+    for (const channel of this.#channels.keys()) this.#wake(channel);
+  }
+
+  clear(): void {
+    clearInterval(this.#timer);
+    this.#channels.clear();
+  }
+}

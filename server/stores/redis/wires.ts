@@ -1,0 +1,200 @@
+import type { RedisClientOptions, RedisSentinelOptions } from '@redis/client';
+import { type RedisSettings, redisFailed } from './options.js';
+
+/** Options of the library for a connection; what the store decides itself is left out. */
+export type ClientOptions = Omit<
+  RedisClientOptions,
+  'url' | 'RESP' | 'modules' | 'scripts' | 'functions' | 'keyPrefix' | 'commandOptions'
+>;
+/** Options of the library for the connections to Sentinels. */
+export type SentinelClientOptions = NonNullable<RedisSentinelOptions['sentinelClientOptions']>;
+
+/** What the store needs of a client library. */
+export interface Wire extends Connection {
+  /** Whether an error is an answer of Redis. */
+  isReply(error: unknown): boolean;
+  /** Whether an error says that nothing was sent. */
+  isUnsent(error: unknown): boolean;
+}
+
+interface Connection {
+  /** Sends a command once. @param key By which a cluster finds the node */
+  send(key: string, args: readonly string[]): Promise<unknown>;
+  /** Resolves when the channel is heard. A channel is asked for again by itself where its connection breaks. */
+  subscribe(channel: string, listener: (message: string) => void): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+  destroy(): void;
+}
+
+export interface WireEvents {
+  /** A connection for commands stands again. */
+  readonly ready: () => void;
+  /** What was subscribed may not have been heard for a while, and is now. */
+  readonly heard: () => void;
+}
+
+/** How often a connection shows that it lives, and how long it is waited for. */
+const PING_MS = 5000;
+const SILENCE_MS = 15_000;
+const FIRST_RETRY_MS = 20;
+const LONGEST_RETRY_MS = 500;
+/** How long a Redis is waited for that has never been reached. */
+const FIRST_CONNECT_MS = 5000;
+
+/** The version of the protocol in which answers are lists and not objects. */
+const RESP = 2 as const;
+
+type Library = typeof import('@redis/client');
+
+async function loadLibrary(): Promise<Library> {
+  try {
+    return await import('@redis/client');
+  } catch (cause) {
+    throw redisFailed(
+      'driver',
+      'redisStore needs the package @redis/client: npm install @redis/client',
+      cause,
+    );
+  }
+}
+
+/** Milliseconds before another try, with jitter: not all gateways are to come at once. */
+export function backOff(tries: number): number {
+  const most = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
+  return most / 2 + (Math.random() * most) / 2;
+}
+
+/** Connects to what the settings name. @throws GatewayError `STORE_FAILED` */
+export async function connectWire(settings: RedisSettings, events: WireEvents): Promise<Wire> {
+  const library = await loadLibrary();
+  const startedAt = performance.now();
+  let connected = false;
+  const reconnectStrategy = (tries: number, cause: Error): number | Error =>
+    connected || performance.now() - startedAt < FIRST_CONNECT_MS ? backOff(tries) : cause;
+  const options = {
+    ...settings.client,
+    maintNotifications: 'disabled',
+    disableOfflineQueue: true,
+    pingInterval: PING_MS,
+    socket: { socketTimeout: SILENCE_MS, ...settings.client?.socket, reconnectStrategy },
+  } as RedisClientOptions;
+  try {
+    const connect = settings.cluster ? ofCluster : settings.sentinel ? ofSentinel : ofOne;
+    const connection = await connect(library, settings, options, events);
+    connected = true;
+    return {
+      ...connection,
+      isReply: (error) => error instanceof library.ErrorReply,
+      isUnsent: (error) => error instanceof library.ClientOfflineError,
+    };
+  } catch (cause) {
+    throw redisFailed('unreachable', `Redis cannot be reached: ${(cause as Error).message}`, cause);
+  }
+}
+
+type Connect = (
+  library: Library,
+  settings: RedisSettings,
+  options: RedisClientOptions,
+  events: WireEvents,
+) => Promise<Connection>;
+
+/** One connection for commands and one for what is heard: the latter may be closed by Redis for being slow. */
+const ofOne: Connect = async ({ createClient }, { url }, options, { ready, heard }) => {
+  const given = { ...options, RESP, ...(url !== undefined && { url }) };
+  const commands = createClient(given);
+  const ears = createClient({ ...given, disableOfflineQueue: false });
+  for (const client of [commands, ears]) client.on('error', () => {});
+  const destroy = (): void => {
+    for (const client of [commands, ears]) if (client.isOpen) client.destroy();
+  };
+  try {
+    await Promise.all([commands.connect(), ears.connect()]);
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+  commands.on('ready', ready);
+  ears.on('ready', heard);
+  return {
+    send: (_, args) => commands.sendCommand(args as string[]),
+    subscribe: (channel, listener) => ears.sSubscribe(channel, listener),
+    unsubscribe: (channel) => ears.sUnsubscribe(channel),
+    destroy,
+  };
+};
+
+/** User, password and TLS of a URL, as each node of a group has them. */
+function commonOf(options: RedisClientOptions, url: string | undefined): RedisClientOptions {
+  if (url === undefined) return options;
+  const { protocol, username, password } = new URL(url);
+  return {
+    ...options,
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && {
+      socket: { ...options.socket, tls: true } as RedisClientOptions['socket'],
+    }),
+  } as RedisClientOptions;
+}
+
+const ofCluster: Connect = async ({ createCluster }, { cluster, url }, options, { ready, heard }) => {
+  const nodes = cluster!.nodes;
+  const common = commonOf(options, url ?? nodes[0]);
+  const client = createCluster({
+    RESP,
+    rootNodes: nodes.map((node) => ({ url: node })),
+    defaults: common as never,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+  // Also a node that is spoken to for the first time is ready: only after a break something may be amiss.
+  const broken = new Set<string>();
+  const addressOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
+  client.on('node-reconnecting', (node) => broken.add(addressOf(node)));
+  client.on('node-disconnect', (node) => broken.delete(addressOf(node)));
+  client.on('node-ready', (node) => {
+    if (broken.size > 0) ready();
+    broken.delete(addressOf(node));
+    heard();
+  });
+  client.on('sharded-channel-moved-error', heard);
+  return {
+    send: (key, args) => client.sendCommand(key, false, args as string[]),
+    subscribe: (channel, listener) => client.sSubscribe(channel, listener),
+    unsubscribe: (channel) => client.sUnsubscribe(channel),
+    destroy: () => client.destroy(),
+  };
+};
+
+const ofSentinel: Connect = async ({ createSentinel }, { sentinel, url }, options, { ready, heard }) => {
+  const client = createSentinel({
+    RESP,
+    name: sentinel!.name,
+    sentinelRootNodes: [...sentinel!.nodes],
+    nodeClientOptions: commonOf(options, url) as never,
+    ...(sentinel!.client && { sentinelClientOptions: sentinel!.client }),
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+  client.on('topology-change', () => {
+    ready();
+    heard();
+  });
+  return {
+    send: (_, args) => client.sendCommand(false, args as string[]),
+    subscribe: (channel, listener) => client.sSubscribe(channel, listener),
+    unsubscribe: (channel) => client.sUnsubscribe(channel),
+    destroy: () => client.destroy(),
+  };
+};

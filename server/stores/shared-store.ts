@@ -1,0 +1,61 @@
+import type { MaybePromise } from '../async/maybe-promise.js';
+import type { SessionRef } from './store.js';
+
+/** A gateway among those that use a store. */
+export interface Member {
+  /** By which the store knows it: other than any other process's, also of one with the same gateway id. */
+  readonly holder: string;
+  /** Takes a message that another member sent. */
+  hear(message: string): void;
+  /** It may have passed for dead for a while: what it held, another one may hold now. */
+  lapsed(): void;
+}
+
+/** What a member may do while it is one. */
+export interface Membership {
+  /** Whether a holder may be alive: false only of one that let its lease run out, or left. */
+  alive(holder: string): MaybePromise<boolean>;
+  /** The holders that are alive. */
+  members(): MaybePromise<readonly string[]>;
+  /**
+   * Sends a message. It may be lost, also where this says true; it comes at most once.
+   *
+   * @returns false where nobody listens
+   */
+  tell(holder: string, message: string): MaybePromise<boolean>;
+  /** Gives up the lease. */
+  leave(): MaybePromise<void>;
+}
+
+/**
+ * The part of a store that several gateways use at once. Sessions are then held by one of them at a time: `acquire` answers `owned` to
+ * the others. Safety is the term of the writer alone; a lease only tells when somebody else may take what a member held.
+ */
+export interface SharedStore {
+  /** How long a member passes for alive that is not heard of, in milliseconds. */
+  readonly leaseMs: number;
+  join(member: Member): MaybePromise<Membership>;
+  /**
+   * Keeps a note for all members: what a door has to know of a client that may come to another one next.
+   *
+   * @param options.ttlMs It is forgotten after so many milliseconds.
+   * @param options.once It is kept only where there is none of this name. @default false: it is replaced
+   * @returns Whether it was kept. It can be read by all once this is there.
+   */
+  put(name: string, value: string, options: NoteOptions): MaybePromise<boolean>;
+  /** A note, or null where there is none. */
+  get(name: string): MaybePromise<string | null>;
+  /** Forgets a note. */
+  drop(name: string): MaybePromise<void>;
+  /** How many members watch a session, this one among them. */
+  followers(ref: SessionRef): MaybePromise<number>;
+}
+
+/** The notes of all members. */
+export type Notes = Pick<SharedStore, 'put' | 'get' | 'drop'>;
+
+/** How a note is kept. */
+export interface NoteOptions {
+  readonly ttlMs: number;
+  readonly once?: boolean;
+}

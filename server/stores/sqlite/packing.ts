@@ -1,0 +1,81 @@
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRawSync } from 'node:zlib';
+import type { Connection } from './connection.js';
+import type { Row, Value } from './driver.js';
+import { CHUNK } from './journal.js';
+
+const deflate = promisify(deflateRaw);
+
+/** The events of a chunk, as `encodeEvents` wrote them. */
+export function unpacked(data: Value): string {
+  return typeof data === 'string' ? data : inflateRawSync(data as Uint8Array).toString('utf8');
+}
+
+/**
+ * Compresses the chunks that are not, small ones of a log together, and lets others have their turn between them. Nothing of an event is
+ * lost: it is read at its place as before. What the pieces of an answer have in common, nearly all, is kept once for many of them.
+ */
+export async function packChunks(connection: Connection): Promise<void> {
+  const { db } = connection;
+  const loose = db.prepare(
+    "SELECT log, last FROM chunk WHERE typeof(data) = 'text' AND (log, last) > (?, ?) ORDER BY log, last LIMIT 1",
+  );
+  const before = db.prepare(
+    'SELECT first, last, size FROM chunk WHERE log = ? AND last < ? ORDER BY last DESC LIMIT 1',
+  );
+  const from = db.prepare(
+    'SELECT log, first, last, data, size FROM chunk WHERE log = ? AND last >= ? ORDER BY last LIMIT 64',
+  );
+  const drop = db.prepare('DELETE FROM chunk WHERE log = ? AND last BETWEEN ? AND ? RETURNING first, last');
+  const put = db.prepare('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)');
+  const replace = (rows: readonly Row[], data: Buffer): void => {
+    const { log, first } = rows[0]!;
+    const { last } = rows.at(-1)!;
+    const dropped = drop.all(log!, first!, last!);
+    if (!isSame(dropped, rows)) throw new Meanwhile();
+    put.run(log!, first!, last!, data, sum(rows));
+  };
+  let [log, place]: readonly Value[] = [0, 0];
+  while (connection.open) {
+    const next = loose.get(log!, place!);
+    if (!next) return;
+    const previous = before.get(next.log!, next.last!);
+    const begin = previous && isSmall([previous]) ? previous.last : next.last;
+    const rows = together(from.all(next.log!, begin!));
+    [log, place] = [next.log!, rows.at(-1)!.last!];
+    const data = await deflate(rows.map((row) => unpacked(row.data!)).join(''));
+    if (!connection.open) return;
+    try {
+      connection.transaction(() => replace(rows, data));
+    } catch (error) {
+      if (!(error instanceof Meanwhile)) throw error;
+    }
+  }
+}
+
+/** What was read was cut or packed meanwhile; the next round sees what is left. */
+class Meanwhile extends Error {}
+
+function isSame(some: readonly Row[], others: readonly Row[]): boolean {
+  const places = (rows: readonly Row[]): string =>
+    rows
+      .map(({ first, last }) => `${first} ${last}`)
+      .sort()
+      .join();
+  return places(some) === places(others);
+}
+
+const sum = (rows: readonly Row[]): number => rows.reduce((total, { size }) => total + (size as number), 0);
+
+/** Whether others fit into a row with these. */
+function isSmall(rows: readonly Row[]): boolean {
+  const events = (rows.at(-1)!.last as number) - (rows[0]!.first as number) + 1;
+  return events <= CHUNK.events / 2 && sum(rows) <= CHUNK.chars / 2;
+}
+
+/** The first of these rows, and those after it that make one of a common size with it. */
+function together(rows: readonly Row[]): readonly Row[] {
+  let end = 1;
+  while (end < rows.length && isSmall(rows.slice(0, end))) end += 1;
+  return rows.slice(0, end);
+}

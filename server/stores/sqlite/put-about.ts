@@ -1,0 +1,26 @@
+import { searched } from '../about.js';
+import type { AppendOptions } from '../store.js';
+import type { LogState } from './log-state.js';
+import type { Statements } from './statements.js';
+
+/** Keeps what lists say of a session, within a transaction. */
+export function putAbout(
+  sql: Statements,
+  log: LogState,
+  { usedAt = 0, ...about }: NonNullable<AppendOptions['about']>,
+): void {
+  const { title = null, metadata, archived = false, preview = null, messageCount, pending } = about;
+  log.about = about;
+  log.usedAt = Math.max(log.usedAt, usedAt);
+  sql.putAbout.run(
+    log.usedAt,
+    Number(archived),
+    title,
+    title === null ? null : searched(title),
+    metadata ? JSON.stringify(metadata) : null,
+    preview,
+    messageCount,
+    pending,
+    log.session,
+  );
+}

@@ -1,0 +1,2 @@
+export type { TelemetryOptions } from './options.js';
+export { telemetryPlugin } from './telemetry-plugin.js';

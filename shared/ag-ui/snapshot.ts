@@ -1,0 +1,159 @@
+import { baseOf } from '../ui-stream/versions.js';
+import type { AgUiMessage, GivenMessage } from './events.js';
+import { resultId } from './writer.js';
+
+/** A message of a session, as the messages that a client has of it. */
+export interface Held {
+  readonly id: string;
+  readonly messages: readonly AgUiMessage[];
+}
+
+/** What a client is to have before a run is told to it. */
+export interface Truth {
+  /** What the session has before it, the oldest first; what is older may be left out. */
+  readonly before: readonly Held[];
+  /** Id of the answer that is going to be told; empty where there is none yet. */
+  readonly answerId: string;
+  /** What the client is to have of that already. */
+  readonly told: readonly AgUiMessage[];
+  /** Whether the client is told of all this, though it has none of it. */
+  readonly whole: boolean;
+}
+
+/** Of what is the client's own, and of what it is to have no more. */
+const FOREIGN = -1;
+const STALE = -2;
+
+/**
+ * The lists of messages that make a client's conversation that of the session, to be told in this order: none where it is already. What
+ * the client has of its own stays where it is.
+ */
+export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMessage[][] {
+  const groups = truth.before.filter(({ messages }) => messages.length > 0);
+  if (truth.told.length > 0) groups.push({ id: truth.answerId, messages: truth.told });
+  const owners = ownersOf(given, groups, truth);
+  const held = groups.map((_, group) => given.filter((__, at) => owners[at] === group));
+  const isWhole = groups.map(({ messages }, group) => holds(held[group]!, messages));
+  const first = truth.whole ? 0 : held.findIndex((messages) => messages.length > 0);
+  const isCurrent = first < 0 || isWhole.slice(first).every((whole) => whole);
+  if (isCurrent && !owners.includes(STALE)) return truth.whole ? [[...given]] : [];
+  const list: GivenMessage[] = [];
+  let next = first < 0 ? groups.length : first;
+  /** What is missing stands behind what it follows. */
+  const fill = (): void => {
+    for (; next < groups.length && held[next]!.length === 0; next++) list.push(...mended(groups[next]!, []));
+  };
+  for (const [at, message] of given.entries()) {
+    const group = owners[at]!;
+    fill();
+    if (group === FOREIGN) list.push(message);
+    if (group < 0) continue;
+    if (isWhole[group]) list.push(message);
+    else if (next <= group) list.push(...mended(groups[group]!, held[group]!));
+    next = Math.max(next, group + 1);
+  }
+  fill();
+  return reached(given, list);
+}
+
+/** Lists that a client makes this one of, whatever it has. */
+function reached(given: readonly GivenMessage[], list: GivenMessage[]): GivenMessage[][] {
+  if (leadsTo(list, given, false)) return [list];
+  const ids = new Set(given.map(({ id }) => id));
+  const kept = list.find(({ id, role }) => ids.has(id) && role !== 'reasoning');
+  if (!kept) return [list];
+  // With reasoning in a list clients let go of all other reasoning. Of two with the same id the second counts.
+  const mark: GivenMessage = { id: kept.id, role: 'reasoning', content: '' };
+  if (leadsTo(list, given, true)) return [[mark, ...list]];
+  const first = list[0]!;
+  return [[mark, kept], ...(first === kept ? [] : [[first]]), list];
+}
+
+/** Whether a client ends up with a list: what it has stays where it is, as all its reasoning does where the list has none. */
+function leadsTo(list: readonly GivenMessage[], given: readonly GivenMessage[], isMarked: boolean): boolean {
+  const ids = new Set(list.map(({ id }) => id));
+  const drops = isMarked || list.some(({ role }) => role === 'reasoning');
+  const kept = given.filter(({ id, role }) => ids.has(id) || (!drops && role === 'reasoning'));
+  const had = new Set(kept.map(({ id }) => id));
+  const result = [...kept, ...list.filter(({ id }) => !had.has(id))];
+  return result.length === list.length && result.every(({ id }, at) => id === list[at]!.id);
+}
+
+/** A group as the session has it, with what the client alone has answered in it. */
+function mended({ messages }: Held, held: readonly GivenMessage[]): GivenMessage[] {
+  const answered = new Set(
+    messages.flatMap((message) => (message.role === 'tool' ? message.toolCallId : [])),
+  );
+  const own = held.filter(({ role, toolCallId }) => role === 'tool' && !answered.has(toolCallId as string));
+  return [...(messages as readonly GivenMessage[]), ...own];
+}
+
+/** To which message of the session each one belongs. */
+function ownersOf(given: readonly GivenMessage[], groups: readonly Held[], truth: Truth): number[] {
+  const { answerId, told } = truth;
+  const byId = new Map<string, number>();
+  // An edited message is called by its former id where it was edited.
+  for (const [group, { messages }] of groups.entries())
+    for (const { id, role } of messages) byId.set(id, group).set(role === 'user' ? baseOf(id) : id, group);
+  const byBase = new Map(groups.map(({ id }, group) => [id, group]));
+  const isTold = new Set(told.map(({ id }) => id));
+  const callers = new Map<string, number>();
+  for (const [group, { messages }] of groups.entries())
+    for (const call of messages.flatMap(callsOf)) callers.set(call, group);
+  const byPrefix = (id: string): number => {
+    for (let at = id.indexOf(':'); at >= 0; at = id.indexOf(':', at + 1)) {
+      const group = byBase.get(id.slice(0, at));
+      if (group !== undefined) return group;
+    }
+    return FOREIGN;
+  };
+  const ownerOf = ({ id, role }: GivenMessage): number => {
+    const isAnswers = answerId !== '' && (id === answerId || id.startsWith(`${answerId}:`));
+    if (isAnswers && !isTold.has(id)) return STALE;
+    return byId.get(id) ?? byBase.get(id) ?? (role === 'user' ? FOREIGN : byPrefix(id));
+  };
+  const owners = given.map((message) => (message.role === 'tool' ? FOREIGN : ownerOf(message)));
+  for (const [at, message] of given.entries())
+    if (owners[at] !== FOREIGN) for (const call of callsOf(message)) callers.set(call, owners[at]!);
+  for (const [at, message] of given.entries()) {
+    if (message.role !== 'tool') continue;
+    const owner = callers.get(message.toolCallId as string) ?? ownerOf(message);
+    // The result of a call that was told before is told now.
+    const isRetold = groups[owner]?.id === answerId && isResult(message) && !isTold.has(message.id);
+    owners[at] = isRetold ? STALE : owner;
+  }
+  return owners;
+}
+
+/** Whether it is a result that a stream has told, and not an answer of the client's own. */
+function isResult({ id, toolCallId }: GivenMessage): boolean {
+  return id === resultId(String(toolCallId));
+}
+
+function callsOf(message: GivenMessage | AgUiMessage): string[] {
+  const { role, toolCalls } = message as GivenMessage;
+  return role === 'assistant' && Array.isArray(toolCalls) ? toolCalls.map(({ id }) => String(id)) : [];
+}
+
+/** Whether nothing of a message of the session is missing in what a client has of it, and its text is the same. */
+function holds(held: readonly GivenMessage[], messages: readonly AgUiMessage[]): boolean {
+  if (held.length === 0) return false;
+  const calls = new Set(held.flatMap(callsOf));
+  const results = new Set(held.flatMap(({ role, toolCallId }) => (role === 'tool' ? [toolCallId] : [])));
+  return (
+    textIn(held, 'assistant') === textIn(messages, 'assistant') &&
+    textIn(held, 'reasoning') === textIn(messages, 'reasoning') &&
+    messages.every((message) =>
+      message.role === 'tool'
+        ? results.has(message.toolCallId)
+        : callsOf(message).every((call) => calls.has(call)),
+    )
+  );
+}
+
+function textIn(messages: readonly (GivenMessage | AgUiMessage)[], of: string): string {
+  let text = '';
+  for (const { role, content } of messages as readonly GivenMessage[])
+    if (role === of && typeof content === 'string') text += content;
+  return text;
+}

@@ -1,0 +1,135 @@
+import type { GatewayEvent } from '../events.js';
+import { reduce, type SessionState } from '../fold.js';
+import type { Message } from '../messages.js';
+import { SegmentStream, type SegmentWriter, type Told } from '../segment-stream.js';
+import type { AgUiEvent, AgUiNames, GivenMessage } from './events.js';
+import { MessagesFold, toAgUiMessages } from './messages.js';
+import { type Held, snapshots, type Truth } from './snapshot.js';
+import { AgUiWriter } from './writer.js';
+
+/** What is known of a client, and of the session that it is told of. */
+export interface AgUiReader {
+  readonly names: AgUiNames;
+  /** What the client has. */
+  readonly given: readonly GivenMessage[];
+  /** Whether it is told of all that the session has. @default false */
+  readonly whole?: boolean;
+  readonly session: SessionState;
+  /** Whether the session is as it was where the telling begins, and not later. */
+  readonly folds: boolean;
+}
+
+/** A message, as the messages that a client has of it. */
+export function heldOf(message: Message): Held {
+  return { id: message.id, messages: toAgUiMessages(message) };
+}
+
+/** Events that bring what a client has in line with the session. */
+export function prefaced(given: readonly GivenMessage[], truth: Truth): AgUiEvent[] {
+  return snapshots(given, truth).map((messages) => ({ type: 'MESSAGES_SNAPSHOT', messages }));
+}
+
+/** What the session has before a run's answer. */
+function before({ messages }: SessionState, runId: string): readonly Message[] {
+  const at = messages.findIndex((message) => message.runId === runId);
+  return at < 0 ? messages : messages.slice(0, at);
+}
+
+/** Tells a run, behind what brings its client in line with the session. */
+class ReaderWriter implements SegmentWriter<AgUiEvent> {
+  readonly #runId: string;
+  readonly #told: Told;
+  readonly #reader: AgUiReader;
+  readonly #writer: AgUiWriter;
+  /** What of the answer comes before what is told. */
+  readonly #ran = new MessagesFold();
+  #session: SessionState;
+  #index = 0;
+  #isPrefaced = false;
+
+  constructor(runId: string, told: Told, reader: AgUiReader) {
+    this.#runId = runId;
+    this.#told = told;
+    this.#reader = reader;
+    this.#session = reader.session;
+    this.#writer = new AgUiWriter(reader.names, { tellsAnswers: told === 'whole' });
+  }
+
+  /** What was sent to a busy session is told once what is before it is over: the session is folded up to there. */
+  fold(event: GatewayEvent): void {
+    if (this.#reader.folds && !this.#isPrefaced) this.#session = reduce(this.#session, event);
+  }
+
+  start(): AgUiEvent[] {
+    return this.#writer.start();
+  }
+
+  take(event: GatewayEvent, settled: boolean): AgUiEvent[] {
+    const events = this.#noted(this.#writer.take(event, settled));
+    const isFirst = event.type === 'message_start' || event.type === 'message_end';
+    return isFirst && this.#isTold ? [...this.#preface(), ...events] : events;
+  }
+
+  /** What the protocol has no word for. */
+  block(): AgUiEvent[] {
+    return [];
+  }
+
+  pause(): AgUiEvent[] {
+    return this.#noted(this.#writer.pause());
+  }
+
+  resume(): AgUiEvent[] {
+    this.#writer.pass();
+    this.#index += 1;
+    return this.#isTold ? this.#preface() : [];
+  }
+
+  pass(): AgUiEvent[] {
+    this.#writer.pass();
+    return [];
+  }
+
+  #noted(events: AgUiEvent[]): AgUiEvent[] {
+    if (!this.#isTold) for (const event of events) this.#ran.take(event);
+    return events;
+  }
+
+  #preface(): AgUiEvent[] {
+    if (this.#isPrefaced) return [];
+    this.#isPrefaced = true;
+    const { given, whole = false } = this.#reader;
+    const held = before(this.#session, this.#runId).map(heldOf);
+    return prefaced(given, {
+      before: held,
+      answerId: this.#writer.messageId,
+      told: this.#ran.messages,
+      whole,
+    });
+  }
+
+  get #isTold(): boolean {
+    return this.#told === 'whole' || this.#told === this.#index;
+  }
+}
+
+/** A run, or one of its segments, as a run of an AG-UI client. Event number N is the same for every reader that has nothing of it yet. */
+export class AgUiStream extends SegmentStream<AgUiEvent> {
+  readonly #writer: ReaderWriter;
+
+  constructor(runId: string, told: Told, reader: AgUiReader) {
+    const writer = new ReaderWriter(runId, told, reader);
+    super(runId, told, writer);
+    this.#writer = writer;
+  }
+
+  /** What is said first, whatever follows. */
+  start(): AgUiEvent[] {
+    return this.#writer.start();
+  }
+
+  override take(event: GatewayEvent): AgUiEvent[] {
+    this.#writer.fold(event);
+    return super.take(event);
+  }
+}

@@ -1,0 +1,291 @@
+import type { EventOf, GatewayEvent } from '../events.js';
+import type { StopReason, Usage } from '../messages.js';
+import {
+  type AgUiEvent,
+  type AgUiInterrupt,
+  type AgUiNames,
+  type AgUiOutcome,
+  type AgUiPassedOn,
+  PASSED_ON,
+} from './events.js';
+
+interface Call {
+  /** Whether the user's client answers it. */
+  readonly isClients: boolean;
+  isAnswered?: boolean;
+}
+
+interface Open {
+  readonly kind: 'TEXT' | 'REASONING';
+  readonly id: string;
+  readonly index: number;
+}
+
+/** What became of a run whose gateway went away; errors of the gateway have no word for it. */
+const LOST = 'LOST';
+
+/** What answers a confirmation. */
+const APPROVAL = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, input: {} },
+  required: ['approved'],
+} as const;
+
+/**
+ * Tells a run's events in those of AG-UI: a fold without clock or chance, so that the same events are told the same to every reader. Feed
+ * it each event of the run once, in order.
+ */
+export class AgUiWriter {
+  readonly #names: AgUiNames;
+  readonly #tellsAnswers: boolean;
+  readonly #calls = new Map<string, Call>();
+  readonly #used = new Map<string, number>();
+  #messageId = '';
+  #open: Open | null = null;
+  /** The message that a call belongs to: what was said just before it, or the calls that it is made together with. */
+  #round: string | null = null;
+  #interrupts: AgUiInterrupt[] = [];
+  #inputs: string[] = [];
+  #error: { readonly code: string; readonly message: string } | null = null;
+
+  /** @param options `tellsAnswers`: whether it tells what clients answered, which the one who did knows */
+  constructor(names: AgUiNames, { tellsAnswers }: { readonly tellsAnswers: boolean }) {
+    this.#names = names;
+    this.#tellsAnswers = tellsAnswers;
+  }
+
+  /** What the ids of the answer's messages begin with; empty before it has begun. */
+  get messageId(): string {
+    return this.#messageId;
+  }
+
+  /** A run of the client's begins. */
+  start(): AgUiEvent[] {
+    const { threadId, runId, version } = this.#names;
+    const protocol = version === '1.0' && { protocolVersion: version };
+    return [{ type: 'RUN_STARTED', threadId, runId, ...protocol }];
+  }
+
+  /** @param settled Of a question: it is open no more, and nobody is to be asked */
+  take(event: GatewayEvent, settled = false): AgUiEvent[] {
+    switch (event.type) {
+      case 'message_start':
+        this.#messageId = event.messageId;
+        return [];
+      case 'content_delta':
+        return this.#delta('TEXT', event);
+      case 'reasoning_delta':
+        return this.#delta('REASONING', event);
+      case 'tool_use': {
+        this.#calls.set(event.callId, { isClients: event.runsOn === 'client' });
+        const before = this.#close();
+        this.#round ??= `${this.#messageId}:${event.callId}`;
+        return [...before, ...called(event.callId, event.name, event.input, this.#round)];
+      }
+      case 'tool_confirmation_required':
+        if (!settled) this.#interrupts.push(this.#toConfirm(event));
+        return this.#close();
+      case 'input_required': {
+        const { callId, name, payload } = event;
+        if (!settled) this.#inputs.push(callId);
+        if (this.#calls.has(callId)) return this.#close();
+        this.#calls.set(callId, { isClients: true });
+        this.#round = null;
+        return [...this.#close(), ...called(callId, name, payload, `${this.#messageId}:${callId}`)];
+      }
+      case 'input_result':
+      case 'tool_result':
+        return this.#answered(event);
+      case 'tool_progress': {
+        const { callId, value, total, message } = event;
+        const more = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+        return [{ type: 'CUSTOM', name: 'tool_progress', value: { callId, value, ...more } }];
+      }
+      case 'data': {
+        const { id, name, value } = event;
+        return [{ type: 'CUSTOM', name: 'data', value: { id, name, value } }];
+      }
+      case 'custom':
+        return [given(event)];
+      case 'run_error':
+        this.#error = event;
+        return [];
+      case 'message_end':
+        return [...this.#close(), this.#end(event)];
+      default:
+        return [];
+    }
+  }
+
+  /** The client's run ends at questions. */
+  pause(): AgUiEvent[] {
+    const [interrupts, inputs] = [this.#interrupts, this.#inputs];
+    this.#interrupts = [];
+    this.#inputs = [];
+    return [...this.#close(), this.#finished(this.#asking(interrupts, inputs))];
+  }
+
+  /** Goes on behind questions. */
+  pass(): void {
+    this.#interrupts = [];
+    this.#inputs = [];
+    this.#round = null;
+  }
+
+  #asking(interrupts: readonly AgUiInterrupt[], inputs: readonly string[]): AgUiOutcome {
+    if (interrupts.length > 0) return { type: 'interrupt', interrupts };
+    return this.#pending(inputs);
+  }
+
+  #pending(callIds: readonly string[]): AgUiOutcome {
+    const isKnown = this.#names.version === '1.0' && callIds.length > 0;
+    return { type: 'success', ...(isKnown && { pendingToolCallIds: callIds }) };
+  }
+
+  #toConfirm({ callId, name, input, message }: EventOf<'tool_confirmation_required'>): AgUiInterrupt {
+    const said = message !== undefined && { message };
+    const base = { id: callId, ...said, responseSchema: APPROVAL, metadata: { name, input } };
+    return this.#calls.has(callId)
+      ? { ...base, reason: 'tool_call', toolCallId: callId }
+      : { ...base, reason: 'confirmation' };
+  }
+
+  #delta(
+    kind: Open['kind'],
+    { index, delta }: { readonly index: number; readonly delta: string },
+  ): AgUiEvent[] {
+    const open = this.#open;
+    // A message without text has no place in the protocol.
+    if (delta === '') return [];
+    if (open?.kind === kind && open.index === index)
+      return [{ type: `${kind}_MESSAGE_CONTENT`, messageId: open.id, delta }];
+    const before = this.#close();
+    const id = this.#blockId(kind, index);
+    this.#open = { kind, id, index };
+    this.#round = kind === 'TEXT' ? id : null;
+    const content = { type: `${kind}_MESSAGE_CONTENT`, messageId: id, delta } as const;
+    if (kind === 'TEXT')
+      return [...before, { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' }, content];
+    return [
+      ...before,
+      { type: 'REASONING_START', messageId: id },
+      { type: 'REASONING_MESSAGE_START', messageId: id, role: 'reasoning' },
+      content,
+    ];
+  }
+
+  /** A block that goes on behind a question is another message: what follows the question stands behind it. */
+  #blockId(kind: Open['kind'], index: number): string {
+    const base = this.#messageId;
+    const id = kind === 'TEXT' ? (index === 0 ? base : `${base}:${index}`) : `${base}:reasoning:${index}`;
+    const times = this.#used.get(id) ?? 0;
+    this.#used.set(id, times + 1);
+    if (times === 0) return id;
+    return index === 0 && kind === 'TEXT' ? `${base}:0.${times}` : `${id}.${times}`;
+  }
+
+  #close(): AgUiEvent[] {
+    const open = this.#open;
+    if (!open) return [];
+    this.#open = null;
+    const messageId = open.id;
+    if (open.kind === 'TEXT') return [{ type: 'TEXT_MESSAGE_END', messageId }];
+    return [
+      { type: 'REASONING_MESSAGE_END', messageId },
+      { type: 'REASONING_END', messageId },
+    ];
+  }
+
+  /** Of a call of the client's there may be two: what the client answered, and what the app was given. The first counts. */
+  #answered({ callId, output }: EventOf<'input_result'> | EventOf<'tool_result'>): AgUiEvent[] {
+    const call = this.#calls.get(callId);
+    if (!call || call.isAnswered) return [];
+    call.isAnswered = true;
+    const before = this.#close();
+    this.#round = null;
+    if (call.isClients && !this.#tellsAnswers) return before;
+    const result = { messageId: resultId(callId), toolCallId: callId, content: textOf(output) };
+    return [...before, { type: 'TOOL_CALL_RESULT', ...result, role: 'tool' }];
+  }
+
+  #end({ stopReason, usage }: EventOf<'message_end'>): AgUiEvent {
+    const failure = failureOf(stopReason, this.#error);
+    if (failure) return { type: 'RUN_ERROR', ...failure };
+    if (stopReason === 'aborted' || stopReason === 'superseded') {
+      if (this.#names.version === '1.0') return this.#finished({ type: 'cancelled' });
+      return { type: 'RUN_ERROR', message: 'The answer was stopped', code: 'ABORTED' };
+    }
+    const open = [...this.#calls].filter(([, call]) => !call.isAnswered).map(([callId]) => callId);
+    return this.#finished(this.#pending(stopReason === 'tool_use' ? open : []), usage);
+  }
+
+  #finished(outcome: AgUiOutcome, usage?: Usage): AgUiEvent {
+    const { threadId, runId } = this.#names;
+    const counts = countsOf(usage);
+    return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(counts && { usage: [counts] }) };
+  }
+}
+
+/** The id of the message that tells the result of a call. */
+export function resultId(callId: string): string {
+  return `${callId}:result`;
+}
+
+function called(
+  toolCallId: string,
+  toolCallName: string,
+  input: unknown,
+  parentMessageId: string,
+): AgUiEvent[] {
+  return [
+    { type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId },
+    { type: 'TOOL_CALL_ARGS', toolCallId, delta: textOf(input ?? {}) },
+    { type: 'TOOL_CALL_END', toolCallId },
+  ];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function given({ name, payload }: EventOf<'custom'>): AgUiEvent {
+  const isPassedOn = (PASSED_ON as readonly string[]).includes(name);
+  return isPassedOn && typeof payload === 'object' && payload !== null
+    ? { ...payload, type: name as AgUiPassedOn }
+    : { type: 'CUSTOM', name, value: payload ?? null };
+}
+
+function failureOf(
+  stopReason: StopReason,
+  error: { readonly code: string; readonly message: string } | null,
+): { readonly message: string; readonly code: string } | null {
+  switch (stopReason) {
+    case 'error':
+      return { message: error?.message ?? 'The app failed', code: error?.code ?? 'INTERNAL' };
+    case 'timeout':
+      return { message: error?.message ?? 'The answer took too long', code: error?.code ?? 'TIMEOUT' };
+    case 'lost':
+      return { message: 'The answer was cut off: its server went away', code: LOST };
+    default:
+      return null;
+  }
+}
+
+const COUNTS = [
+  'inputTokens',
+  'outputTokens',
+  'totalTokens',
+  'reasoningTokens',
+  'cachedInputTokens',
+  'cacheWriteInputTokens',
+] as const;
+
+/** Token counts; the protocol has whole numbers alone. */
+function countsOf(usage: Usage | undefined): Readonly<Record<string, number>> | null {
+  const counts: Record<string, number> = {};
+  for (const name of COUNTS) {
+    const count = usage?.[name];
+    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) counts[name] = count;
+  }
+  return Object.keys(counts).length > 0 ? counts : null;
+}

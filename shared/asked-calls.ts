@@ -1,0 +1,131 @@
+import type { GatewayEvent } from './events.js';
+import { type AskingEvent, type Piece, Segmenter } from './segments.js';
+
+/** An answer to a question, as a client of another protocol brings it. */
+export type CallAnswer =
+  | {
+      readonly kind: 'confirmation';
+      readonly approved: boolean;
+      readonly reason?: string;
+      /** In place of what the call was to be made with. */
+      readonly input?: unknown;
+    }
+  | { readonly kind: 'output'; readonly output: unknown }
+  | { readonly kind: 'failure'; readonly reason: string };
+
+/** A question of a run. A call may be asked about twice: whether it may be made, and what came of it. */
+export interface AskedCall {
+  readonly callId: string;
+  readonly kind: 'confirmation' | 'input';
+}
+
+/** Whether an answer is one to this kind of question. */
+export function answersCall(answer: CallAnswer | undefined, { kind }: AskedCall): answer is CallAnswer {
+  return answer !== undefined && (answer.kind === 'confirmation') === (kind === 'confirmation');
+}
+
+/** An answer as the operation `tool-response` takes it. */
+export function toResponse(answer: CallAnswer): {
+  readonly approved?: boolean;
+  readonly reason?: string;
+  readonly input?: unknown;
+  readonly output?: unknown;
+} {
+  if (answer.kind === 'output') return { output: answer.output };
+  if (answer.kind === 'failure') return { approved: false, reason: answer.reason };
+  const { approved, reason, input } = answer;
+  return { approved, ...(reason !== undefined && { reason }), ...(input !== undefined && { input }) };
+}
+
+/** The questions of a run so far. Feed it each event once, in order. */
+export class AskedCalls {
+  readonly #segmenter: Segmenter;
+  readonly #asks: (event: AskingEvent) => boolean;
+  readonly #batches: AskedCall[][] = [];
+  readonly #open = new Set<string>();
+  readonly #answered = new Set<string>();
+  #batch: AskedCall[] = [];
+
+  /** @param asks Which questions are for who answers here. @default all */
+  constructor(
+    readonly runId: string,
+    asks: (event: AskingEvent) => boolean = () => true,
+  ) {
+    this.#asks = asks;
+    this.#segmenter = new Segmenter(runId, { through: false, asks });
+  }
+
+  /** Whether it has to know if there is anything behind the last event. */
+  get asking(): boolean {
+    return this.#segmenter.asking;
+  }
+
+  take(event: GatewayEvent): void {
+    this.#note(this.#segmenter.take(event));
+  }
+
+  /** There is nothing behind the last event yet. */
+  head(): void {
+    this.#note(this.#segmenter.head());
+  }
+
+  #note(pieces: readonly Piece[]): void {
+    for (const piece of pieces) {
+      if (piece.type === 'event') this.#event(piece.event);
+      else {
+        this.#batches.push(this.#batch);
+        this.#batch = [];
+      }
+    }
+  }
+
+  #event(event: GatewayEvent): void {
+    if (event.type === 'tool_confirmation_required') this.#ask(event, 'confirmation');
+    else if (event.type === 'input_required') this.#ask(event, 'input');
+    else if (event.type === 'tool_confirmation_result')
+      this.#answer({ callId: event.callId, kind: 'confirmation' });
+    else if (event.type === 'input_result') this.#answer({ callId: event.callId, kind: 'input' });
+    else if (event.type === 'message_end') this.#open.clear();
+  }
+
+  #ask(event: AskingEvent, kind: AskedCall['kind']): void {
+    if (!this.#asks(event)) return;
+    const call = { callId: event.callId, kind };
+    this.#batch.push(call);
+    this.#open.add(nameOf(call));
+  }
+
+  #answer(call: AskedCall): void {
+    this.#open.delete(nameOf(call));
+    this.#answered.add(nameOf(call));
+  }
+
+  /** The questions that nobody has answered. */
+  get open(): readonly AskedCall[] {
+    return this.#batches.flat().filter((call) => this.#open.has(nameOf(call)));
+  }
+
+  /**
+   * Where an answer goes on: `index` names the segment behind the last questions that these answers are to, `due` what of the answers is
+   * to be handed over, and `missing` the other questions of those that are open then. `lapsed`: nobody has answered, and nobody can.
+   */
+  continuation(answers: ReadonlyMap<string, CallAnswer>): {
+    readonly index: number;
+    readonly due: readonly AskedCall[];
+    readonly missing: readonly AskedCall[];
+    readonly lapsed: boolean;
+  } {
+    const isAnswer = (call: AskedCall): boolean => answersCall(answers.get(call.callId), call);
+    const isOpen = (call: AskedCall): boolean => this.#open.has(nameOf(call));
+    const at = this.#batches.findLastIndex((batch) => batch.some(isAnswer));
+    const due = this.#batches.flat().filter((call) => isAnswer(call) && isOpen(call));
+    const last = this.#batches[at] ?? [];
+    const missing = last.filter((call) => !isAnswer(call) && isOpen(call));
+    const lapsed = last.some((call) => isAnswer(call) && !isOpen(call) && !this.#answered.has(nameOf(call)));
+    return { index: at + 1, due, missing, lapsed };
+  }
+}
+
+function nameOf({ kind, callId }: AskedCall): string {
+  return `${kind} ${callId}`;
+}

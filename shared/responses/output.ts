@@ -1,0 +1,136 @@
+import { itemId, type RunName } from './ids.js';
+import { messageItem, reasoningItem, textPart } from './items.js';
+import type { ResponseFrame, ResponseItem } from './types.js';
+
+interface Open {
+  readonly kind: 'text' | 'reasoning';
+  /** Of the block in the answer. */
+  readonly index: number;
+  readonly id: string;
+  readonly output_index: number;
+  text: string;
+}
+
+/** The output of responses, one after the other, and the frames that tell of it. */
+export class ResponseOutput {
+  readonly #run: RunName;
+  /** In which segment the item of a block began. */
+  readonly #begun = new Map<number, number>();
+  #segment = 0;
+  #sequence = 0;
+  #items: (ResponseItem | null)[] = [];
+  #open: Open | null = null;
+
+  constructor(run: RunName) {
+    this.#run = run;
+  }
+
+  /** What there is; of what is being written, as much as was. */
+  get items(): ResponseItem[] {
+    const open = this.#open;
+    return this.#items.flatMap((item) => item ?? (open ? [itemOf(open, 'in_progress')] : []));
+  }
+
+  /** Begins the output of the next response. */
+  next(): void {
+    this.#segment += 1;
+    this.#sequence = 0;
+    this.#items = [];
+  }
+
+  frame(type: string, rest: object): ResponseFrame {
+    const sequence_number = this.#sequence;
+    this.#sequence += 1;
+    return { type, sequence_number, ...rest };
+  }
+
+  /** A piece of a block. */
+  delta(
+    kind: Open['kind'],
+    { index, delta }: { readonly index: number; readonly delta: string },
+  ): ResponseFrame[] {
+    const isOpen = this.#open?.kind === kind && this.#open.index === index;
+    const before = isOpen ? [] : this.#begin(kind, index);
+    const open = this.#open!;
+    open.text += delta;
+    if (kind === 'reasoning')
+      return [...before, this.frame('response.reasoning_summary_text.delta', { ...placeOf(open), delta })];
+    return [...before, this.frame('response.output_text.delta', { ...placeOf(open), delta, logprobs: [] })];
+  }
+
+  #begin(kind: Open['kind'], index: number): ResponseFrame[] {
+    const before = this.close();
+    const first = this.#begun.get(index) ?? this.#segment;
+    this.#begun.set(index, first);
+    // A block that goes on behind a question is another item of another response.
+    const part = first === this.#segment ? index : `${index}.${this.#segment}`;
+    const id = itemId(kind === 'text' ? 'msg' : 'rs', this.#run, part);
+    const output_index = this.#items.push(null) - 1;
+    const open: Open = { kind, index, id, output_index, text: '' };
+    this.#open = open;
+    const place = placeOf(open);
+    const [item, added, empty] =
+      kind === 'text'
+        ? [
+            { ...messageItem(id, '', 'in_progress'), content: [] },
+            'response.content_part.added',
+            textPart(''),
+          ]
+        : [reasoningItem(id), 'response.reasoning_summary_part.added', summaryPart('')];
+    return [
+      ...before,
+      this.frame('response.output_item.added', { output_index, item }),
+      this.frame(added, { ...place, part: empty }),
+    ];
+  }
+
+  /** Ends the block that is being written, if one is. */
+  close(): ResponseFrame[] {
+    const open = this.#open;
+    if (!open) return [];
+    this.#open = null;
+    const { kind, text, output_index } = open;
+    const place = placeOf(open);
+    const item = itemOf(open, 'completed');
+    this.#items[output_index] = item;
+    const frames =
+      kind === 'text'
+        ? [
+            this.frame('response.output_text.done', { ...place, text, logprobs: [] }),
+            this.frame('response.content_part.done', { ...place, part: textPart(text) }),
+          ]
+        : [
+            this.frame('response.reasoning_summary_text.done', { ...place, text }),
+            this.frame('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) }),
+          ];
+    return [...frames, this.frame('response.output_item.done', { output_index, item })];
+  }
+
+  /** An item that is told in one go: what it begins as, what it is in the end, and the events between. */
+  whole(
+    first: ResponseItem,
+    item: ResponseItem,
+    between: readonly (readonly [type: string, fields?: object])[] = [],
+  ): ResponseFrame[] {
+    const before = this.close();
+    const output_index = this.#items.push(item) - 1;
+    return [
+      ...before,
+      this.frame('response.output_item.added', { output_index, item: first }),
+      ...between.map(([type, fields]) => this.frame(type, { item_id: item.id, output_index, ...fields })),
+      this.frame('response.output_item.done', { output_index, item }),
+    ];
+  }
+}
+
+function placeOf({ kind, id, output_index }: Open): object {
+  return { item_id: id, output_index, ...(kind === 'text' ? { content_index: 0 } : { summary_index: 0 }) };
+}
+
+function itemOf({ kind, text, id }: Open, status: string): ResponseItem {
+  return kind === 'text' ? messageItem(id, text, status) : reasoningItem(id, text);
+}
+
+function summaryPart(text: string): object {
+  return { type: 'summary_text', text };
+}

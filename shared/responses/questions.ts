@@ -1,0 +1,48 @@
+import { AskedCalls } from '../asked-calls.js';
+import type { GatewayEvent } from '../events.js';
+import type { AskingEvent } from '../segments.js';
+import { echoIn, type ResponseWriterOptions } from './types.js';
+
+/**
+ * Which questions of a run are for its caller: those that are answered like calls of functions that the caller brought, and confirmations.
+ * Others wait for whoever follows the session. Feed it the run's events.
+ */
+export class CallersQuestions {
+  readonly #showsOwn: boolean;
+  #functions: ReadonlySet<string> = new Set();
+
+  constructor({ ownTools = 'show' }: ResponseWriterOptions) {
+    this.#showsOwn = ownTools === 'show';
+  }
+
+  take(event: GatewayEvent): void {
+    if (event.type !== 'message_accepted') return;
+    const { tools = [] } = echoIn(event.message.metadata);
+    this.#functions = new Set(tools.map(({ name }) => name));
+  }
+
+  /** Whether the caller brought a function of this name. */
+  brought(name: string): boolean {
+    return this.#functions.has(name);
+  }
+
+  asks(event: AskingEvent): boolean {
+    return event.type === 'input_required' ? this.brought(event.name) : this.#showsOwn;
+  }
+}
+
+/** What a run has asked its caller so far. */
+export class AskedOfCaller extends AskedCalls {
+  readonly #questions: CallersQuestions;
+
+  constructor(runId: string, options: ResponseWriterOptions) {
+    const questions = new CallersQuestions(options);
+    super(runId, (event) => questions.asks(event));
+    this.#questions = questions;
+  }
+
+  override take(event: GatewayEvent): void {
+    if ('runId' in event && event.runId === this.runId) this.#questions.take(event);
+    super.take(event);
+  }
+}

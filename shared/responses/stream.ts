@@ -1,0 +1,44 @@
+import type { Message } from '../messages.js';
+import { SegmentStream } from '../segment-stream.js';
+import type { SegmentName } from '../segments.js';
+import type { ResponseFrame, ResponseItem, ResponseObject, ResponseWriterOptions } from './types.js';
+import { ResponseWriter } from './writer.js';
+
+/** A response: one segment of a run. Frame number N is the same for every reader. */
+export class ResponseStream extends SegmentStream<ResponseFrame> {
+  readonly #writer: ResponseWriter;
+
+  constructor({ index, ...run }: SegmentName, options: ResponseWriterOptions) {
+    const writer = new ResponseWriter(run, options);
+    super(run.runId, index, writer);
+    this.#writer = writer;
+  }
+
+  /** The response as far as it was told. */
+  get response(): ResponseObject {
+    return this.#writer.response;
+  }
+
+  /** What it answers. */
+  get input(): readonly ResponseItem[] {
+    return this.#writer.input;
+  }
+
+  /** An answer whose events are not kept, as its history has it. @param question What it answers */
+  recall(answer: Message, question: Message | undefined): ResponseFrame[] {
+    const runId = answer.runId ?? '';
+    const asked: ResponseFrame[] = question
+      ? this.take({
+          type: 'message_accepted',
+          sessionId: '',
+          cursor: '',
+          ts: question.createdAt,
+          runId,
+          message: question,
+          onBusy: 'queue',
+          position: 0,
+        })
+      : [];
+    return [...asked, ...this.say(answer)];
+  }
+}

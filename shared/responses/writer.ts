@@ -1,0 +1,313 @@
+import type { EventOf, GatewayEvent } from '../events.js';
+import type { StopReason, Usage } from '../messages.js';
+import type { SegmentWriter } from '../segment-stream.js';
+import type { AskingEvent } from '../segments.js';
+import { clientCallId, itemId, type RunName, responseId } from './ids.js';
+import { argumentsOf, givenItems, outputItem, textOfValue } from './items.js';
+import { ResponseOutput } from './output.js';
+import { CallersQuestions } from './questions.js';
+import {
+  echoed,
+  echoIn,
+  type ResponseEcho,
+  type ResponseFrame,
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseStatus,
+  type ResponseWriterOptions,
+} from './types.js';
+import { toResponseUsage } from './usage.js';
+
+interface Call {
+  readonly name: string;
+  input: unknown;
+  /** Whether its caller was told of it as a call of a function: its result is not told then. */
+  told?: boolean;
+  approvalId?: string;
+  denied?: string;
+}
+
+/** How a response ended. */
+interface End {
+  readonly status: ResponseStatus;
+  readonly rest?: object;
+}
+
+/**
+ * Tells a run's events as those of responses, one for each segment: a fold without clock or chance, so that the same events are the same
+ * frames for every reader. Feed it each event of the run once, in order.
+ */
+export class ResponseWriter implements SegmentWriter<ResponseFrame> {
+  readonly #run: RunName;
+  readonly #showsOwn: boolean;
+  readonly #questions: CallersQuestions;
+  readonly #output: ResponseOutput;
+  readonly #calls = new Map<string, Call>();
+  #echo: ResponseEcho = {};
+  #app = '';
+  #segment = 0;
+  #createdAt: number | null = null;
+  #ts = 0;
+  #status: ResponseStatus = 'in_progress';
+  #ended: object = {};
+  #input: ResponseItem[] = [];
+  #error: string | null = null;
+
+  constructor(run: RunName, options: ResponseWriterOptions) {
+    this.#run = run;
+    this.#showsOwn = options.ownTools !== 'hide';
+    this.#questions = new CallersQuestions(options);
+    this.#output = new ResponseOutput(run);
+  }
+
+  /** What the response answers: messages, or results of functions and approvals. */
+  get input(): readonly ResponseItem[] {
+    return this.#input;
+  }
+
+  /** The response as far as it was told. */
+  get response(): ResponseObject {
+    const { sessionId, runId } = this.#run;
+    const name = { sessionId, runId, index: this.#segment };
+    const before = this.#segment > 0 && {
+      previous_response_id: responseId({ ...name, index: this.#segment - 1 }),
+    };
+    return {
+      id: responseId(name),
+      object: 'response',
+      created_at: seconds(this.#createdAt ?? this.#ts),
+      completed_at: this.#status === 'completed' ? seconds(this.#ts) : null,
+      status: this.#status,
+      incomplete_details: null,
+      error: null,
+      model: this.#echo.model ?? this.#app,
+      ...echoed(this.#echo),
+      ...before,
+      output: this.#output.items,
+      usage: null,
+      ...this.#ended,
+    };
+  }
+
+  asks(event: AskingEvent): boolean {
+    return this.#questions.asks(event);
+  }
+
+  take(event: GatewayEvent): ResponseFrame[] {
+    this.#questions.take(event);
+    this.#ts = event.ts ?? this.#ts;
+    if (event.type === 'message_accepted') return this.#accepted(event);
+    this.#noteAnswer(event);
+    const begin = this.#createdAt === null ? this.#begin('in_progress') : [];
+    return [...begin, ...this.#tell(event)];
+  }
+
+  /** There is no item for it. */
+  block(): ResponseFrame[] {
+    return [];
+  }
+
+  pause(): ResponseFrame[] {
+    return [...this.#output.close(), this.#end({ status: 'completed' })];
+  }
+
+  /** The next response begins, with the first event of its segment. */
+  resume(): ResponseFrame[] {
+    this.#segment += 1;
+    this.#output.next();
+    this.#createdAt = null;
+    this.#status = 'in_progress';
+    this.#ended = {};
+    this.#input = [];
+    return [];
+  }
+
+  pass(): ResponseFrame[] {
+    return this.#output.close();
+  }
+
+  #tell(event: GatewayEvent): ResponseFrame[] {
+    switch (event.type) {
+      case 'message_start':
+        this.#app = event.app;
+        this.#status = 'in_progress';
+        return [this.#state('response.in_progress')];
+      case 'content_delta':
+        return this.#output.delta('text', event);
+      case 'reasoning_delta':
+        return this.#output.delta('reasoning', event);
+      case 'tool_use': {
+        const { callId, name, input } = event;
+        this.#calls.set(callId, { name, input });
+        return this.#output.close();
+      }
+      case 'tool_confirmation_required':
+        return this.asks(event) ? this.#toApprove(event) : [];
+      case 'tool_confirmation_result':
+        this.#approved(event);
+        return [];
+      case 'input_required': {
+        if (!this.asks(event)) return [];
+        const { callId, name, payload } = event;
+        const call = this.#call(callId, name, payload);
+        return this.#functionCall(callId, call, payload ?? call.input);
+      }
+      case 'tool_result':
+        return this.#answered(event);
+      case 'run_error':
+        this.#error = event.message;
+        return [];
+      case 'message_end':
+        return this.#over(event);
+      default:
+        return [];
+    }
+  }
+
+  #accepted({ message, preceding = [], position }: EventOf<'message_accepted'>): ResponseFrame[] {
+    this.#echo = echoIn(message.metadata);
+    this.#input = [...preceding, message].flatMap((given) => givenItems(given, this.#run));
+    if (position === 0) return this.#begin('in_progress');
+    return [...this.#begin('queued'), this.#state('response.queued')];
+  }
+
+  /** What its caller answered is what the next response is an answer to. */
+  #noteAnswer(event: GatewayEvent): void {
+    if (event.type === 'input_result' && this.#calls.get(event.callId)?.told)
+      this.#input.push(outputItem(event.callId, event.output, this.#run));
+    if (event.type !== 'tool_confirmation_result') return;
+    const { callId, approved, reason } = event;
+    const id = this.#calls.get(callId)?.approvalId;
+    if (id === undefined) return;
+    const answer = { approval_request_id: id, approve: approved, ...(reason !== undefined && { reason }) };
+    this.#input.push({ id: `mcpa_${callId}`, type: 'mcp_approval_response', ...answer });
+  }
+
+  #begin(status: ResponseStatus): ResponseFrame[] {
+    this.#createdAt = this.#ts;
+    this.#status = status;
+    const created = this.#state('response.created');
+    return this.#segment === 0 ? [created] : [created, this.#state('response.in_progress')];
+  }
+
+  #call(callId: string, name: string, input: unknown): Call {
+    const call: Call = this.#calls.get(callId) ?? { name, input };
+    this.#calls.set(callId, call);
+    return call;
+  }
+
+  #functionCall(callId: string, call: Call, input: unknown): ResponseFrame[] {
+    call.told = true;
+    const { name } = call;
+    const text = argumentsOf(input);
+    const id = itemId('fc', this.#run, callId);
+    const base = { id, type: 'function_call', call_id: clientCallId(callId, this.#run), name };
+    return this.#output.whole(
+      { ...base, arguments: '', status: 'in_progress' },
+      { ...base, arguments: text, status: 'completed' },
+      [
+        ['response.function_call_arguments.delta', { delta: text }],
+        ['response.function_call_arguments.done', { name, arguments: text }],
+      ],
+    );
+  }
+
+  #toApprove({ callId, name, input }: EventOf<'tool_confirmation_required'>): ResponseFrame[] {
+    const call = this.#call(callId, name, input);
+    const id = itemId('mcpr', this.#run, callId);
+    call.approvalId = id;
+    const item = { id, type: 'mcp_approval_request', ...this.#own(name, input) };
+    return this.#output.whole(item, item);
+  }
+
+  #approved({ callId, approved, reason, input }: EventOf<'tool_confirmation_result'>): void {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    if (!approved) call.denied = reason === undefined ? 'Denied' : `Denied: ${reason}`;
+    else if (input !== undefined) call.input = input;
+  }
+
+  #own(name: string, input: unknown): object {
+    return { server_label: this.#app, name, arguments: argumentsOf(input) };
+  }
+
+  /**
+   * A call of the app's own is told when it has its result. Before, it is not known whether somebody is asked about it first: a call that
+   * has to be approved is no call yet to those who read responses, and what was begun has to end in the same response.
+   */
+  #answered({ callId, name, output, isError }: EventOf<'tool_result'>): ResponseFrame[] {
+    const call = this.#call(callId, name, {});
+    if (call.told || !this.#showsOwn) return [];
+    const error = call.denied ?? (isError ? textOfValue(output) : null);
+    const base = {
+      id: itemId('mcp', this.#run, callId),
+      type: 'mcp_call',
+      ...this.#own(call.name, call.input),
+      approval_request_id: call.approvalId ?? null,
+    };
+    const text = argumentsOf(call.input);
+    return this.#output.whole(
+      { ...base, arguments: '', status: 'in_progress', output: null, error: null },
+      error === null
+        ? { ...base, status: 'completed', output: textOfValue(output), error }
+        : { ...base, status: 'failed', output: null, error },
+      [
+        ['response.mcp_call.in_progress'],
+        ['response.mcp_call_arguments.delta', { delta: text }],
+        ['response.mcp_call_arguments.done', { arguments: text }],
+        [error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed'],
+      ],
+    );
+  }
+
+  #over({ stopReason, usage, message }: EventOf<'message_end'>): ResponseFrame[] {
+    const end = endOf(stopReason, this.#error);
+    const answered = new Set(
+      message.content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
+    );
+    const frames = this.#output.close();
+    // What the app wants called, and leaves to its caller, whose results begin another run.
+    if (end.status === 'completed')
+      for (const [callId, call] of this.#calls)
+        if (!call.told && !answered.has(callId) && this.#questions.brought(call.name))
+          frames.push(...this.#functionCall(callId, call, call.input));
+    return [...frames, this.#end(end, usage)];
+  }
+
+  #end({ status, rest }: End, usage?: Usage): ResponseFrame {
+    this.#status = status;
+    this.#ended = { usage: toResponseUsage(usage, this.#input, this.#output.items), ...rest };
+    // There is no event for one that was cancelled.
+    return this.#state(`response.${status === 'cancelled' ? 'incomplete' : status}`);
+  }
+
+  #state(type: string): ResponseFrame {
+    return this.#output.frame(type, { response: this.response });
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+function endOf(stopReason: StopReason, error: string | null): End {
+  switch (stopReason) {
+    case 'max_tokens':
+      return { status: 'incomplete', rest: { incomplete_details: { reason: 'max_output_tokens' } } };
+    case 'aborted':
+    case 'superseded':
+      return { status: 'cancelled', rest: { incomplete_details: { reason: stopReason } } };
+    case 'error':
+      return failed(error ?? 'The app failed');
+    case 'timeout':
+      return failed(error ?? 'The answer took too long');
+    case 'lost':
+      return failed(error ?? 'The answer was cut off: its server went away');
+    default:
+      return { status: 'completed' };
+  }
+}
+
+function failed(message: string): End {
+  return { status: 'failed', rest: { error: { code: 'server_error', message } } };
+}

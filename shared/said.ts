@@ -1,0 +1,76 @@
+import type { GatewayEvent } from './events.js';
+import type { PendingQuestion } from './fold.js';
+import type { ContentBlock, Message, ResourceBlock } from './messages.js';
+
+/** Content that no event of an answer says. */
+export type UnsaidBlock = MediaBlock | ResourceBlock;
+
+type MediaBlock = Extract<ContentBlock, { readonly type: 'image' | 'file' | 'audio' }>;
+
+/** What an answer holds: as an event that would have said it, or as it is where none could. */
+export type Said = { readonly event: GatewayEvent } | { readonly block: UnsaidBlock };
+
+/** An answer as the events that would have made it, each block by one of them. The end comes last, once it has ended. */
+export function saidIn(message: Message, runId: string): Said[] {
+  const envelope = { sessionId: '', cursor: undefined as unknown as string, ts: message.createdAt, runId };
+  const { app = '', stopReason, error, usage } = message;
+  const said: Said[] = [{ event: { type: 'message_start', ...envelope, messageId: message.id, app } }];
+  for (const [index, block] of message.content.entries()) said.push(...sayBlock(block, index, envelope));
+  if (error) said.push({ event: { type: 'run_error', ...envelope, ...error } });
+  if (stopReason !== undefined)
+    said.push({
+      event: {
+        type: 'message_end',
+        ...envelope,
+        ts: message.endedAt ?? envelope.ts,
+        stopReason,
+        ...(usage && { usage }),
+        message,
+      },
+    });
+  return said;
+}
+
+type Envelope = Pick<GatewayEvent, 'ts'> & { sessionId: string; cursor: string; ts: number; runId: string };
+
+function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[] {
+  switch (block.type) {
+    case 'text':
+      return [{ event: { type: 'content_delta', ...envelope, delta: block.text, index } }];
+    case 'reasoning':
+      return [{ event: { type: 'reasoning_delta', ...envelope, delta: block.text, index } }];
+    case 'tool_use': {
+      const { denied, ...call } = block;
+      const { callId, name, input } = block;
+      const said: Said[] = [{ event: { ...envelope, ...call } }];
+      // That it is in an answer tells that its client was asked.
+      if (block.runsOn === 'client')
+        said.push({ event: { type: 'input_required', ...envelope, callId, name, payload: input } });
+      if (denied) {
+        const refused = { callId, name, approved: false, by: '' };
+        said.push({ event: { type: 'tool_confirmation_result', ...envelope, ...refused } });
+      }
+      return said;
+    }
+    case 'tool_result':
+    case 'data':
+      return [{ event: { ...envelope, ...block } }];
+    default:
+      return [{ block }];
+  }
+}
+
+/** Where the bytes of a block are: an uploaded file's below the gateway. */
+export function urlOf({ mediaType, url, fileId, data = '' }: MediaBlock): string {
+  if (url !== undefined) return url;
+  return fileId === undefined ? `data:${mediaType};base64,${data}` : `files/${fileId}`;
+}
+
+/** A question that is open, as the event that put it. All that are open at once are one batch. */
+export function asking({ callId, runId, kind, name, input, schema, message }: PendingQuestion): GatewayEvent {
+  const base = { sessionId: '', cursor: undefined as unknown as string, ts: 0, callId, name, batch: 'open' };
+  const put = { ...base, ...(runId !== undefined && { runId }) };
+  if (kind === 'input')
+    return { type: 'input_required', ...put, payload: input, ...(schema !== undefined && { schema }) };
+  return { type: 'tool_confirmation_required', ...put, input, ...(message !== undefined && { message }) };
+}

@@ -1,0 +1,125 @@
+import type { GatewayEvent } from './events.js';
+import type { SessionState } from './fold.js';
+import type { Message } from './messages.js';
+import { asking, type Said, saidIn, type UnsaidBlock } from './said.js';
+import { type AskingEvent, type Piece, Segmenter } from './segments.js';
+
+/** Tells a run's events in the frames of a protocol: a fold without clock or chance. */
+export interface SegmentWriter<Frame> {
+  /** @param settled Of a question: it is open no more, and nobody is to be asked. The frames are as many. */
+  take(event: GatewayEvent, settled: boolean): readonly Frame[];
+  /** Content that no event says. */
+  block(block: UnsaidBlock): readonly Frame[];
+  /** The segment ends at a question. @param cursor Place of that */
+  pause(cursor: string | undefined): readonly Frame[];
+  /** The next segment begins. */
+  resume(): readonly Frame[];
+  /** Goes on behind a question that was answered, where another segment would begin. */
+  pass(): readonly Frame[];
+  /** Whether the client is asked this, so that the segment ends. @default it is */
+  asks?(event: AskingEvent): boolean;
+}
+
+/** What of a run is told: one of its segments, or all of it up to a question that is open. */
+export type Told = number | 'whole';
+
+/** A run, or one of its segments, as the frames of a protocol. Frame number N is the same for every reader. */
+export class SegmentStream<Frame> {
+  readonly #runId: string;
+  readonly #told: Told;
+  readonly #segments: Segmenter;
+  readonly #writer: SegmentWriter<Frame>;
+  #index = 0;
+  #over = false;
+  #ended = false;
+
+  constructor(runId: string, told: Told, writer: SegmentWriter<Frame>) {
+    this.#runId = runId;
+    this.#told = told;
+    this.#writer = writer;
+    const asks = (event: AskingEvent): boolean => writer.asks?.(event) ?? true;
+    this.#segments = new Segmenter(runId, { through: told === 'whole', asks });
+  }
+
+  /** Whether all is told. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Whether the end of the run was told. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Whether it has come to where what it tells begins. */
+  get begun(): boolean {
+    return this.#isTold;
+  }
+
+  /** Whether it has to know if there is anything behind the last event. */
+  get asking(): boolean {
+    return !this.#over && this.#segments.asking;
+  }
+
+  /** Takes the next event of the session. */
+  take(event: GatewayEvent): Frame[] {
+    return this.#tell(this.#segments.take(event));
+  }
+
+  /** There is nothing behind the last event yet. */
+  head(): Frame[] {
+    return this.#tell(this.#segments.head());
+  }
+
+  /** Begins in the middle of the run, with what a snapshot has of it: each block is one delta then. Null where it has nothing of it. */
+  begin({ run, pending, messages }: SessionState): Frame[] | null {
+    const runId = this.#runId;
+    const isOpen = run?.runId === runId;
+    const answer = isOpen ? run.message : messages.findLast((message) => message.runId === runId);
+    if (!answer) return null;
+    const frames = this.say(answer);
+    const asked = isOpen ? pending.filter((question) => question.runId === runId) : [];
+    return [...frames, ...asked.flatMap((question) => this.take(asking(question)))];
+  }
+
+  /** An answer as it is in a history, each block as one piece. Told without questions: what is open still is asked behind it. */
+  say(answer: Message): Frame[] {
+    return saidIn(answer, this.#runId).flatMap((said) => this.#said(said));
+  }
+
+  #said(said: Said): Frame[] {
+    if ('event' in said) return this.#piece({ type: 'event', event: said.event, settled: true });
+    const frames = this.#writer.block(said.block);
+    return this.#isTold ? [...frames] : [];
+  }
+
+  #tell(pieces: readonly Piece[]): Frame[] {
+    return pieces.flatMap((piece) => this.#piece(piece));
+  }
+
+  #piece(piece: Piece): Frame[] {
+    if (this.#over) return [];
+    if (piece.type === 'event') {
+      const frames = this.#writer.take(piece.event, piece.settled);
+      const isTold = this.#isTold;
+      if (piece.event.type === 'message_end') {
+        this.#over = true;
+        this.#ended = isTold;
+      }
+      return isTold ? [...frames] : [];
+    }
+    if (piece.passed) return [...this.#writer.pass()];
+    const end = this.#writer.pause(piece.cursor);
+    if (this.#isTold) {
+      this.#over = true;
+      return [...end];
+    }
+    this.#index += 1;
+    const start = this.#writer.resume();
+    return this.#isTold ? [...start] : [];
+  }
+
+  get #isTold(): boolean {
+    return this.#told === 'whole' || this.#told === this.#index;
+  }
+}

@@ -1,0 +1,169 @@
+import type { EventOf, GatewayEvent } from './events.js';
+
+/**
+ * A piece of a run as protocols tell it whose answers end where their client has to act: an event, or the place behind questions that were
+ * put together, where such an answer pauses.
+ */
+export type Piece =
+  | {
+      readonly type: 'event';
+      readonly event: GatewayEvent;
+      /** Of a question: whether it is known to be open no more. */
+      readonly settled: boolean;
+    }
+  | {
+      readonly type: 'pause';
+      /** The calls that are asked about. */
+      readonly asked: readonly string[];
+      /** Place of the last question. */
+      readonly cursor: string | undefined;
+      /** Whether the run is read on behind it. */
+      readonly passed: boolean;
+    };
+
+/** A question. */
+export type AskingEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
+
+interface Batch {
+  readonly id: string;
+  readonly asked: string[];
+  readonly answered: Set<string>;
+  /** The first question and all that came since. */
+  readonly held: GatewayEvent[];
+  /** How many of them there are up to the last question. */
+  length: number;
+  /** Whether no further question can belong to it. */
+  complete: boolean;
+  /** Whether its run has ended, and nothing of it can be answered any more. */
+  over: boolean;
+}
+
+/**
+ * Divides a run's events into segments: each ends exactly behind the last of the questions that were put together, and what was logged
+ * behind that belongs to the next one. Every reader finds the same ends, live or later. Feed it each event once, in order.
+ */
+export class Segmenter {
+  readonly #runId: string;
+  readonly #through: boolean;
+  readonly #asks: (event: AskingEvent) => boolean;
+  #batch: Batch | null = null;
+
+  /**
+   * @param options `through`: whether to go on through questions that have been answered, and to end only at one that is open. `asks`:
+   * whether a question is for who reads it; others are told like any event. @default all are
+   */
+  constructor(
+    runId: string,
+    {
+      through,
+      asks = () => true,
+    }: { readonly through: boolean; readonly asks?: (event: AskingEvent) => boolean },
+  ) {
+    this.#runId = runId;
+    this.#through = through;
+    this.#asks = asks;
+  }
+
+  /** Whether questions were taken that a further event, or that there is none, has to tell of. */
+  get asking(): boolean {
+    return this.#batch !== null;
+  }
+
+  /** Takes the next event; those of other runs are passed over. */
+  take(event: GatewayEvent): Piece[] {
+    return 'runId' in event && event.runId === this.#runId ? this.#take(event) : [];
+  }
+
+  /** There is nothing behind the last event yet. What is stored together must have been taken together. */
+  head(): Piece[] {
+    const batch = this.#batch;
+    if (!batch) return [];
+    this.#batch = null;
+    const pause = this.#upTo(batch, false);
+    return this.#through ? pause : [...pause, ...this.#again(batch), ...this.head()];
+  }
+
+  #take(event: GatewayEvent): Piece[] {
+    const batch = this.#batch;
+    if (!batch) {
+      if (!isAsking(event) || !this.#asks(event)) return [{ type: 'event', event, settled: false }];
+      this.#batch = begun(event);
+      return [];
+    }
+    batch.held.push(event);
+    if (!isAsking(event) || this.#asks(event)) note(batch, event);
+    const isPassed = this.#through
+      ? batch.over || batch.asked.every((callId) => batch.answered.has(callId))
+      : batch.complete;
+    if (!isPassed) return [];
+    this.#batch = null;
+    return [...this.#upTo(batch, true), ...this.#again(batch)];
+  }
+
+  #upTo({ held, length, asked, answered, over }: Batch, isPassed: boolean): Piece[] {
+    const pieces = held.slice(0, length).map((event): Piece => {
+      const settled = this.#through && isAsking(event) && (over || answered.has(event.callId));
+      return { type: 'event', event, settled };
+    });
+    const { cursor } = held[length - 1]!;
+    return [...pieces, { type: 'pause', asked, cursor, passed: this.#through && isPassed }];
+  }
+
+  #again({ held, length }: Batch): Piece[] {
+    return held.slice(length).flatMap((event) => this.#take(event));
+  }
+}
+
+function isAsking(event: GatewayEvent): event is AskingEvent {
+  return event.type === 'tool_confirmation_required' || event.type === 'input_required';
+}
+
+/** A question without a batch is one of its own. */
+function batchOf({ batch, callId }: AskingEvent): string {
+  return batch ?? callId;
+}
+
+function begun(event: AskingEvent): Batch {
+  const asked = [event.callId];
+  const rest = { length: 1, complete: false, over: false, answered: new Set<string>() };
+  return { id: batchOf(event), asked, held: [event], ...rest };
+}
+
+/** What follows may be one more question of the batch, or tell that there is none, or answer one. */
+function note(batch: Batch, event: GatewayEvent): void {
+  if (isAsking(event)) {
+    if (batch.complete || batchOf(event) !== batch.id || batch.asked.includes(event.callId))
+      batch.complete = true;
+    else {
+      batch.asked.push(event.callId);
+      batch.length = batch.held.length;
+    }
+  } else if (event.type === 'message_end') {
+    batch.complete = true;
+    batch.over = true;
+  } else if (event.type === 'tool_confirmation_result' || event.type === 'input_result') {
+    if (!batch.asked.includes(event.callId)) return;
+    batch.complete = true;
+    batch.answered.add(event.callId);
+  }
+}
+
+/** A segment of a run, as the ids of other protocols name it. */
+export interface SegmentName {
+  /** Canonical key. */
+  readonly sessionId: string;
+  readonly runId: string;
+  /** How many segments of the run come before it. */
+  readonly index: number;
+}
+
+/** Writes the id of a segment. No key of a session contains what separates its parts. */
+export function formatSegment({ sessionId, runId, index }: SegmentName): string {
+  return `${sessionId}~${runId}~${index}`;
+}
+
+/** Reads the id of a segment; null when it is not one. */
+export function parseSegment(text: string): SegmentName | null {
+  const match = /^([^~]{1,260})~([^~]{1,128})~(\d{1,9})$/.exec(text);
+  return match && { sessionId: match[1]!, runId: match[2]!, index: Number(match[3]) };
+}

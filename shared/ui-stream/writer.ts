@@ -1,0 +1,322 @@
+import type { EventOf, GatewayEvent } from '../events.js';
+import type { StopReason } from '../messages.js';
+import { type UnsaidBlock, urlOf } from '../said.js';
+import type { SegmentWriter } from '../segment-stream.js';
+import type { UiChunk, UiFinishReason } from './chunks.js';
+import { metadataOf, type UiMessageInfo, type UiStreamOptions } from './options.js';
+
+interface Call {
+  readonly toolName: string;
+  readonly input: unknown;
+  /** Whether the user's client answers it. */
+  readonly isClients: boolean;
+  /** Whether it is a question of the app's, which has no result of its own. */
+  readonly isQuestion: boolean;
+  /** Whether it was said that somebody else runs it. */
+  isElsewhere?: boolean;
+  denied?: boolean;
+}
+
+/**
+ * Tells a run's events in the chunks of a UI message stream: a fold without clock or chance, so that the same events are the same chunks
+ * for every reader. Feed it each event of the run once, in order.
+ */
+export class UiWriter implements SegmentWriter<UiChunk> {
+  readonly #runId: string;
+  readonly #options: UiStreamOptions;
+  readonly #calls = new Map<string, Call>();
+  readonly #data = new Set<string>();
+  #messageId: string | null = null;
+  #open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null;
+  #inStep = false;
+  /** Whether what comes next begins a step: something was answered, or has to be. */
+  #stepDue = false;
+  #error: string | null = null;
+
+  constructor(runId: string, options: UiStreamOptions) {
+    this.#runId = runId;
+    this.#options = options;
+  }
+
+  /** @param settled Of a question: it is open no more, and nobody is to be asked. The chunks are as many. */
+  take(event: GatewayEvent, settled = false): UiChunk[] {
+    switch (event.type) {
+      case 'message_start':
+        this.#messageId = event.messageId;
+        return [this.#start()];
+      case 'content_delta':
+        return this.#delta('text', event);
+      case 'reasoning_delta':
+        return this.#delta('reasoning', event);
+      case 'tool_use':
+        return this.#called(event);
+      case 'tool_confirmation_required':
+        return this.#toConfirm(event, settled);
+      case 'tool_confirmation_result':
+        return this.#confirmed(event);
+      case 'input_required':
+        return this.#asked(event, settled);
+      case 'input_result':
+        return this.#calls.get(event.callId)?.isQuestion ? this.#output(event.callId, event.output) : [];
+      case 'tool_progress': {
+        const { callId, value, total, message } = event;
+        const data = {
+          value,
+          ...(total !== undefined && { total }),
+          ...(message !== undefined && { message }),
+        };
+        return [{ type: 'data-tool-progress', id: callId, data, transient: true }];
+      }
+      case 'tool_result':
+        return this.#answered(event);
+      case 'data': {
+        const { id, name, value } = event;
+        const chunk = { type: `data-${name.replace(/[^A-Za-z0-9_-]/g, '_')}`, id, data: value } as const;
+        if (this.#data.has(id)) return [chunk];
+        this.#data.add(id);
+        return [...this.#close(), ...this.#step(), chunk];
+      }
+      case 'run_error':
+        this.#error = event.message;
+        return [];
+      case 'message_end':
+        return this.#end(event);
+      default:
+        return [];
+    }
+  }
+
+  /** Something else that the answer holds. */
+  block(block: UnsaidBlock): UiChunk[] {
+    return [...this.#close(), ...this.#step(), blockChunk(block)];
+  }
+
+  /** The segment ends at a question. @param cursor Place of that */
+  pause(cursor: string | undefined): UiChunk[] {
+    const info = { runId: this.#runId, ...(cursor !== undefined && { cursor }) };
+    return [...this.#endStep(true), this.#finish('tool-calls', info)];
+  }
+
+  /** The next segment begins: a continuation of the same message. */
+  resume(): UiChunk[] {
+    this.#inStep = false;
+    this.#stepDue = true;
+    return [this.#start()];
+  }
+
+  /** Goes on behind a question that was answered, where the other segment would begin. */
+  pass(): UiChunk[] {
+    this.#stepDue = true;
+    return this.#close();
+  }
+
+  #start(): UiChunk {
+    const messageMetadata = metadataOf({ runId: this.#runId }, this.#options);
+    return {
+      type: 'start',
+      ...(this.#messageId !== null && { messageId: this.#messageId }),
+      messageMetadata,
+    };
+  }
+
+  #finish(finishReason: UiFinishReason, info: UiMessageInfo): UiChunk {
+    return { type: 'finish', finishReason, messageMetadata: metadataOf(info, this.#options) };
+  }
+
+  #delta(
+    kind: 'text' | 'reasoning',
+    { index, delta }: { readonly index: number; readonly delta: string },
+  ): UiChunk[] {
+    const id = `${kind}-${index}`;
+    const chunk = { type: `${kind}-delta`, id, delta } as const;
+    if (this.#open?.id === id && !this.#stepDue) return [chunk];
+    const before = [...this.#close(), ...this.#step()];
+    this.#open = { kind, id };
+    return [...before, { type: `${kind}-start`, id }, chunk];
+  }
+
+  #called({ callId, name, input, runsOn }: EventOf<'tool_use'>): UiChunk[] {
+    const call: Call = { toolName: name, input, isClients: runsOn === 'client', isQuestion: false };
+    this.#calls.set(callId, call);
+    const before = [...this.#close(), ...this.#step()];
+    // What the client runs is complete once it is asked to: until then only the gateway is concerned.
+    if (call.isClients) return [...before, { type: 'tool-input-start', toolCallId: callId, toolName: name }];
+    return [...before, this.#input(callId, call, true)];
+  }
+
+  #input(toolCallId: string, call: Call, providerExecuted: boolean | null, input = call.input): UiChunk {
+    const { dynamicTools = true } = this.#options;
+    return {
+      type: 'tool-input-available',
+      toolCallId,
+      toolName: call.toolName,
+      input: input ?? {},
+      ...(dynamicTools && !call.isClients && { dynamic: true }),
+      ...(providerExecuted !== null && { providerExecuted }),
+    };
+  }
+
+  /** A call of the app's own that a question is about, which may be its first sign. */
+  #about(
+    callId: string,
+    toolName: string,
+    input: unknown,
+  ): { readonly call: Call; readonly before: UiChunk[] } {
+    const known = this.#calls.get(callId);
+    if (known) return { call: known, before: this.#close() };
+    const call: Call = { toolName, input, isClients: false, isQuestion: true };
+    this.#calls.set(callId, call);
+    return { call, before: [...this.#close(), ...this.#step()] };
+  }
+
+  #toConfirm(event: EventOf<'tool_confirmation_required'>, settled: boolean): UiChunk[] {
+    const { callId, name, input, message } = event;
+    const { call, before } = this.#about(callId, name, input);
+    call.isElsewhere = true;
+    const shown = call.isQuestion || call.isClients ? [this.#input(callId, call, true, input)] : [];
+    if (this.#options.version === 5) {
+      const data = { callId, toolName: name, input, ...(message !== undefined && { message }), settled };
+      return [...before, ...shown, { type: 'data-approval-request', id: callId, data }];
+    }
+    const request = { type: 'tool-approval-request', approvalId: callId, toolCallId: callId } as const;
+    return [...before, ...shown, settled ? this.#input(callId, call, true, input) : request];
+  }
+
+  #confirmed(event: EventOf<'tool_confirmation_result'>): UiChunk[] {
+    const { callId, approved, reason, input } = event;
+    const call = this.#calls.get(callId);
+    if (!call) return [];
+    if (!approved) {
+      call.denied = true;
+      this.#stepDue = true;
+      if (this.#options.version === 5)
+        return [
+          {
+            type: 'tool-output-error',
+            toolCallId: callId,
+            errorText: reason ?? 'Denied',
+            ...this.#executed(call),
+          },
+        ];
+      return [{ type: 'tool-output-denied', toolCallId: callId }];
+    }
+    if (call.isQuestion) {
+      const why = reason !== undefined && { reason };
+      return this.#output(callId, { approved, ...why, ...(input !== undefined && { input }) });
+    }
+    return input === undefined ? [] : [this.#input(callId, call, true, input)];
+  }
+
+  #asked({ callId, name, payload }: EventOf<'input_required'>, settled: boolean): UiChunk[] {
+    const known = this.#calls.get(callId);
+    const call: Call = known ?? { toolName: name, input: payload, isClients: true, isQuestion: true };
+    this.#calls.set(callId, call);
+    const before = known ? this.#close() : [...this.#close(), ...this.#step()];
+    // An interface runs what is not said to be run elsewhere.
+    const elsewhere = settled || (call.isElsewhere ? false : null);
+    call.isElsewhere = settled;
+    return [...before, this.#input(callId, call, elsewhere, payload ?? call.input)];
+  }
+
+  #answered({ callId, output, isError }: EventOf<'tool_result'>): UiChunk[] {
+    const call = this.#calls.get(callId);
+    if (!call || call.denied) return [];
+    if (!isError) return this.#output(callId, output);
+    this.#stepDue = true;
+    const errorText = typeof output === 'string' ? output : JSON.stringify(output);
+    return [{ type: 'tool-output-error', toolCallId: callId, errorText, ...this.#executed(call) }];
+  }
+
+  #output(toolCallId: string, output: unknown): UiChunk[] {
+    this.#stepDue = true;
+    const call = this.#calls.get(toolCallId)!;
+    return [{ type: 'tool-output-available', toolCallId, output: output ?? null, ...this.#executed(call) }];
+  }
+
+  #executed({ isClients }: Call): object {
+    const { dynamicTools = true } = this.#options;
+    return isClients ? {} : { providerExecuted: true, ...(dynamicTools && { dynamic: true }) };
+  }
+
+  #close(): UiChunk[] {
+    const open = this.#open;
+    if (!open) return [];
+    this.#open = null;
+    return [{ type: `${open.kind}-end`, id: open.id }];
+  }
+
+  /** Sees to it that a step is open, and that it is another where something was answered since. */
+  #step(): UiChunk[] {
+    if (this.#inStep && !this.#stepDue) return [];
+    const before: UiChunk[] = this.#inStep ? [{ type: 'finish-step' }] : [];
+    this.#inStep = true;
+    this.#stepDue = false;
+    return [...before, { type: 'start-step' }];
+  }
+
+  /** Ends the step. Behind an answer a page asks on as long as its last step is one with calls, so there is another. */
+  #endStep(isPaused: boolean): UiChunk[] {
+    const chunks = [...this.#close(), ...(this.#stepDue && !isPaused ? this.#step() : [])];
+    if (this.#inStep) chunks.push({ type: 'finish-step' });
+    this.#inStep = false;
+    return chunks;
+  }
+
+  #end({ stopReason, usage, message, cursor }: EventOf<'message_end'>): UiChunk[] {
+    const reason = finishReason(stopReason);
+    // Nothing was said, and there is no message.
+    if (this.#messageId === null)
+      return [...failure(stopReason, this.#error), { type: 'finish', finishReason: reason }];
+    const info = {
+      runId: this.#runId,
+      stopReason,
+      ...(usage && { usage }),
+      ...(cursor !== undefined && { cursor }),
+      ...(message.metadata && { metadata: message.metadata }),
+    };
+    const failed = failure(stopReason, this.#error);
+    const messageMetadata = metadataOf(info, this.#options);
+    // Nothing behind an error is read by those who show it.
+    const told: UiChunk[] = failed.some(({ type }) => type === 'error')
+      ? [{ type: 'message-metadata', messageMetadata }]
+      : [];
+    return [...this.#endStep(false), ...told, ...failed, this.#finish(reason, info)];
+  }
+}
+
+function blockChunk(block: UnsaidBlock): UiChunk {
+  if (block.type !== 'resource') return { type: 'file', url: urlOf(block), mediaType: block.mediaType };
+  const { uri, text } = block;
+  return { type: 'source-url', sourceId: uri, url: uri, ...(text !== undefined && { title: text }) };
+}
+
+function failure(stopReason: StopReason, error: string | null): UiChunk[] {
+  switch (stopReason) {
+    case 'error':
+      return [{ type: 'error', errorText: error ?? 'The app failed' }];
+    case 'timeout':
+      return [{ type: 'error', errorText: error ?? 'The answer took too long' }];
+    case 'lost':
+      return [{ type: 'error', errorText: error ?? 'The answer was cut off: its server went away' }];
+    case 'aborted':
+    case 'superseded':
+      return [{ type: 'abort', reason: stopReason }];
+    default:
+      return [];
+  }
+}
+
+function finishReason(stopReason: StopReason): UiFinishReason {
+  switch (stopReason) {
+    case 'end':
+      return 'stop';
+    case 'max_tokens':
+      return 'length';
+    case 'tool_use':
+      return 'tool-calls';
+    case 'error':
+      return 'error';
+    default:
+      return 'other';
+  }
+}

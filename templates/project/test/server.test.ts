@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createClient } from 'agent-session-gateway/client';
+import { createServer, type Gateway } from '../server/server.js';
+
+const server = createServer({ secret: 'a-secret-for-tests-of-at-least-32-bytes' });
+let listening: Awaited<ReturnType<typeof server.listen>>;
+
+before(async () => {
+  listening = await server.listen(0);
+});
+after(() => listening.close());
+
+/** A client as the page has it, with the cookie of a visitor. */
+async function visit(t: { after(close: () => void): void }) {
+  const response = await fetch(`${listening.url}/visitor`, { method: 'POST' });
+  const [cookie = ''] = response.headers.getSetCookie();
+  const headers = { cookie: cookie.split(';')[0]! };
+  const client = createClient<Gateway>({ baseUrl: `${listening.url}/agent`, headers });
+  t.after(() => client.disconnect());
+  return client;
+}
+
+test('answers piece by piece, and remembers', async (t) => {
+  const client = await visit(t);
+  let text = '';
+  for await (const piece of client.send('main', 'good morning').text) text += piece;
+  assert.equal(text, 'You said: good morning ');
+  const { messages } = await client.history('main');
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'assistant'],
+  );
+});
+
+test('asks before it deletes, and takes no for an answer', async (t) => {
+  const client = await visit(t);
+  const run = client.send('main', 'delete report.txt');
+  for await (const event of client.events('main', { from: 'earliest' })) {
+    if (event.type !== 'tool_confirmation_required') continue;
+    await client.deny('main', event.callId);
+    break;
+  }
+  const { message } = await run.result;
+  assert.ok(message.content.some((block) => block.type === 'text' && block.text === 'report.txt stays.'));
+});
+
+test('knows one visitor from another, and lets nobody else in', async (t) => {
+  const [ann, bob] = [await visit(t), await visit(t)];
+  await ann.send('main', 'a secret').result;
+  assert.deepEqual(await ann.invoke('suggestions'), await bob.invoke('suggestions'));
+  assert.deepEqual((await bob.sessions()).sessions, []);
+  const headers = { cookie: 'visitor=visitor-1.forged' };
+  assert.equal((await fetch(`${listening.url}/agent/status`, { headers })).status, 401);
+});

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import type { Client } from '../../client/index.js';
+import { type Message, textOf } from '../../shared/messages.js';
+import { failure, takeUntil } from '../support/client.js';
+import type { Door } from './doors/door.js';
+import { placesOf, upTo } from './iteration.js';
+import { openBehaviour } from './suite.js';
+
+const shown = async (client: Client, id = 'main') =>
+  (await client.session(id).history()).messages.map((message) => textOf(message));
+
+/** Two questions with their answers. */
+async function talk(client: Client): Promise<{ readonly answers: readonly Message[] }> {
+  const first = await client.send('main', { id: 'one', content: 'one' }).result;
+  const second = await client.send('main', { id: 'two', content: 'two' }).result;
+  return { answers: [first.message, second.message] };
+}
+
+/** How conversations are changed, whatever way a client comes in. */
+export function changeBehaviour(door: Door): void {
+  describe(`${door.name}: changes of a conversation`, () => {
+    it('edits a message, and brings the answer to it', async () => {
+      const { client } = await openBehaviour(door);
+      const alice = client();
+      const { answers } = await talk(alice);
+      const follower = client().events('main', { from: 'earliest' });
+      const run = alice.edit('main', 'two', { id: 'other', content: 'other' });
+      expect(textOf((await run.result).message)).to.equal('echo: other');
+      expect(await shown(alice)).to.deep.equal(['one', 'echo: one', 'other', 'echo: other']);
+      const { runId } = await run.accepted;
+      const ended = (event: { readonly type: string; readonly runId?: string }) =>
+        event.type === 'message_end' && event.runId === runId;
+      const events = await takeUntil(follower, ended);
+      expect(placesOf(events)).to.deep.equal(upTo(16));
+      expect(events.find(({ type }) => type === 'history_moved')).to.deep.include({
+        tip: answers[0]!.id,
+        replies: ['two'],
+      });
+      const state = await client().session('main').state();
+      expect(state.messages[2]!.versions).to.deep.equal(['two', 'other']);
+      const error = await failure(alice.edit('main', 'two', 'too late').accepted);
+      expect(error).to.include({ code: 'HISTORY_MOVED', status: 409 });
+      expect(error.details).to.include({ messageId: 'two', tip: state.tip });
+    });
+
+    it('answers a message again, once for a key', async () => {
+      const { client } = await openBehaviour(door);
+      const alice = client();
+      const { answers } = await talk(alice);
+      const options = { idempotencyKey: 'again' };
+      const { runId, message } = await alice.regenerate('main', answers[1]!.id, options).result;
+      expect((await alice.regenerate('main', answers[1]!.id, options).result).runId).to.equal(runId);
+      expect(await shown(alice)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
+      const { messages } = await alice.session('main').state();
+      expect(messages.at(-1)).to.deep.include({ id: message.id, versions: [answers[1]!.id, message.id] });
+    });
+
+    it('goes back to what was left, and forward again', async () => {
+      const { client } = await openBehaviour(door);
+      const alice = client();
+      const { answers } = await talk(alice);
+      const { tip } = await alice.move('main', 'one');
+      expect(tip).to.equal('one');
+      expect(await shown(alice)).to.deep.equal(['one']);
+      const state = await alice.session('main').state();
+      expect(state).to.deep.include({ tip: 'one', replies: [answers[0]!.id], messageCount: 1 });
+      await alice.move('main', answers[1]!.id);
+      expect(await shown(alice)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
+      await alice.edit('main', 'two', 'other').result;
+      expect(await alice.move('main', { version: 'two' })).to.have.property('tip', answers[1]!.id);
+      const error = await failure(alice.move('main', 'nowhere'));
+      expect(error).to.include({ code: 'MESSAGE_NOT_FOUND', status: 404 });
+      expect(error.details).to.deep.equal({ messageId: 'nowhere', tip: answers[1]!.id });
+    });
+
+    it('begins another session with a part of one, and leaves that as it is', async () => {
+      const { client } = await openBehaviour(door);
+      const alice = client();
+      const { answers } = await talk(alice);
+      const at = answers[0]!.id;
+      const forked = await alice.fork('main', 'copy', { at });
+      expect(forked).to.include({ sessionId: 'copy', tip: at });
+      expect(await alice.fork('main', 'copy', { at })).to.deep.equal(forked);
+      await alice.send('copy', 'three').result;
+      expect(await shown(alice, 'copy')).to.deep.equal(['one', 'echo: one', 'three', 'echo: three']);
+      expect(await shown(alice)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
+      const [first] = await takeUntil(client().events('copy', { from: 'earliest' }), () => true);
+      expect(first).to.deep.include({ type: 'history_moved', tip: at });
+      const error = await failure(alice.fork('main', 'copy', { at: 'two' }));
+      expect(error).to.include({ code: 'SESSION_EXISTS', status: 409 });
+      const strange = await failure(client('mallory').fork('main', 'mine'));
+      expect(strange).to.include({ code: 'SESSION_NOT_FOUND' });
+    });
+  });
+}

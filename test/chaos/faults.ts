@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChaosCluster, LEASE_MS } from './chaos-cluster.js';
+import type { ChaosNode } from './chaos-node.js';
+import type { Costs } from './history.js';
+import type { StoreUnderTest } from './stores/store-under-test.js';
+
+/** On whom a fault comes. */
+export interface FaultTarget {
+  readonly cluster: ChaosCluster;
+  /** A gateway that holds a session which is in use. */
+  readonly holder: ChaosNode;
+  /** One that does not hold that session. */
+  readonly other: ChaosNode;
+  readonly random: () => number;
+}
+
+/** Something that goes wrong, and is whole again once this has resolved. */
+export interface Fault {
+  readonly name: string;
+  /** What it may cost; no more than that. */
+  readonly costs: Costs;
+  /** Whether it can happen to a store. @default to any */
+  readonly happensTo?: (store: StoreUnderTest) => boolean;
+  strike(target: FaultTarget): Promise<void>;
+}
+
+const FREE: Costs = { lostRuns: false, forgotten: false };
+const RUNS: Costs = { lostRuns: true, forgotten: false };
+
+/** So many leases, and up to as many more. */
+const leases = (random: () => number, least: number, more: number): Promise<void> =>
+  delay(LEASE_MS * (least + random() * more));
+
+async function killAndStart(node: ChaosNode, random: () => number): Promise<void> {
+  await node.kill();
+  await leases(random, 0.2, 2);
+  await node.start();
+}
+
+async function freeze(node: ChaosNode, random: () => number): Promise<void> {
+  node.freeze();
+  await leases(random, 1.5, 1);
+  node.thaw();
+}
+
+async function breakLine(node: ChaosNode, state: 'cut' | 'held', wait: Promise<void>): Promise<void> {
+  node.back.set(state);
+  await wait;
+  node.back.set('open');
+}
+
+/** The faults of docs/cluster.md, each with what it may cost. */
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'kill -9 of the gateway that holds a session',
+    costs: RUNS,
+    strike: ({ holder, random }) => killAndStart(holder, random),
+  },
+  {
+    name: 'kill -9 of another gateway',
+    // It holds other sessions.
+    costs: RUNS,
+    strike: ({ other, random }) => killAndStart(other, random),
+  },
+  {
+    name: 'a holder that stands still for longer than its lease',
+    costs: RUNS,
+    strike: ({ holder, random }) => freeze(holder, random),
+  },
+  {
+    name: 'a gateway that is cut off from the store for a moment',
+    costs: FREE,
+    strike: ({ holder, random }) => breakLine(holder, 'cut', leases(random, 0.1, 0.3)),
+  },
+  {
+    name: 'a gateway that is cut off from the store for longer than its lease',
+    costs: RUNS,
+    strike: ({ holder, random }) => breakLine(holder, 'cut', leases(random, 1.5, 1.5)),
+  },
+  {
+    name: 'a line to the store that carries nothing for a moment',
+    costs: FREE,
+    strike: ({ holder, random }) => breakLine(holder, 'held', leases(random, 0.1, 0.3)),
+  },
+  {
+    name: 'a line to the store that carries nothing for longer than a lease',
+    costs: RUNS,
+    strike: ({ holder, random }) => breakLine(holder, 'held', leases(random, 1.5, 1.5)),
+  },
+  {
+    name: 'lines to the store that are cut again and again',
+    costs: FREE,
+    async strike({ cluster, random }) {
+      for (let cut = 0; cut < 25; cut++) {
+        cluster.nodes[Math.floor(random() * cluster.nodes.length)]!.back.sever();
+        await delay(random() * 120);
+      }
+    },
+  },
+  {
+    name: 'a slow store',
+    costs: FREE,
+    async strike({ cluster, random }) {
+      for (const { back } of cluster.nodes) back.delayMs = 20 + random() * 80;
+      await leases(random, 1.5, 1);
+      for (const { back } of cluster.nodes) back.delayMs = 0;
+    },
+  },
+  {
+    name: 'clients that are cut off from a gateway',
+    costs: FREE,
+    async strike({ holder, other, random }) {
+      for (const node of [holder, other]) {
+        node.front.set(random() < 0.5 ? 'cut' : 'held');
+        await leases(random, 0.3, 0.7);
+        node.front.set('open');
+      }
+    },
+  },
+  {
+    name: 'kill -9 of the store, which starts again with what it has written',
+    // While it is away no lease is renewed: nobody may take that for a death.
+    costs: FREE,
+    async strike({ cluster: { store }, random }) {
+      await store.kill();
+      await leases(random, 0.2, 0.8);
+      await store.start();
+    },
+  },
+  {
+    name: 'a store that forgets its last moments, while the gateways live',
+    costs: FREE,
+    happensTo: ({ killForgetful }) => killForgetful !== undefined,
+    async strike({ cluster: { store } }) {
+      await store.killForgetful!();
+      await store.start();
+    },
+  },
+  {
+    name: 'a store that forgets its last moments, and so do all gateways',
+    costs: { lostRuns: true, forgotten: true },
+    happensTo: ({ killForgetful }) => killForgetful !== undefined,
+    async strike({ cluster: { store, nodes } }) {
+      await Promise.all([store.killForgetful!(), ...nodes.map((node) => node.kill())]);
+      await store.start();
+      await Promise.all(nodes.map((node) => node.start()));
+    },
+  },
+  {
+    name: 'the end of all gateways',
+    costs: RUNS,
+    async strike({ cluster: { nodes } }) {
+      await Promise.all(nodes.map((node) => node.kill()));
+      await Promise.all(nodes.map((node) => node.start()));
+    },
+  },
+  {
+    name: 'a wall clock that jumps by an hour',
+    costs: FREE,
+    async strike({ holder, random }) {
+      holder.jump();
+      await leases(random, 1, 1);
+      holder.jump();
+    },
+  },
+  {
+    name: 'a rolling restart',
+    costs: FREE,
+    async strike({ cluster: { nodes } }) {
+      for (const node of nodes) {
+        await node.drain();
+        await node.start();
+      }
+    },
+  },
+];

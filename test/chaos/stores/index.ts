@@ -1,0 +1,40 @@
+import { hasPostgres } from '../../support/postgres-server.js';
+import { hasRedis } from '../../support/redis-server.js';
+import { hubUnderTest } from './hub.js';
+import { postgresUnderTest } from './postgres.js';
+import { redisUnderTest } from './redis.js';
+import type { StartStore, StoreSpec } from './store-under-test.js';
+
+interface Candidate {
+  readonly kind: StoreSpec['kind'];
+  readonly under: StartStore;
+  readonly isInstalled: boolean;
+}
+
+const ALL: readonly Candidate[] = [
+  { kind: 'redis', under: redisUnderTest, isInstalled: hasRedis },
+  { kind: 'postgres', under: postgresUnderTest, isInstalled: hasPostgres },
+  // Where neither is, the store of the tests themselves stands in.
+  { kind: 'hub', under: hubUnderTest, isInstalled: !hasRedis && !hasPostgres },
+];
+
+/**
+ * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`, `hub`), by default for those that are
+ * installed; one line says of the others that they are skipped, and in CI they are an error.
+ */
+export function describeCluster(title: string, body: (this: Mocha.Suite, under: StartStore) => void): void {
+  const wanted = process.env.CHAOS_STORES?.split(',');
+  for (const { kind, under, isInstalled } of ALL) {
+    const named = `${title} (${kind})`;
+    if (wanted?.includes(kind) ?? isInstalled) {
+      describe(named, function () {
+        body.call(this, under);
+      });
+    } else if (!wanted && kind !== 'hub') {
+      it(`${named}: needs ${kind}, which is not installed`, function () {
+        if (process.env.CI) throw new Error(`${kind} is not installed`);
+        this.skip();
+      });
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/** How a gateway process opens the store: plain JSON, which it is given when it is started. */
+export interface StoreSpec {
+  readonly kind: 'hub' | 'redis' | 'postgres';
+  readonly host: string;
+  readonly port: number;
+  readonly leaseMs: number;
+}
+
+/** The store that the gateways of a chaos test share: a process of its own, which can be ended and lose things. */
+export interface StoreUnderTest {
+  readonly kind: StoreSpec['kind'];
+  /** Where it listens on loopback, once it was started; the same after each start. */
+  readonly port: number;
+  readonly up: boolean;
+  start(): Promise<void>;
+  /** Ends it with SIGKILL: what it has written to the operating system is kept. */
+  kill(): Promise<void>;
+  /**
+   * Ends it so that what it answered last is forgotten when it starts, as after a loss of power. Absent where it never forgets.
+   *
+   * @returns how much was forgotten, in bytes
+   */
+  killForgetful?(): Promise<number>;
+  /** Ends it for good, with what it kept. */
+  remove(): unknown;
+}
+
+/** Makes a store that is not started yet; its files go to a directory that is removed after it. */
+export type StartStore = (options: {
+  readonly directory: string;
+  readonly leaseMs: number;
+}) => Promise<StoreUnderTest>;

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { type Application, defineApp } from '../../server/index.js';
+import type { Store } from '../../server/stores/store.js';
+import { gate } from '../support/gate.js';
+import { post, startGateway } from '../support/gateway.js';
+import { type HeldStore, heldStore } from '../support/held-store.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { echo, type Node, startNode, stateOf, textOf, waiting } from '../support/nodes.js';
+import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
+
+/** Long enough that nothing in these tests comes about by its end. */
+const LONG = 600_000;
+
+/** Two gateways, of which the first one drains for long. */
+async function draining(app: Application): Promise<{ hub: MemoryHub; first: Node; second: Node }> {
+  const hub = new MemoryHub({ leaseMs: LONG });
+  const first = await startNode(hub, app, { limits: { drainMs: 20_000 } });
+  return { hub, first, second: await startNode(hub, app) };
+}
+
+/** Asks a person, or works until it is let go. */
+function asking() {
+  const held = gate();
+  const app = defineApp({
+    resumable: true,
+    async *run(turn) {
+      if (turn.text === 'work') await held.passed;
+      else yield `you said ${JSON.stringify(await turn.ask({ name: 'permission' }))}`;
+    },
+  });
+  return { app, letGo: () => held.open() };
+}
+
+describe('a gateway that drains, among others on its store', () => {
+  it('hands over at once what waits for a person, while something else still works there', async () => {
+    const { app, letGo } = asking();
+    const { hub, first, second } = await draining(app);
+    await first.client.send('busy', 'work').accepted;
+    await first.client.send('main', 'ask').accepted;
+    await stateOf(first, ({ pending }) => pending.length === 1);
+    const closed = first.gateway.close();
+    await until(() => hub.holderOf('main') === second.node.holder);
+    expect(hub.holderOf('busy')).to.equal(first.node.holder);
+    const { pending, run } = await second.client.session('main').state();
+    await second.client.session('main').respond(pending[0]!.callId, { output: 'yes' });
+    const { message } = await second.client.run(run!.runId).result;
+    expect(textOf(message)).to.equal('you said "yes"');
+    letGo();
+    await closed;
+  });
+
+  it('ends in good order where a session is being closed that it looks at to hand it over', async () => {
+    const { app, letGo } = waiting();
+    const hub = new MemoryHub({ leaseMs: LONG });
+    let held!: HeldStore;
+    const store = (own: Store): Store => {
+      held = heldStore(own);
+      return held.store;
+    };
+    const node = await startNode(hub, app, { store, limits: { drainMs: 20_000, storeMs: 20_000 } });
+    await node.client.send('main', 'hello').result;
+    await node.client.send('busy', 'wait').accepted;
+    const thrown: unknown[] = [];
+    const listener = (error: unknown) => thrown.push(error);
+    process.on('unhandledRejection', listener);
+    closeLater(listener, (it) => process.off('unhandledRejection', it));
+    // One write is on its way, and the close waits behind it.
+    const writing = held.hold();
+    const updated = node.client.session('main').update({ title: 'a title' });
+    await writing;
+    const over = node.client.close('main');
+    const closed = node.gateway.close();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    held.release();
+    await Promise.all([updated, over]);
+    letGo();
+    await closed;
+    expect(thrown).to.deep.equal([]);
+  });
+
+  it('hands over at once what only waits its turn, and lets go of what is idle', async () => {
+    const { app, letGo } = waiting();
+    const { hub, first, second } = await draining(app);
+    await first.client.send('idle', 'hello').result;
+    await first.client.send('busy', 'wait').accepted;
+    const run = await first.client.send('main', 'wait').accepted;
+    const next = await second.client.send('main', 'next').accepted;
+    const closed = first.gateway.close();
+    await until(() => hub.holderOf('idle') === '');
+    await second.client.abort('main', { runId: run.runId });
+    expect((await second.client.run(next.runId).result).stopReason).to.equal('end');
+    expect(hub.holderOf('busy')).to.equal(first.node.holder);
+    letGo();
+    await closed;
+  });
+
+  it('tells nobody that a run was lost that goes on elsewhere', async () => {
+    const hub = new MemoryHub({ leaseMs: LONG });
+    const { app, letGo } = waiting();
+    const holder = await startNode(hub, app);
+    const leaving = await startNode(hub, app, { limits: { drainMs: 50 } });
+    await holder.client.send('main', 'hello').result;
+    const answer = post(`${leaving.url}/send`, { sessionId: 'main', message: 'wait', idempotencyKey: 'k' });
+    await stateOf(holder, ({ run }) => run !== null);
+    await leaving.gateway.close();
+    const { status, body } = await answer;
+    expect([status, body.error?.code]).to.deep.equal([503, 'SHUTTING_DOWN']);
+    letGo();
+    const again = await post(`${holder.url}/send`, {
+      sessionId: 'main',
+      message: 'wait',
+      idempotencyKey: 'k',
+    });
+    expect(again.body.stopReason).to.equal('end');
+  });
+
+  it('finds one that has the app, whichever it asks first', async () => {
+    const hub = new MemoryHub({ leaseMs: LONG });
+    const { app, letGo } = waiting({ resumable: true });
+    const first = await startNode(hub, app, { limits: { drainMs: 0 } });
+    const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
+    for (const name of names) await first.client.send(name, 'wait').accepted;
+    await startGateway({ apps: { other: echo }, defaultApp: 'other', store: hub.node().store });
+    const last = await startNode(hub, app);
+    await first.gateway.close();
+    await until(() => names.every((name) => hub.holderOf(name) === last.node.holder));
+    letGo();
+    for (const name of names) {
+      const events = last.client.events(name, { from: 'earliest' });
+      for await (const event of events) {
+        if (event.type !== 'message_end') continue;
+        expect(event.stopReason).to.equal('end');
+        break;
+      }
+    }
+  });
+});

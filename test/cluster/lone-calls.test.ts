@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { userScope } from '../../server/auth/scope.js';
+import { defineApp, tool } from '../../server/index.js';
+import type { PluginContext, PluginSession } from '../../server/plugins/plugin.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { until } from '../support/until.js';
+import { type Node, startNodes } from './nodes.js';
+
+const app = defineApp({
+  async *run() {
+    yield 'done';
+  },
+  tools: { sure: tool({ confirm: true, handler: () => 'did it' }) },
+});
+
+interface Side extends Node {
+  /** The session `main` of alice, as a plugin has it. */
+  main(): PluginSession;
+}
+
+/** Gateways of which the first holds the session `main`. */
+async function startSides(
+  hub: MemoryHub,
+  count = 3,
+): Promise<{ readonly holder: Side; readonly other: Side; readonly third: Side }> {
+  const nodes = await startNodes({ app }, count, hub);
+  const user = { id: 'alice' };
+  const alice = { user, scope: userScope(user), userKey: userScope(user) };
+  const sides = nodes.map((node) => {
+    let context!: PluginContext;
+    node.gateway.use({
+      name: 'calls',
+      setup: (given) => {
+        context = given;
+      },
+    });
+    return { ...node, main: () => context.session('main', alice) };
+  });
+  const first = sides[0]!.client();
+  await first.send('main', 'hello').result;
+  first.disconnect();
+  await until(() => sides[0]!.gateway.stats().connections.subscriptions === 0);
+  const [holder, other, third] = sides as [Side, Side, Side];
+  return { holder, other, third };
+}
+
+/** The question that a call asks, seen at a gateway, and what came of it. */
+async function questionAt({ client }: Side) {
+  const events = client().events('main', { from: 'earliest' });
+  for await (const event of events) if (event.type === 'tool_confirmation_required') return event.callId;
+  throw new Error('nobody asked');
+}
+
+const textOf = ({ content }: { readonly content: readonly object[] }): string =>
+  content.map((block) => (block as { readonly text?: string }).text).join('');
+
+async function resultsAt({ client }: Side): Promise<unknown[]> {
+  const results: unknown[] = [];
+  await client().send('main', 'last').result;
+  let ends = 0;
+  for await (const event of client().events('main', { from: 'earliest' })) {
+    if (event.type === 'tool_confirmation_result') results.push([event.approved, event.by]);
+    if (event.type === 'message_end' && ++ends === 2) break;
+  }
+  return results;
+}
+
+describe('a tool call outside of runs that must ask a person', () => {
+  it('asks in the session that another gateway holds, and is answered at any', async () => {
+    for (const at of ['holder', 'other', 'third'] as const) {
+      const sides = await startSides(new MemoryHub());
+      const question = questionAt(sides[at]);
+      // Whoever follows is there before the call.
+      const open = question.then((callId) =>
+        sides.third.client().session('main').respond(callId, { approved: true }),
+      );
+      await followed(sides[at]);
+      const output = await sides.other.main().callTool('sure', {});
+      expect(textOf(output), at).to.equal('did it');
+      await open;
+      expect(await resultsAt(sides.holder)).to.deep.equal([[true, 'alice']]);
+    }
+  });
+
+  it('is denied, and answered once', async () => {
+    const sides = await startSides(new MemoryHub());
+    const question = questionAt(sides.holder);
+    await followed(sides.holder);
+    const output = sides.other.main().callTool('sure', {});
+    const callId = await question;
+    const answers = await Promise.allSettled(
+      [sides.holder, sides.third, sides.other].map(({ client }) =>
+        client().session('main').respond(callId, { approved: false }),
+      ),
+    );
+    const codes = answers.map((answer) => (answer.status === 'fulfilled' ? 'ok' : answer.reason.code));
+    expect(codes.sort()).to.deep.equal(['ALREADY_ANSWERED', 'ALREADY_ANSWERED', 'ok']);
+    expect(await output).to.deep.include({ isError: true });
+    expect(await resultsAt(sides.third)).to.deep.equal([[false, 'alice']]);
+  });
+
+  it('fails at once where nobody follows the session at any of them', async () => {
+    const sides = await startSides(new MemoryHub());
+    const output = await sides.other.main().callTool('sure', {});
+    expect(textOf(output)).to.include('nobody follows the session');
+    expect(await resultsAt(sides.holder)).to.deep.equal([]);
+  });
+
+  it('asks in a session that nobody holds, which is begun for it, for who follows elsewhere', async () => {
+    const hub = new MemoryHub();
+    const sides = await startSides(hub);
+    await sides.holder.client().session('main').close();
+    const question = questionAt(sides.third);
+    void question.then((callId) => sides.holder.client().session('main').respond(callId, { approved: true }));
+    await untilFollowed(hub, 1);
+    expect(textOf(await sides.other.main().callTool('sure', {}))).to.equal('did it');
+  });
+
+  it('is taken back when it is cancelled', async () => {
+    const sides = await startSides(new MemoryHub());
+    const question = questionAt(sides.third);
+    await followed(sides.third);
+    const cancelled = new AbortController();
+    const output = sides.other.main().callTool('sure', {}, { signal: cancelled.signal });
+    await question;
+    cancelled.abort();
+    expect(textOf(await output)).to.equal('Cancelled');
+    await pendingNone(sides.holder);
+    expect(await resultsAt(sides.holder)).to.deep.equal([[false, 'alice']]);
+  });
+
+  it('is taken back when its gateway dies, by who holds the session', async () => {
+    const sides = await startSides(new MemoryHub());
+    const question = questionAt(sides.third);
+    await followed(sides.third);
+    void sides.other.main().callTool('sure', {});
+    await question;
+    sides.other.node.kill();
+    await pendingNone(sides.holder);
+    expect(await resultsAt(sides.holder)).to.deep.equal([[false, 'gateway']]);
+  });
+
+  it('ends when whoever held the session dies, and the next one takes its question back', async () => {
+    const sides = await startSides(new MemoryHub());
+    const question = questionAt(sides.third);
+    await followed(sides.third);
+    const output = sides.other.main().callTool('sure', {});
+    await question;
+    sides.holder.node.kill();
+    expect(textOf(await output)).to.equal('The question was taken back');
+    expect(await resultsAt(sides.third)).to.deep.equal([[false, 'gateway']]);
+  });
+});
+
+/** Resolves once a gateway serves a stream. */
+async function followed({ gateway }: Side): Promise<void> {
+  await until(() => gateway.stats().connections.subscriptions > 0);
+}
+
+async function untilFollowed(hub: MemoryHub, count: number): Promise<void> {
+  const { shared } = hub.node().store;
+  const ref = { scope: userScope({ id: 'alice' }), app: 'default', name: 'main' };
+  while ((await shared!.followers(ref)) < count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function pendingNone({ client }: Side): Promise<void> {
+  const main = client().session('main');
+  while ((await main.state()).pending.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { defineApp, type ToolContext, tool } from '../../server/index.js';
+import { type McpServerPluginOptions, mcpServerPlugin } from '../../server/plugins/mcp/index.js';
+import { CLIENTS, initialize, postMcp } from '../plugins/mcp/mcp-clients.js';
+import { Balancer } from '../support/balancer.js';
+import { gate } from '../support/gate.js';
+import { as } from '../support/users.js';
+import { type Node, startNodes } from './nodes.js';
+
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+const call = (name: string, id = 3) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+});
+
+/** Calls that say where they run, and one that runs until it is let go. */
+function tools() {
+  const began = gate();
+  const held = gate<string>();
+  const aborted = gate();
+  const app = defineApp({
+    run: () => 'unused',
+    tools: {
+      who: tool({ handler: (_input: unknown, { user }: ToolContext) => user!.id }),
+      sure: tool({ confirm: true, handler: () => 'sure' }),
+      held: tool({
+        handler: (_input: unknown, { signal }: ToolContext) => {
+          signal.addEventListener('abort', () => aborted.open());
+          began.open();
+          return held.passed;
+        },
+      }),
+    },
+  });
+  return { app, began, held, aborted };
+}
+
+async function startMcp(
+  app: ReturnType<typeof tools>['app'],
+  options: Partial<McpServerPluginOptions> = {},
+  count = 3,
+): Promise<readonly (Node & { readonly mcp: string })[]> {
+  const nodes = await startNodes({ app }, count);
+  for (const { gateway } of nodes) gateway.use(mcpServerPlugin({ sessionId: 'main', ...options }));
+  return nodes.map((node) => ({ ...node, mcp: `${node.url}/mcp` }));
+}
+
+describe('MCP clients of gateways that share a store', () => {
+  for (const { name, connect } of CLIENTS)
+    it(`go on with their session at any of them: ${name}`, async () => {
+      const nodes = await startMcp(tools().app);
+      const balancer = await Balancer.start(
+        nodes.map(({ url }) => url),
+        7,
+      );
+      const client = await connect(`${balancer.url}/mcp`, as('alice'));
+      for (let n = 0; n < 12; n++) {
+        const { content } = await client.call('who');
+        expect(content[0].text).to.equal('alice');
+      }
+      expect(await client.tools()).to.have.length(3);
+    });
+
+  for (const { name, connect } of CLIENTS)
+    it(`are asked by the gateway that runs their call, and answer at any: ${name}`, async () => {
+      const nodes = await startMcp(tools().app);
+      const balancer = await Balancer.start(
+        nodes.map(({ url }) => url),
+        11,
+      );
+      const client = await connect(`${balancer.url}/mcp`, as('alice'), async () => ({
+        action: 'accept',
+        content: { approve: true },
+      }));
+      // Each gateway asks its first question as well.
+      const calls = Array.from({ length: 12 }, () => client.call('sure'));
+      for (const { content } of await Promise.all(calls)) expect(content[0].text).to.equal('sure');
+    });
+
+  it('are each found by their own user alone, and by nobody once they have ended', async () => {
+    const nodes = await startMcp(tools().app);
+    const id = await initialize(nodes[0]!.mcp);
+    const session = { 'mcp-session-id': id };
+    const statusAt = async ({ mcp }: { readonly mcp: string }, headers: Record<string, string> = {}) => {
+      const answer = await postMcp(mcp, LIST, { ...session, ...headers });
+      await answer.text();
+      return answer.status;
+    };
+    expect(await statusAt(nodes[1]!, as('bob'))).to.equal(404);
+    expect(await statusAt(nodes[1]!)).to.equal(200);
+    expect(await statusAt(nodes[1]!, as('bob'))).to.equal(404);
+    const end = await fetch(nodes[2]!.mcp, { method: 'DELETE', headers: { ...as('alice'), ...session } });
+    expect(end.status).to.equal(200);
+    for (const node of nodes) expect(await statusAt(node)).to.equal(404);
+  });
+
+  it('outlive the gateway that began them', async () => {
+    const nodes = await startMcp(tools().app);
+    const id = await initialize(nodes[0]!.mcp);
+    await nodes[0]!.gateway.close();
+    const answer = await postMcp(nodes[1]!.mcp, LIST, { 'mcp-session-id': id });
+    expect(answer.status).to.equal(200);
+    await answer.text();
+  });
+
+  it('cancel a call that runs at another one', async () => {
+    const { app, began, aborted } = tools();
+    const nodes = await startMcp(app, {}, 2);
+    const session = { 'mcp-session-id': await initialize(nodes[0]!.mcp) };
+    const pending = await postMcp(nodes[0]!.mcp, call('held'), session);
+    await began.passed;
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } };
+    expect((await postMcp(nodes[1]!.mcp, cancel, session)).status).to.equal(202);
+    await aborted.passed;
+    await pending.body!.cancel();
+  });
+
+  it('are told that a stream of another one cannot be resumed, whose call goes on', async () => {
+    const { app, began, held } = tools();
+    const nodes = await startMcp(app, {}, 2);
+    const session = {
+      'mcp-session-id': await initialize(nodes[0]!.mcp),
+      'mcp-protocol-version': '2025-11-25',
+    };
+    const cut = await postMcp(nodes[0]!.mcp, call('held'), session);
+    const reader = cut.body!.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    const lastId = /^id: (.+)$/m.exec(first)![1]!;
+    await began.passed;
+    await reader.cancel();
+    const headers = { ...as('alice'), ...session, accept: 'text/event-stream', 'last-event-id': lastId };
+    const elsewhere = await fetch(nodes[1]!.mcp, { headers });
+    expect(elsewhere.status).to.equal(400);
+    await elsewhere.text();
+    held.open('kept');
+    let resumed = await fetch(nodes[0]!.mcp, { headers });
+    while (resumed.status === 409) resumed = await fetch(nodes[0]!.mcp, { headers });
+    expect(await resumed.text()).to.include('kept');
+  });
+});

@@ -1,0 +1,250 @@
+import { expect } from 'chai';
+import { type Client, createClient } from '../../client/index.js';
+import { type Application, defineApp } from '../../server/index.js';
+import type { Store } from '../../server/stores/store.js';
+import { gate } from '../support/gate.js';
+import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
+import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
+
+/** A store of one gateway, and what a test does to its line to the server. */
+export interface StoreNode {
+  readonly store: Store;
+  kill(): void;
+  freeze(): void;
+  thaw(): void;
+}
+
+/** Where gateways of a test keep their sessions together. */
+export interface Place {
+  node(): Promise<StoreNode>;
+  /** Who holds the session `main`: `''` for nobody. */
+  holder(): Promise<string>;
+  /** Ends the server as the loss of power does. Of a place of the test's own. */
+  stop?(): Promise<void>;
+  /** Starts it again. */
+  run?(): Promise<void>;
+  /** Notes what it has written. The answer ends it, and starts it with no more than that. Absent where it forgets nothing. */
+  mark?(): () => Promise<void>;
+}
+
+interface Node extends TestGateway {
+  readonly id: string;
+  readonly node: StoreNode;
+  readonly client: Client;
+}
+
+const textOf = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
+  content.map((block) => (block as { readonly text?: string }).text ?? '').join('');
+
+/** Says something and then waits, in whichever process it runs, until it is let go or stopped. */
+function waiting(options: { readonly resumable?: boolean } = {}) {
+  const door = gate();
+  const calls: string[] = [];
+  const app = defineApp({
+    ...options,
+    async *run(turn) {
+      calls.push(textOf(turn.message));
+      if (!turn.resumed) yield 'begun, ';
+      if (textOf(turn.message) === 'wait') {
+        const stopped = new Promise<never>((_, reject) => {
+          turn.signal.addEventListener('abort', () => reject(turn.signal.reason));
+        });
+        await Promise.race([door.passed, stopped]);
+      }
+      yield 'done';
+    },
+  });
+  return { app, calls, letGo: () => door.open() };
+}
+
+/** What gateways do that share a store. @param makePlace Makes a place for a test; `own`: with a server that it may end */
+export function describeGateways(makePlace: (options: { readonly own?: boolean }) => Promise<Place>): void {
+  let place: Place;
+  let count: number;
+
+  beforeEach(async () => {
+    place = await makePlace({});
+    count = 0;
+  });
+
+  async function start(app: Application): Promise<Node> {
+    const id = `gw${++count}`;
+    const node = await place.node();
+    const started = await startGateway({ id, app, store: node.store, limits: { storeMs: 2000 } });
+    // Before the gateway is closed.
+    closeLater(node, (it) => it.thaw());
+    const client = closeLater(createClient({ baseUrl: started.url, token: TOKEN }), (it) => it.disconnect());
+    return { ...started, id, node, client };
+  }
+
+  const startAll = async (app: Application, many = 3): Promise<readonly Node[]> => {
+    const nodes: Node[] = [];
+    while (nodes.length < many) nodes.push(await start(app));
+    return nodes;
+  };
+
+  /** Id of the gateway that holds the session `main`. */
+  const holder = async (): Promise<string> => (await place.holder()).split('.')[0]!;
+  /** Resolves once what the run has said first is stored. */
+  const begun = ({ client }: Node): Promise<void> =>
+    until(async () => {
+      const { run } = await client.session('main').state();
+      return run !== null && textOf(run.message) === 'begun, ';
+    });
+  const sides = async (nodes: readonly Node[]): Promise<{ holding: Node; other: Node }> => {
+    const id = await holder();
+    return { holding: nodes.find((node) => node.id === id)!, other: nodes.find((node) => node.id !== id)! };
+  };
+
+  it('take a message at any of them, and show all of it at every one', async () => {
+    const { app } = waiting();
+    const nodes = await startAll(app);
+    const seen = nodes.map(async ({ client }) => {
+      const events: string[] = [];
+      for await (const event of client.events('main', { from: 'earliest' })) {
+        events.push(`${event.cursor} ${event.type}`);
+        if (events.filter((line) => line.endsWith('message_end')).length === 6) break;
+      }
+      return events;
+    });
+    for (let n = 0; n < 6; n++) {
+      const { message } = await nodes[n % 3]!.client.send('main', `${n}`).result;
+      expect(textOf(message)).to.equal('begun, done');
+    }
+    const [first, ...others] = await Promise.all(seen);
+    for (const other of others) expect(other).to.deep.equal(first);
+  });
+
+  it('end the run of one that dies once, and run what waited', async () => {
+    const { app, calls } = waiting();
+    const nodes = await startAll(app, 2);
+    const run = nodes[0]!.client.send('main', 'wait');
+    await run.accepted;
+    const { holding, other } = await sides(nodes);
+    const queued = other.client.send('main', 'next');
+    await queued.accepted;
+    holding.node.kill();
+    const { stopReason, message } = await queued.result;
+    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
+    const { messages } = await other.client.session('main').state();
+    expect(messages.map(({ stopReason: end }) => end)).to.deep.equal([undefined, 'lost', undefined, 'end']);
+    expect(calls).to.deep.equal(['wait', 'next']);
+  });
+
+  it('go on with a resumable run of one that dies, without a gap for those who follow elsewhere', async () => {
+    const { app, letGo } = waiting({ resumable: true });
+    const nodes = await startAll(app, 2);
+    await nodes[0]!.client.send('main', 'wait').accepted;
+    const { holding, other } = await sides(nodes);
+    const seen: string[] = [];
+    const followed = (async () => {
+      for await (const event of other.client.events('main', { from: 'earliest' })) {
+        seen.push(event.type);
+        if (event.type === 'message_end') return event;
+      }
+      throw new Error('the stream ended');
+    })();
+    await begun(other);
+    holding.node.kill();
+    await until(async () => (await holder()) === other.id);
+    letGo();
+    expect(await followed).to.include({ stopReason: 'end' });
+    expect(seen).to.not.include('gap');
+    expect(textOf((await other.client.session('main').state()).messages.at(-1)!)).to.equal('begun, done');
+  });
+
+  it('refuse what one writes late that was cut off, which follows from then on', async () => {
+    const { app, calls } = waiting();
+    const nodes = await startAll(app, 2);
+    const run = nodes[0]!.client.send('main', 'wait');
+    await run.accepted;
+    const { holding, other } = await sides(nodes);
+    holding.node.freeze();
+    await until(async () => (await holder()) === other.id);
+    expect((await other.client.send('main', 'next').result).stopReason).to.equal('end');
+    holding.node.thaw();
+    expect((await run.result).stopReason).to.equal('lost');
+    expect((await holding.client.send('main', 'last').result).stopReason).to.equal('end');
+    const states = await Promise.all(nodes.map(({ client }) => client.session('main').state()));
+    expect(states[0]!.messages).to.deep.equal(states[1]!.messages);
+    expect(calls).to.deep.equal(['wait', 'next', 'last']);
+  });
+
+  it('hand a session over when one of them ends', async () => {
+    const { app, letGo } = waiting({ resumable: true });
+    const nodes = await startAll(app, 2);
+    const run = nodes[0]!.client.send('main', 'wait');
+    const { runId } = await run.accepted;
+    const { holding, other } = await sides(nodes);
+    await holding.gateway.close();
+    await until(async () => (await holder()) === other.id);
+    letGo();
+    const { stopReason, message } = await other.client.run(runId).result;
+    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
+  });
+
+  it('take up at the next start what all of them left', async () => {
+    const { app, letGo } = waiting({ resumable: true });
+    const nodes = await startAll(app, 2);
+    const { runId } = await nodes[0]!.client.send('main', 'wait').accepted;
+    await begun(nodes[0]!);
+    for (const { node } of nodes) node.kill();
+    const next = await start(app);
+    letGo();
+    const { stopReason, message } = await next.client.run(runId).result;
+    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
+  });
+
+  it('go on when their server was away, and lose nothing', async () => {
+    place = await makePlace({ own: true });
+    const { app, letGo, calls } = waiting();
+    const nodes = await startAll(app, 2);
+    const run = nodes[0]!.client.send('main', 'wait');
+    await run.accepted;
+    const seen: string[] = [];
+    const followed = (async () => {
+      for await (const event of nodes[1]!.client.events('main', { from: 'earliest' })) {
+        seen.push(event.type);
+        if (event.type === 'message_end') return;
+      }
+    })();
+    await until(() => seen.includes('message_start'));
+    await place.stop!();
+    letGo();
+    await place.run!();
+    expect((await run.result).stopReason).to.equal('end');
+    await followed;
+    expect(seen).to.not.include('gap');
+    expect(calls).to.deep.equal(['wait']);
+  });
+
+  it('lose nothing and tell no gap where their server forgets its last moments', async function () {
+    place = await makePlace({ own: true });
+    if (!place.mark) return this.skip();
+    const { app, letGo, calls } = waiting();
+    const nodes = await startAll(app, 2);
+    expect((await nodes[1]!.client.send('main', 'first').result).stopReason).to.equal('end');
+    const seen: string[] = [];
+    const followed = nodes.map(async ({ client }) => {
+      for await (const event of client.events('main', { from: 'earliest' })) {
+        seen.push(event.type);
+        if (event.type === 'message_end' && event.runId === (await run.accepted).runId) return;
+      }
+    });
+    const forget = place.mark();
+    const run = nodes[0]!.client.send('main', 'wait');
+    await run.accepted;
+    await begun(nodes[0]!);
+    await begun(nodes[1]!);
+    await forget();
+    letGo();
+    expect((await run.result).stopReason).to.equal('end');
+    await Promise.all(followed);
+    expect(seen).to.not.include('gap');
+    expect(calls).to.deep.equal(['first', 'wait']);
+    const states = await Promise.all(nodes.map(({ client }) => client.session('main').state()));
+    expect(states[0]!.messages).to.deep.equal(states[1]!.messages);
+    expect(states[0]!.messages).to.have.length(4);
+  });
+}

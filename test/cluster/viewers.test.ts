@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { createClient } from '../../client/index.js';
+import { defineApp } from '../../server/index.js';
+import { jsonHeaders } from '../support/gateway.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
+import { type Node, startNodes } from './nodes.js';
+
+/** Runs until it is aborted, and says so. */
+function endless() {
+  const aborted: string[] = [];
+  const app = defineApp({
+    onDisconnect: 'abort',
+    async *run({ signal }) {
+      yield 'begun';
+      await new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push('aborted');
+          reject(signal.reason);
+        });
+      });
+    },
+  });
+  return { app, aborted };
+}
+
+async function start(disconnectGraceMs: number) {
+  const { app, aborted } = endless();
+  const nodes = await startNodes({ app, limits: { disconnectGraceMs } }, 3, new MemoryHub());
+  const sender = nodes[0]!.client();
+  const run = sender.send('main', 'go');
+  await run.accepted;
+  return { nodes, sender, run, aborted };
+}
+
+/** A viewer of the session `main`, once it has seen something. */
+async function view({ url }: Node): Promise<{ leave(): void }> {
+  const client = closeLater(createClient({ baseUrl: url, token: 'alice' }), (it) => it.disconnect());
+  let seen = false;
+  void (async () => {
+    for await (const _ of client.events('main', { from: 'earliest' })) seen = true;
+  })().catch(() => {});
+  await until(() => seen);
+  return { leave: () => client.disconnect() };
+}
+
+const watching = ({ gateway }: Node): number => gateway.stats().connections.subscriptions;
+
+describe('viewers of gateways that share a store', () => {
+  it('keep a run that is to end without them, at whichever gateway they are', async () => {
+    const { nodes, sender, run, aborted } = await start(30);
+    const viewer = await view(nodes[1]!);
+    const other = await view(nodes[2]!);
+    void run.result.catch(() => {});
+    sender.disconnect();
+    await until(() => watching(nodes[0]!) === 0);
+    other.leave();
+    await until(() => watching(nodes[2]!) === 0);
+    // Longer than the time that it would have ended in.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(aborted).to.deep.equal([]);
+    viewer.leave();
+    await until(() => aborted.length > 0);
+  });
+
+  it('end it when the last one leaves who waited at another gateway', async () => {
+    const { app, aborted } = endless();
+    const limits = { disconnectGraceMs: 30 };
+    const nodes = await startNodes({ app, limits }, 2, new MemoryHub());
+    const first = nodes[0]!.client();
+    const begun = first.send('main', 'first');
+    await begun.accepted;
+    const abort = new AbortController();
+    const waiting = fetch(`${nodes[1]!.url}/send`, {
+      method: 'POST',
+      headers: { ...jsonHeaders('alice'), accept: 'application/json' },
+      body: JSON.stringify({ sessionId: 'main', message: 'second', onBusy: 'interrupt' }),
+      signal: abort.signal,
+    }).catch(() => {});
+    expect((await begun.result).stopReason).to.equal('superseded');
+    first.disconnect();
+    await until(() => watching(nodes[0]!) === 0);
+    const count = aborted.length;
+    abort.abort();
+    await waiting;
+    await until(() => aborted.length > count);
+  });
+});

@@ -1,0 +1,421 @@
+import { expect } from 'chai';
+import type { Membership, SharedStore } from '../../server/stores/shared-store.js';
+import type { SessionRef, Store } from '../../server/stores/store.js';
+import { closeLater } from '../support/resources.js';
+import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
+
+/** One of the gateways that share a store, as far as the store knows it. */
+export interface SharedNode {
+  /** Open. */
+  readonly store: Store;
+  /** It ends without a word. */
+  kill(): unknown;
+  /** It stands still, or is cut off: nothing of it reaches the store, and its lease runs out. */
+  freeze(): unknown;
+  /** It goes on where it stood. */
+  thaw(): unknown;
+  /** It loses its connection for a moment, in which it hears nothing. Absent where there is none. */
+  blink?(): unknown;
+}
+
+/** A place that several stores share what they keep in. */
+export interface SharedStoreUnderTest {
+  node(): Promise<SharedNode>;
+  cleanup(): unknown;
+}
+
+interface Joined extends SharedNode {
+  readonly shared: SharedStore;
+  readonly membership: Membership;
+  readonly holder: string;
+  readonly heard: string[];
+  lapses: number;
+}
+
+const opens = (runId: string) => ({ opens: { runId, request: '{}' } });
+
+/** Resolves once a condition holds that only the store can be asked about. */
+async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** The contract of stores that several gateways use at once. */
+export function describeSharedStore(
+  name: string,
+  makeStore: () => SharedStoreUnderTest | Promise<SharedStoreUnderTest>,
+): void {
+  describe(`shared store contract: ${name}`, () => {
+    let made: SharedStoreUnderTest;
+    let nodes = 0;
+
+    beforeEach(async () => {
+      made = await makeStore();
+      closeLater(made, (it) => it.cleanup());
+      nodes = 0;
+    });
+
+    async function join(): Promise<Joined> {
+      const node = await made.node();
+      const holder = `gw.${++nodes}`;
+      const heard: string[] = [];
+      const shared = node.store.shared!;
+      const joined = { ...node, shared, holder, heard, lapses: 0 };
+      const hear = (message: string): void => void heard.push(message);
+      const lapsed = (): void => {
+        joined.lapses += 1;
+      };
+      const membership = await shared.join({ holder, hear, lapsed });
+      return Object.assign(joined, { membership });
+    }
+
+    const left = async ({ store }: SharedNode): Promise<readonly (SessionRef & { from?: string })[]> =>
+      store.unfinished();
+
+    describe('members', () => {
+      it('know one another while they live, and not those who left', async () => {
+        const [a, b, c] = [await join(), await join(), await join()];
+        expect(await a.membership.members()).to.have.members([a.holder, b.holder, c.holder]);
+        expect(await b.membership.alive(a.holder)).to.equal(true);
+        expect(await a.membership.alive(a.holder)).to.equal(true);
+        await c.membership.leave();
+        expect(await a.membership.members()).to.have.members([a.holder, b.holder]);
+        expect(await a.membership.alive(c.holder)).to.equal(false);
+        expect(await a.membership.alive('gw.never')).to.equal(false);
+      });
+
+      it('pass for alive as long as they live, and for dead once their lease has run out', async () => {
+        const [a, b] = [await join(), await join()];
+        await new Promise((resolve) => setTimeout(resolve, a.shared.leaseMs * 2));
+        expect(await a.membership.alive(b.holder)).to.equal(true);
+        await b.kill();
+        await eventually(async () => !(await a.membership.alive(b.holder)));
+        expect(await a.membership.members()).to.deep.equal([a.holder]);
+      });
+
+      it('send messages to one another, each once and in order', async () => {
+        const [a, b] = [await join(), await join()];
+        const sent = Array.from({ length: 20 }, (_, i) => `${i} "ä😀\n"`);
+        for (const message of sent) expect(await a.membership.tell(b.holder, message)).to.equal(true);
+        await eventually(() => b.heard.length >= sent.length);
+        expect(b.heard).to.deep.equal(sent);
+        expect(a.heard).to.deep.equal([]);
+        expect(await b.membership.tell(b.holder, 'self')).to.equal(true);
+        await eventually(() => b.heard.length > sent.length);
+        expect(b.heard.at(-1)).to.equal('self');
+      });
+
+      it('are told where nobody listens', async () => {
+        const [a, b] = [await join(), await join()];
+        expect(await a.membership.tell('gw.never', 'hello')).to.equal(false);
+        await b.membership.leave();
+        expect(await a.membership.tell(b.holder, 'hello')).to.equal(false);
+        expect(b.heard).to.deep.equal([]);
+      });
+
+      it('hear that they may have passed for dead, and are members again', async () => {
+        const [a, b] = [await join(), await join()];
+        await b.freeze();
+        await eventually(async () => !(await a.membership.alive(b.holder)));
+        expect(b.lapses).to.equal(0);
+        await b.thaw();
+        await eventually(() => b.lapses > 0);
+        expect(b.lapses).to.equal(1);
+        await eventually(async () => await a.membership.alive(b.holder));
+        await eventually(async () => await a.membership.tell(b.holder, 'again'));
+        await eventually(() => b.heard.length > 0);
+      });
+    });
+
+    describe('notes', () => {
+      it('are read by all, replaced, and dropped', async () => {
+        const [a, b] = [(await made.node()).store.shared!, (await made.node()).store.shared!];
+        expect(await b.get('note')).to.equal(null);
+        expect(await a.put('note', 'one "ä😀\n"', { ttlMs: 60_000 })).to.equal(true);
+        expect(await b.get('note')).to.equal('one "ä😀\n"');
+        expect(await b.put('note', 'two', { ttlMs: 60_000 })).to.equal(true);
+        expect(await a.get('note')).to.equal('two');
+        expect(await a.get('other')).to.equal(null);
+        await a.drop('note');
+        await a.drop('note');
+        expect(await b.get('note')).to.equal(null);
+      });
+
+      it('are kept by the first alone who asks for that', async () => {
+        const all = [(await made.node()).store.shared!, (await made.node()).store.shared!];
+        const options = { ttlMs: 60_000, once: true };
+        const puts = Array.from({ length: 6 }, (_, i) => all[i % 2]!.put('once', 'same', options));
+        expect((await Promise.all(puts)).filter(Boolean)).to.have.length(1);
+        expect(await all[0]!.put('once', 'same', options)).to.equal(false);
+        await all[1]!.drop('once');
+        expect(await all[0]!.put('once', 'anew', options)).to.equal(true);
+        expect(await all[1]!.get('once')).to.equal('anew');
+      });
+
+      it('are forgotten after their time', async () => {
+        const { shared } = (await made.node()).store;
+        await shared!.put('short', '1', { ttlMs: 50 });
+        await shared!.put('long', '2', { ttlMs: 60_000 });
+        await eventually(async () => (await shared!.get('short')) === null);
+        expect(await shared!.put('short', '3', { ttlMs: 60_000, once: true })).to.equal(true);
+        expect(await shared!.get('long')).to.equal('2');
+      });
+    });
+
+    describe('sessions', () => {
+      it('are held by one: the others are told by whom, whatever they would create', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const owned = { kind: 'owned', holder: a.holder };
+        expect(await b.store.acquire(refOf(), { holder: b.holder })).to.deep.equal(owned);
+        const create = { epoch: newTestEpoch() };
+        expect(await b.store.acquire(refOf(), { holder: b.holder, create })).to.deep.equal(owned);
+        expect(await b.store.acquire(refOf(), { holder: b.holder, from: 'gw.other' })).to.deep.equal(owned);
+        expect(await writer.append(records(1, 1))).to.include({ first: 1, last: 1 });
+        expect(await b.store.read(writer.log, 0, 9, 9999)).to.have.length(1);
+      });
+
+      it('can be taken again by their holder, and closed ones be begun by anybody', async () => {
+        const [a, b] = [await join(), await join()];
+        const first = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const again = await TestWriter.acquire(a.store, refOf(), null, a.holder);
+        expect(again.term).to.be.greaterThan(first.term);
+        await again.append([record(1, 'session_closed')], { close: true });
+        const anew = await TestWriter.acquire(b.store, refOf(), undefined, b.holder);
+        expect(anew.acquired.created).to.equal(true);
+        expect((await a.store.acquire(refOf(), { holder: a.holder })).kind).to.equal('owned');
+      });
+
+      it('are free once they are released, by the holder of that term alone', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        await a.store.release(refOf(), writer.term - 1);
+        expect((await b.store.acquire(refOf(), { holder: b.holder })).kind).to.equal('owned');
+        await a.store.release(refOf(), writer.term);
+        const next = await TestWriter.acquire(b.store, refOf(), null, b.holder);
+        expect(next.term).to.be.greaterThan(writer.term);
+        await a.store.release(refOf(), writer.term);
+        expect((await a.store.acquire(refOf(), { holder: a.holder })).kind, 'it is not theirs').to.equal(
+          'owned',
+        );
+        expect(await refusal(() => writer.append(records(1, 1)))).to.equal('FENCED');
+        expect(await next.append(records(1, 1))).to.include({ first: 1 });
+      });
+
+      it('are taken from one who is named, and what that one writes late is refused', async () => {
+        const [a, b] = [await join(), await join()];
+        const old = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        await old.append([record(1, 'message_accepted')], opens('run_1'));
+        const taken = await b.store.acquire(refOf(), { holder: b.holder, from: a.holder });
+        expect(taken).to.include({ kind: 'acquired', created: false });
+        expect(taken).to.have.nested.property('openRuns[0].runId', 'run_1');
+        expect(taken).to.have.nested.property('head.head', 1);
+        expect(await refusal(() => old.append(records(2, 2)))).to.equal('FENCED');
+        expect((await a.store.acquire(refOf(), { holder: a.holder })).kind).to.equal('owned');
+      });
+
+      it('go to one of many who ask at once', async () => {
+        const all = [await join(), await join(), await join()];
+        const create = { epoch: newTestEpoch() };
+        const asked = all.map(({ store, holder }) => store.acquire(refOf(), { holder, create }));
+        const answers = await Promise.all(asked);
+        expect(answers.filter(({ kind }) => kind === 'acquired')).to.have.length(1);
+        expect(answers.filter(({ kind }) => kind === 'owned')).to.have.length(2);
+      });
+
+      it('are told to everybody as they are, by whomever they are written', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const activity = { status: 'waiting', runId: 'run_1', start: 0, queued: 1 } as const;
+        const about = { title: 'Told', messageCount: 2, pending: 1, usedAt: Date.now() + 1000 };
+        await writer.append([record(1, 'message_accepted')], { ...opens('run_1'), activity, about });
+        expect(await b.store.head(refOf())).to.deep.equal(await a.store.head(refOf()));
+        expect(await b.store.record(refOf())).to.deep.equal(await a.store.record(refOf()));
+        await eventually(async () => (await b.store.list('alice', { limit: 9 })).records.length === 1);
+        expect(await b.store.list('alice', { limit: 9 })).to.deep.equal(
+          await a.store.list('alice', { limit: 9 }),
+        );
+        expect(await b.store.run(refOf(), { runId: 'run_1' })).to.include({ runId: 'run_1', accepted: 1 });
+        expect(await b.store.sessionOf('alice', 'run_1')).to.deep.equal(refOf());
+        expect(await b.store.count('alice')).to.equal(1);
+      });
+    });
+
+    describe('what is unfinished', () => {
+      it('is only what no living member holds, and who held it', async () => {
+        const [a, b] = [await join(), await join()];
+        const busy = await TestWriter.acquire(b.store, refOf('busy'), undefined, b.holder);
+        await busy.append([record(1, 'message_accepted')], opens('run_1'));
+        const doing = await TestWriter.acquire(b.store, refOf('doing'), undefined, b.holder);
+        await doing.append(records(1, 1), {
+          activity: { status: 'running', runId: 'r', start: 0, queued: 0 },
+        });
+        const idle = await TestWriter.acquire(b.store, refOf('idle'), undefined, b.holder);
+        await idle.append(records(1, 1));
+        const own = await TestWriter.acquire(a.store, refOf('own'), undefined, a.holder);
+        await own.append([record(1, 'message_accepted')], opens('run_2'));
+        expect(await left(a)).to.deep.equal([]);
+        await b.kill();
+        await eventually(async () => (await left(a)).length > 0);
+        const from = b.holder;
+        expect(await left(a)).to.have.deep.members([
+          { ...refOf('busy'), from },
+          { ...refOf('doing'), from },
+        ]);
+        const taken = { holder: a.holder, from };
+        expect((await a.store.acquire(refOf('busy'), taken)).kind).to.equal('acquired');
+        expect(await left(a)).to.deep.equal([{ ...refOf('doing'), from }]);
+      });
+
+      it('is what was let go, until somebody has it or has ended it', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(b.store, refOf(), undefined, b.holder);
+        await writer.append([record(1, 'message_accepted')], opens('run_1'));
+        await b.store.release(refOf(), writer.term);
+        const free = [{ ...refOf(), from: '' }];
+        expect(await left(a)).to.deep.equal(free);
+        expect(await left(b)).to.deep.equal(free);
+        const next = await TestWriter.acquire(a.store, refOf(), null, a.holder);
+        expect(await left(b)).to.deep.equal([]);
+        await next.append([record(2, 'session_closed')], { close: true });
+        await a.store.release(refOf(), next.term);
+        expect(await left(b)).to.deep.equal([]);
+      });
+    });
+
+    describe('watching', () => {
+      /** Counts wakes from now on, and waits until the store hears of others. */
+      async function watching(store: Store, ref: SessionRef, followers: number) {
+        const seen = { wakes: 0, stop: () => {} };
+        seen.stop = store.watch(ref, () => {
+          seen.wakes += 1;
+        });
+        await eventually(async () => (await store.shared!.followers(ref)) === followers);
+        return seen;
+      }
+
+      it('counts members that follow, each once', async () => {
+        const [a, b] = [await join(), await join()];
+        expect(await a.shared.followers(refOf())).to.equal(0);
+        const first = await watching(a.store, refOf(), 1);
+        const second = await watching(a.store, refOf(), 1);
+        const other = await watching(b.store, refOf(), 2);
+        expect(await a.shared.followers(refOf('other'))).to.equal(0);
+        first.stop();
+        first.stop();
+        expect(await b.shared.followers(refOf())).to.equal(2);
+        second.stop();
+        await eventually(async () => (await b.shared.followers(refOf())) === 1);
+        other.stop();
+        await eventually(async () => (await b.shared.followers(refOf())) === 0);
+      });
+
+      it('wakes those who watch elsewhere after each append, when it can be read', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        let head = 0;
+        const stop = b.store.watch(refOf(), async () => {
+          head = Math.max(head, (await b.store.head(refOf()))?.head ?? 0);
+        });
+        for (let i = 1; i <= 5; i++) {
+          await writer.append(records(i, i));
+          await eventually(() => head === i);
+        }
+        stop();
+      });
+
+      it('wakes before a session has begun, across its epochs, and no more once it is stopped', async () => {
+        const [a, b] = [await join(), await join()];
+        const seen = await watching(b.store, refOf(), 1);
+        const kept = await watching(b.store, refOf(), 1);
+        for (let i = 0; i < 2; i++) {
+          const before = seen.wakes;
+          const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+          await writer.append([record(1, 'session_closed')], { close: true });
+          await eventually(() => seen.wakes > before);
+        }
+        seen.stop();
+        const [stopped, others] = [seen.wakes, kept.wakes];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        await writer.append(records(1, 1));
+        await eventually(() => kept.wakes > others);
+        expect(seen.wakes).to.equal(stopped);
+        kept.stop();
+      });
+
+      it('wakes who comes back before it has let go', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const first = await watching(b.store, refOf(), 1);
+        first.stop();
+        const seen = await watching(b.store, refOf(), 1);
+        // What was let go of is gone by now.
+        await b.shared.get('nothing');
+        await writer.append(records(1, 1));
+        const { wakes } = seen;
+        await writer.append(records(2, 2));
+        await eventually(() => seen.wakes > wakes);
+        seen.stop();
+      });
+
+      it('wakes after a time in which it heard nothing', async function () {
+        const [a, b] = [await join(), await join()];
+        if (!b.blink) return this.skip();
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        let head = 0;
+        const stop = b.store.watch(refOf(), async () => {
+          head = Math.max(head, (await b.store.head(refOf()))?.head ?? 0);
+        });
+        await writer.append(records(1, 1));
+        await eventually(() => head === 1);
+        await b.freeze();
+        await writer.append(records(2, 2));
+        await b.thaw();
+        await eventually(() => head === 2);
+        await b.blink();
+        await writer.append(records(3, 3));
+        await eventually(() => head === 3);
+        stop();
+      });
+    });
+
+    describe('work that is done once', () => {
+      it('is not done again under its name, by no writer, and keeps its place free', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const first = await writer.append(records(1, 2), { once: 'work' });
+        expect([first.first, first.last, first.repeated]).to.deep.equal([1, 2, undefined]);
+        expect((await writer.append(records(3, 3), { once: 'work' })).repeated).to.equal(true);
+        // It did not count.
+        writer.batch -= 1;
+        expect(await writer.append(records(3, 3), { once: 'other' })).to.include({ first: 3, last: 3 });
+        await a.kill();
+        await eventually(async () => !(await b.membership.alive(a.holder)));
+        const taken = await b.store.acquire(refOf(), { holder: b.holder, from: a.holder });
+        if (taken.kind !== 'acquired') throw new Error(taken.kind);
+        const log = writer.log;
+        const { term } = taken.head;
+        const again = await b.store.append(log, records(4, 4), { term, batch: 1, once: 'work' });
+        expect(again.repeated).to.equal(true);
+        expect(await b.store.append(log, records(4, 4), { term, batch: 1 })).to.include({
+          first: 4,
+          last: 4,
+        });
+        expect((await b.store.head(refOf()))?.head).to.equal(4);
+      });
+
+      it('is another one in another session, and the same where its batch comes again', async () => {
+        const a = await join();
+        const writers = [
+          await TestWriter.acquire(a.store, refOf(), undefined, a.holder),
+          await TestWriter.acquire(a.store, refOf('other'), undefined, a.holder),
+        ];
+        for (const writer of writers) {
+          await writer.append(records(1, 1), { once: 'work' });
+          writer.batch -= 1;
+          const again = await writer.append(records(1, 1), { once: 'work' });
+          expect([again.first, again.last, again.repeated]).to.deep.equal([1, 1, undefined]);
+        }
+      });
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { needChromium } from '../support/browser.js';
+import { BLOCKS } from '../support/pages.js';
+import { ROOT } from '../support/program.js';
+import { CHECKS, NOT_RUN } from './checks.js';
+import { RUN_CONFIG, writeBlocks, writeProjects } from './module.js';
+
+const run = promisify(execFile);
+
+interface Line {
+  readonly id: string;
+  readonly error?: string;
+  readonly printed?: string;
+}
+
+/** What became of each block; `DOCS=docs/apps` runs those whose names begin so. */
+async function runBlocks(): Promise<ReadonlyMap<string, Line>> {
+  const report = join(mkdtempSync(join(tmpdir(), 'asg-docs-')), 'report.ndjson');
+  const args = ['--import', 'tsx', join(ROOT, 'test/docs/runner.ts'), report, process.env.DOCS ?? ''];
+  const env = { ...process.env, TSX_TSCONFIG_PATH: RUN_CONFIG };
+  const { stderr } = await run(process.execPath, args, { cwd: ROOT, env, maxBuffer: 64 << 20 });
+  expect(existsSync(`${report}.done`), stderr).to.equal(true);
+  const lines = readFileSync(report, 'utf8').trim().split('\n');
+  return new Map(lines.map((line): [string, Line] => [JSON.parse(line).id, JSON.parse(line)]));
+}
+
+describe('the TypeScript blocks of the documentation', () => {
+  let lines: ReadonlyMap<string, Line> = new Map();
+
+  before(async function () {
+    // Each block has a limit of its own.
+    this.timeout(0);
+    writeBlocks();
+    lines = await runBlocks();
+  });
+
+  it('compile, with the types of what they are given', async function () {
+    this.timeout(0);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    for (const config of writeProjects()) {
+      const { stdout } = await run(process.execPath, [tsc, '-p', config]).catch(
+        (error: { stdout: string }) => error,
+      );
+      expect(stdout).to.equal('');
+    }
+  });
+
+  for (const { id } of BLOCKS) {
+    if (!id.startsWith(process.env.DOCS ?? '') || NOT_RUN[id]) continue;
+    it(`${id} runs`, function () {
+      if (CHECKS[id]?.page) needChromium(this);
+      const line = lines.get(id);
+      expect(line, 'it was not run').to.not.equal(undefined);
+      expect(line?.error, line?.printed).to.equal(undefined);
+    });
+  }
+
+  it('have no checks without a block, and only the README has blocks that are run elsewhere', () => {
+    const ids = BLOCKS.map(({ id }) => id);
+    for (const id of [...Object.keys(CHECKS), ...Object.keys(NOT_RUN)]) expect(ids).to.include(id);
+  });
+});

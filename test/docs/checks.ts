@@ -1,0 +1,47 @@
+import type { Page } from 'playwright-core';
+import type { Block } from '../support/pages.js';
+import { ADAPTERS } from './checks/adapters.js';
+import { CLIENTS } from './checks/clients.js';
+import { GUIDES } from './checks/guides.js';
+import { HOSTS } from './checks/hosts.js';
+import type { Shown } from './page.js';
+
+export type { Page };
+
+/** A block that ran. */
+export interface Ran {
+  /** All that it declares, exported or not. */
+  readonly exports: Record<string, any>;
+  readonly prints: (pattern: RegExp) => Promise<void>;
+}
+
+export interface Check {
+  /** A block whose gateway is served in place of the world's. */
+  readonly serves?: string;
+  /** Whether the world's gateway keeps its sessions in a file. */
+  readonly durable?: true;
+  /** What has to be there first. */
+  readonly before?: (block: Block) => unknown;
+  /** What the block has to print. */
+  readonly prints?: RegExp;
+  /** It follows something for ever: it need not end. */
+  readonly endless?: true;
+  /** What is to be seen afterwards; where nothing is said, `tryGateways`. */
+  readonly after?: (ran: Ran) => unknown;
+  /** It belongs to a page, and runs in Chromium. */
+  readonly page?: Shown;
+}
+
+export type Checks = Readonly<Record<string, Check>>;
+
+/** Blocks that are not run, and why. */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  'docs/cluster.md#1': 'needs a Redis; test/cli/store-place and test/deploy/rolling do the same',
+  'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
+  'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
+  'docs/data.md#4': 'imports what that writes; test/data/export does it',
+  'docs/data.md#6': 'backs up an SQLite store to /backups; test/data/backup does it',
+};
+
+/** Blocks that need something first, or of which more is to be seen than that they run and that their gateways and apps answer. */
+export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS };

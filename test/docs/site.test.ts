@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { PAGE_NAMES } from '../../docs/.vitepress/pages.mjs';
+import { needChromium, openPage } from '../support/browser.js';
+import { ROOT } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+
+const run = promisify(execFile);
+const SITE = join(ROOT, '.cache/site');
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
+};
+
+/** Serves the site as any host of static files does. */
+async function serveSite(): Promise<string> {
+  const server = createServer((request, response) => {
+    const path = join(SITE, new URL(request.url ?? '/', 'http://localhost').pathname);
+    const file = [path, `${path}.html`, join(path, 'index.html')].find(
+      (name) => existsSync(name) && statSync(name).isFile(),
+    );
+    if (!file) return response.writeHead(404).end();
+    response.setHeader('Content-Type', TYPES[extname(file)] ?? 'text/plain; charset=utf-8');
+    return createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closeLater(server, (it) => {
+    it.closeAllConnections();
+    it.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the site of the documentation', () => {
+  before(async function () {
+    this.timeout(0);
+    await run(process.execPath, ['scripts/build-docs.mjs', '--if-changed'], {
+      cwd: ROOT,
+      maxBuffer: 16 << 20,
+    });
+  });
+
+  it('has every page, and an index of them for programs that read', () => {
+    const index = readFileSync(join(SITE, 'llms.txt'), 'utf8');
+    const all = readFileSync(join(SITE, 'llms-full.txt'), 'utf8');
+    for (const page of PAGE_NAMES) {
+      const name = page.replace(/README\.md$/, 'index.md');
+      expect(existsSync(join(SITE, name.replace(/\.md$/, '.html'))), name).to.equal(true);
+      // The addresses that the index names are there, as plain Markdown.
+      expect(index).to.contain(`](${name})`);
+      expect(existsSync(join(SITE, name)), name).to.equal(true);
+      expect(all).to.contain(`<!-- docs/${page} -->`);
+    }
+  });
+
+  it('finds a page by a word, leads to its heading, and asks no other host', async function () {
+    needChromium(this);
+    const site = await serveSite();
+    const { page, problems } = await openPage('about:blank');
+    const foreign: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(site) && !/^(data|blob):/.test(request.url()))
+        foreign.push(request.url());
+    });
+    await page.goto(site);
+    await page.locator('#local-search button').click();
+    await page.locator('#localsearch-input').fill('trustProxy');
+    await page.locator('#localsearch-list a').first().click();
+    await page.waitForURL(/#/);
+    // The address changes before the page does.
+    await page.locator('main', { hasText: 'trustProxy' }).waitFor();
+    await page.goto(`${site}/react#usesessionid-options`);
+    expect(await page.locator('#usesessionid-options').count()).to.equal(1);
+    await page.goto(`${site}/getting-started`);
+    await page.getByRole('link', { name: 'examples/browser-page' }).click();
+    await page.getByRole('heading', { name: 'page.ts' }).waitFor();
+    expect(foreign).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { newDatabase } from '../support/durable.js';
+import { get, jsonHeaders, post } from '../support/gateway.js';
+import { runCommand } from '../support/program.js';
+import { randomOf } from '../support/random.js';
+import { buildProgram } from './crash-harness.js';
+import type { mutants } from './mutants.js';
+
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
+const SESSIONS = 6;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const respondAsync = { prefer: 'respond-async' };
+
+/** A session that was about to be deleted, and what is there of it after a kill. */
+interface Fate {
+  readonly answered: boolean;
+  /** Its parts: the runs of its closed and of its present conversation, the former's events, and the present one's messages. */
+  readonly kept: readonly boolean[];
+}
+
+/** Kills a gateway while it deletes sessions, and looks at what is left of them. */
+async function fatesOf(
+  file: string,
+  mutant: keyof typeof mutants,
+  rounds: number,
+  seed: number,
+): Promise<Fate[]> {
+  const random = randomOf(seed);
+  const path = newDatabase();
+  const start = async () => {
+    const gateway = runCommand(process.execPath, { args: ['--enable-source-maps', file, path, '0', mutant] });
+    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
+    return { gateway, url };
+  };
+  const fates: Fate[] = [];
+  let { gateway, url } = await start();
+  for (let round = 0; round < rounds; round++) {
+    const begun = [];
+    for (let n = 0; n < SESSIONS; n++) {
+      const sessionId = `s${round}-${n}`;
+      const first = await post(`${url}/send`, { sessionId, message: '5' });
+      await post(`${url}/close`, { sessionId });
+      const second = await post(`${url}/send`, { sessionId, message: '100000' }, respondAsync);
+      begun.push({ sessionId, cursor: first.body.cursor, runs: [first.body.runId, second.body.runId] });
+    }
+    const answers = begun.map(({ sessionId }) =>
+      post(`${url}/delete`, { sessionId }).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    // Some before the first is deleted, most just when some are.
+    await Promise.race([...answers, pause(random() * 300)]);
+    await pause(random() * 3);
+    await gateway.kill('SIGKILL');
+    const answered = await Promise.all(answers);
+    ({ gateway, url } = await start());
+    for (const [n, { sessionId, cursor, runs }] of begun.entries()) {
+      const known = (query: string) => get(`${url}/${query}`).then(({ status }) => status === 200);
+      const past = await fetch(`${url}/events?sessionId=${sessionId}&lastEventId=${cursor}`, {
+        headers: jsonHeaders(),
+      });
+      const head = await firstOf(past);
+      fates.push({
+        answered: answered[n]!,
+        kept: [
+          await known(`run?runId=${runs[0]}`),
+          await known(`run?runId=${runs[1]}`),
+          /"resume":"exact"/.test(head),
+          await known(`history?sessionId=${sessionId}`),
+        ],
+      });
+      // What was not deleted is, so that it takes no time from the next round.
+      await post(`${url}/delete`, { sessionId });
+    }
+  }
+  await gateway.kill('SIGKILL');
+  return fates;
+}
+
+/** The `connected` event of a stream, as text. */
+async function firstOf(response: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes('\n\n')) break;
+  }
+  return text;
+}
+
+const isWhole = ({ kept }: Fate): boolean => kept.every((part) => part) || kept.every((part) => !part);
+
+describe('a gateway that is killed while it deletes sessions', function () {
+  this.timeout(15 * 60_000);
+
+  it(`has deleted all of each or nothing, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
+    const fates = await fatesOf(await buildProgram(), 'none', ROUNDS, SEED);
+    expect(fates.filter((fate) => !isWhole(fate))).to.deep.equal([]);
+    expect(fates.filter(({ answered, kept }) => answered && kept.some((part) => part))).to.deep.equal([]);
+    expect(
+      fates.some(({ kept }) => kept[0]),
+      'some came too late',
+    ).to.equal(true);
+    expect(
+      fates.some(({ kept }) => !kept[0]),
+      'some were deleted',
+    ).to.equal(true);
+  });
+
+  it('is caught where it takes two steps', async () => {
+    const file = await buildProgram();
+    for (let attempt = 0; attempt < 25; attempt++) {
+      const fates = await fatesOf(file, 'deleteInTwo', 2, SEED + attempt);
+      if (!fates.every(isWhole)) return;
+    }
+    throw new Error('nothing was seen of it');
+  });
+});

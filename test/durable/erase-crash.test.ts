@@ -1,0 +1,104 @@
+import { dirname } from 'node:path';
+import { expect } from 'chai';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { newDatabase } from '../support/durable.js';
+import { get, post } from '../support/gateway.js';
+import { runCommand } from '../support/program.js';
+import { randomOf } from '../support/random.js';
+import { filesWith } from '../support/raw-bytes.js';
+import { as } from '../support/users.js';
+import { buildProgram } from './crash-harness.js';
+
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 12 : 6));
+const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
+const SESSIONS = 8;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What is left of a user whose erasure was under way when the gateway was killed. */
+interface Left {
+  readonly answered: boolean;
+  /** Files that have the user's text, after the next start. */
+  readonly files: readonly string[];
+  /** Sessions and files of the user, after the next start. */
+  readonly sessions: number;
+  /** What of it was there when the gateway was killed. */
+  readonly before: number;
+}
+
+/** Kills a gateway while it erases a user, and looks at what its next start leaves. */
+async function leftAfter(file: string, how: string, rounds: number, seed: number): Promise<readonly Left[]> {
+  const random = randomOf(seed);
+  const path = newDatabase();
+  const folder = dirname(path);
+  const start = async () => {
+    const gateway = runCommand(process.execPath, { args: ['--enable-source-maps', file, path, how] });
+    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
+    return { gateway, url };
+  };
+  const all: Left[] = [];
+  let { gateway, url } = await start();
+  await post(`${url}/send`, { sessionId: 'main', message: 'stays' }, as('other'));
+  for (let round = 0; round < rounds; round++) {
+    const planted = `planted-${round}-text`;
+    const user = `user-${planted}`;
+    for (let n = 0; n < SESSIONS; n++) {
+      const upload = await fetch(`${url}/files?name=${planted}.txt`, {
+        method: 'POST',
+        headers: { ...as(user), 'content-type': 'application/octet-stream' },
+        body: `${planted} ${n}`,
+      });
+      const { fileId } = (await upload.json()) as { fileId: string };
+      const message = [
+        { type: 'text', text: planted },
+        { type: 'file', mediaType: 'text/plain', fileId },
+      ];
+      await post(`${url}/send`, { sessionId: `s${n}`, message }, as(user));
+    }
+    const answer = post(`${url}/invoke`, { method: 'erase', params: { id: user } }, as('operator')).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+    // From before its first step to after its last.
+    await Promise.race([answer, pause(random() ** 2 * 400)]);
+    await gateway.kill('SIGKILL');
+    const answered = await answer;
+    const before = filesWith(folder, planted).length;
+    ({ gateway, url } = await start());
+    const { body } = await get(`${url}/sessions?limit=1000`, as(user));
+    const other = await get(`${url}/history?sessionId=main`, as('other'));
+    expect(other.body.messages, "what is another user's").to.have.length(2);
+    all.push({ answered, files: filesWith(folder, planted), sessions: body.sessions.length, before });
+  }
+  await gateway.kill('SIGKILL');
+  const store = sqliteStore({ path });
+  await store.open();
+  expect(await store.erasures()).to.deep.equal([]);
+  await store.close();
+  return all;
+}
+
+const isUntouched = ({ sessions }: Left): boolean => sessions === SESSIONS;
+const isGone = ({ sessions, files }: Left): boolean => sessions === 0 && files.length === 0;
+
+describe('a gateway that is killed while it erases a user', function () {
+  this.timeout(15 * 60_000);
+
+  it(`goes on with it at its next start, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
+    const left = await leftAfter(await buildProgram('erase-program'), 'none', ROUNDS, SEED);
+    expect(left.filter((one) => !isGone(one) && !isUntouched(one))).to.deep.equal([]);
+    expect(left.filter((one) => one.answered && !isGone(one))).to.deep.equal([]);
+    expect(
+      left.some((one) => isGone(one) && !one.answered && one.before > 0),
+      'some were under way',
+    ).to.equal(true);
+  });
+
+  it('is caught where it forgets what it has begun', async () => {
+    const file = await buildProgram('erase-program');
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const left = await leftAfter(file, 'forgetful', 4, SEED + attempt);
+      if (!left.every((one) => isGone(one) || isUntouched(one))) return;
+    }
+    throw new Error('nothing was seen of it');
+  });
+});

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
+import { ROOT } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+
+const run = promisify(execFile);
+
+const TYPES: Record<string, string> = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript' };
+
+/** Builds a React page with Vite. @param alias Other names of packages that it imports. @returns its folder */
+export async function buildPage(
+  name: string,
+  files: Record<string, string>,
+  alias: Record<string, string>,
+): Promise<string> {
+  const root = join(ROOT, '.cache/pages', name);
+  mkdirSync(root, { recursive: true });
+  writeFileSync(
+    join(root, 'index.html'),
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${name}</title><link rel="icon" href="data:,"></head><body><div id="root"></div><script type="module" src="./main.jsx"></script></body></html>`,
+  );
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(root, file), text);
+  const aliases = Object.entries(alias).map(
+    ([find, replacement]) => `{ find: /^${find.replace('/', '\\/')}$/, replacement: '${replacement}' }`,
+  );
+  writeFileSync(
+    join(root, 'vite.config.mjs'),
+    `export default {
+  resolve: {
+    alias: [{ find: /^agent-session-gateway\\/(.*)$/, replacement: ${JSON.stringify(join(ROOT, '$1/index.ts'))} }, ${aliases.join(', ')}],
+    dedupe: ['react', 'react-dom'],
+  },
+  build: { modulePreload: { polyfill: false } },
+};`,
+  );
+  await run(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
+    cwd: root,
+  });
+  return join(root, 'dist');
+}
+
+/** Serves a page that was built, and a gateway with the plugin on the same origin. Closed after the test. */
+export async function serveBuilt(
+  folder: string,
+  config: GatewayConfig<any, any, any>,
+): Promise<{ readonly url: string; readonly gateway: Gateway<any, any, any> }> {
+  const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
+  gateway.use(uiMessageStreamPlugin());
+  closeLater(gateway, (it) => it.close());
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://page').pathname;
+    if (path !== '/' && !path.startsWith('/assets/')) return void gateway.handleRequest(request, response);
+    const file = path === '/' ? '/index.html' : path;
+    response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
+    response.end(readFileSync(join(folder, file)));
+  });
+  closeLater(server, (it) => {
+    it.close();
+    it.closeAllConnections();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
+}

@@ -1,0 +1,374 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { createDemoApp } from '../../server/demo/demo-app.js';
+import { createDemoGateway } from '../../server/demo/demo-gateway.js';
+import { needChromium } from '../support/browser.js';
+import { newDatabase } from '../support/durable.js';
+import { buildPlayground } from '../support/playground.js';
+import { type Program, runCommand } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+import {
+  answers,
+  CUTS,
+  counted,
+  cutInAnswers,
+  expectWhole,
+  exported,
+  logOf,
+  openPlayground,
+  said,
+  say,
+  show,
+  watch,
+} from './playground-page.js';
+
+const TOKENS = { admin: 'the-token-of-an-admin-of-32-bytes-', guest: 'the-token-of-a-guest-of-32-bytes--' };
+
+async function startDemo(wordMs = 5) {
+  const gateway = createDemoGateway({ app: createDemoApp(wordMs), tokens: TOKENS, port: 0 });
+  closeLater(gateway, (it) => it.close());
+  const { url } = await gateway.start();
+  return { url: url!, link: `${url}/#token=${TOKENS.admin}`, guest: `${url}/#token=${TOKENS.guest}` };
+}
+
+/** The demo as `npm start` runs it, and the link that it prints. */
+async function startProgram(env: Record<string, string> = {}): Promise<{ program: Program; link: string }> {
+  const program = runCommand('npm', { args: ['start'], env: { PORT: '0', ...env }, group: true });
+  const [, link] = await program.prints(/^ {2}Open (http\S+)$/m);
+  return { program, link: link! };
+}
+
+describe('the playground in Chromium', () => {
+  before(async function () {
+    needChromium(this);
+    await buildPlayground();
+  });
+
+  it('opens by the link that npm start prints, and is cut 20 times without losing or doubling an event', async () => {
+    const { link } = await startProgram({ GATEWAY_TOKEN: TOKENS.admin });
+    const { page, problems } = await openPlayground(link);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await page.getByRole('heading', { name: 'demo' }).waitFor();
+    expect(page.url()).to.not.contain(TOKENS.admin);
+    const begun = await cutInAnswers(page);
+    expect(await page.getByText(`Cut ${CUTS} times.`).count()).to.equal(1);
+    await expectWhole(page, { url: new URL(link).origin, token: TOKENS.admin }, begun, CUTS);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('goes on over a WebSocket from where it was, cut 20 times too', async () => {
+    const { url, link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await say(page, 'story');
+    await answers(page, 1);
+    await page.getByLabel('WebSocket').check();
+    const begun = await cutInAnswers(page, 1);
+    await expectWhole(page, { url, token: TOKENS.admin }, begun + 1, CUTS);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('resumes after the server was killed and started again', async () => {
+    const env = { GATEWAY_TOKEN: TOKENS.admin, GATEWAY_DB: newDatabase() };
+    const first = await startProgram(env);
+    const { page, problems } = await openPlayground(first.link);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await say(page, 'weather in Oslo');
+    await answers(page, 1);
+    await first.program.kill('SIGKILL');
+    await page.getByText('Reconnecting').waitFor();
+    await startProgram({ ...env, PORT: new URL(first.link).port });
+    await page.getByText('Connected').waitFor({ state: 'attached' });
+    await say(page, 'weather in Rome');
+    await answers(page, 2);
+    const log = await logOf(new URL(first.link).origin, TOKENS.admin);
+    expect(await exported(page)).to.deep.equal(log);
+    await show(page, 'Network');
+    expect([await counted(page, 'lost'), await counted(page, 'doubled')]).to.deep.equal([0, 0]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('asks for consent after a reload and in a second tab, and shows both what came of it', async () => {
+    const { url, link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'delete report.txt');
+    const card = page.getByRole('region', { name: 'Confirm delete' });
+    await card.waitFor();
+    await page.reload();
+    await card.getByText('Delete report.txt?').waitFor();
+
+    await page.locator('.account summary').click();
+    const [second] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('button', { name: 'Another tab' }).click(),
+    ]);
+    watch(second, new URL(url).host, problems);
+    await second.waitForURL(/#\/chat\/main$/);
+    const there = second.getByRole('region', { name: 'Confirm delete' });
+    await there.getByRole('button', { name: 'Approve' }).click();
+    for (const tab of [page, second]) {
+      await said(tab, 'Done: report.txt is gone (not really).').waitFor();
+      await tab.getByRole('region', { name: 'Confirm delete' }).waitFor({ state: 'detached' });
+    }
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('changes the input of a tool before it allows it, and denies another', async () => {
+    const { link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'delete report.txt');
+    const card = page.getByRole('region', { name: 'Confirm delete' });
+    await card.getByRole('button', { name: 'Change the input' }).click();
+    expect(await card.getByLabel('file').inputValue()).to.equal('report.txt');
+    await card.getByLabel('file').fill('other.txt');
+    await card.getByRole('button', { name: 'Approve with this input' }).click();
+    await said(page, 'Done: other.txt is gone (not really).').waitFor();
+    await say(page, 'delete more.txt');
+    await card.getByLabel('Reason for denying').fill('Not mine');
+    await card.getByRole('button', { name: 'Deny' }).click();
+    await said(page, 'Then more.txt stays.').waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('stops an answer and says so, also after a reload', async () => {
+    const { link } = await startDemo(30);
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'story');
+    await page.locator('.caret').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.outcome', { hasText: 'Stopped' }).waitFor();
+    await page.reload();
+    await page.locator('.outcome', { hasText: 'Stopped' }).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('edits a message, leafs through its versions, answers again and forks', async () => {
+    const { link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'weather in Oslo');
+    await answers(page, 1);
+    const question = page.locator('.message.user');
+    await question.hover();
+    await question.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('The message, changed').fill('weather in Rome');
+    await page.getByRole('button', { name: 'Send in its place' }).click();
+    await said(page, 'in Rome,').waitFor();
+    expect(await said(page, 'in Oslo,').count()).to.equal(0);
+    await question.getByRole('button', { name: 'Version before' }).click();
+    await said(page, 'in Oslo,').waitFor();
+    expect(await question.getByText('1 of 2').count()).to.equal(1);
+
+    const answer = page.locator('.message.assistant');
+    await answer.getByRole('button', { name: 'Answer again' }).click();
+    await answer.getByText('2 of 2').waitFor();
+    await answers(page, 1);
+    await answer.getByRole('button', { name: 'Fork' }).click();
+    await page.waitForURL(/#\/chat\/main-\w+$/);
+    await said(page, 'in Oslo,').waitFor();
+    await say(page, 'weather in Bern');
+    await said(page, 'in Bern,').waitFor();
+    await page.getByRole('navigation', { name: 'Sessions' }).getByTitle('main', { exact: true }).click();
+    await page.waitForURL(/#\/chat\/main$/);
+    await said(page, 'in Oslo,').waitFor();
+    expect(await said(page, 'in Bern,').count()).to.equal(0);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('queues, steers and interrupts', async () => {
+    const { link } = await startDemo(30);
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'story');
+    await page.locator('.caret').waitFor();
+    await page.getByLabel('Steer it').check();
+    await say(page, 'Faster, please');
+    await said(page, '(You say: Faster, please. Noted.)').waitFor();
+    await page.getByLabel('Queue behind it').check();
+    await say(page, 'weather in Oslo');
+    await said(page, 'Waits for its turn').waitFor();
+    await page.getByLabel('Interrupt it').check();
+    await say(page, 'weather in Rome');
+    await said(page, 'Interrupted by the next message').waitFor();
+    await said(page, 'in Oslo,').waitFor();
+    await said(page, 'in Rome,').waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('gives a session a title, archives it and finds it again, in two tabs', async () => {
+    const { url, link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'weather in Oslo');
+    await answers(page, 1);
+    const second = await page.context().newPage();
+    watch(second, new URL(url).host, problems);
+    await second.goto(link);
+    const list = page.getByRole('navigation', { name: 'Sessions' });
+    const listThere = second.getByRole('navigation', { name: 'Sessions' });
+    await list.getByText('Change main').click();
+    await list.getByLabel('Title of main').fill('The weather');
+    await list.getByRole('button', { name: 'Save' }).click();
+    for (const each of [list, listThere]) await each.getByRole('link', { name: /The weather/ }).waitFor();
+    await list.getByRole('button', { name: 'Put into the archive' }).click();
+    for (const each of [list, listThere])
+      await each.getByRole('link', { name: /The weather/ }).waitFor({ state: 'detached' });
+    await list.getByRole('button', { name: 'Archive', exact: true }).click();
+    await list.getByRole('link', { name: /The weather/ }).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('exports a session, deletes it, and imports it again; a guest is told who may', async () => {
+    const { link, guest } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'weather in Oslo');
+    await answers(page, 1);
+    const list = page.getByRole('navigation', { name: 'Sessions' });
+    await list.getByText('Change main').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      list.getByRole('button', { name: 'Export it' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal('main.messages.ndjson');
+    const file = {
+      name: download.suggestedFilename(),
+      mimeType: 'application/x-ndjson',
+      buffer: await readFile(await download.path()),
+    };
+    expect(
+      file.buffer
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).role),
+    ).to.deep.equal(['user', 'assistant']);
+
+    await list.getByRole('button', { name: 'Delete it' }).click();
+    const asked = list.getByRole('region', { name: 'Delete main' });
+    await asked.getByRole('button', { name: 'Keep it' }).click();
+    await said(page, 'in Oslo,').waitFor();
+    await list.getByRole('button', { name: 'Delete it' }).click();
+    await asked.getByRole('button', { name: 'Delete it' }).click();
+    await said(page, 'in Oslo,').waitFor({ state: 'detached' });
+    await list.getByText('new', { exact: true }).waitFor();
+
+    const take = async (playground: Page, files: typeof file) => {
+      const [chooser] = await Promise.all([
+        playground.waitForEvent('filechooser'),
+        playground.getByRole('button', { name: 'Import' }).click(),
+      ]);
+      await chooser.setFiles(files);
+    };
+    await take(page, { ...file, buffer: Buffer.from('{"role":') });
+    await list.getByRole('alert').getByText('Message 1 of the file is not JSON').waitFor();
+    await take(page, file);
+    await page.waitForURL(/#\/chat\/main-\w+$/);
+    await said(page, 'in Oslo,').waitFor();
+    await say(page, 'weather in Rome');
+    await said(page, 'in Rome,').waitFor();
+
+    const other = await openPlayground(guest);
+    await take(other.page, file);
+    await other.page
+      .getByRole('alert')
+      .getByText(/import/)
+      .waitFor();
+    expect([...problems, ...other.problems]).to.deep.equal([]);
+  });
+
+  it('loses nothing to a network that is away for five seconds, or to a slow reader', async () => {
+    const { url, link } = await startDemo(30);
+    const { page, problems } = await openPlayground(link);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await say(page, 'story');
+    await page.locator('.caret').waitFor();
+    await page.getByRole('button', { name: 'Go offline for 5 s' }).click();
+    await page.getByText('Reconnecting').waitFor();
+    await page.getByText('Connected').waitFor();
+    const slow = page.getByRole('button', { name: 'Slow reader' });
+    await slow.click();
+    const before = await counted(page, 'delivered');
+    await page.waitForFunction(
+      (seen) => Number(document.querySelector('[data-counter="delivered"]')!.textContent) > seen + 20,
+      before,
+    );
+    await slow.click();
+    await answers(page, 1);
+    await expectWhole(page, { url, token: TOKENS.admin }, 1, 1);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('tells a guest why a method is refused, and of each field what is wrong', async () => {
+    const { guest } = await startDemo();
+    const { page, problems } = await openPlayground(guest);
+    await show(page, 'Methods');
+    const create = page.locator('.method', { hasText: 'tasks:create' });
+    await create.waitFor();
+    expect(await page.getByText('tasks:admin:archive').count()).to.equal(0);
+    const other = page.locator('.method', { hasText: 'Another method' });
+    await other.locator('summary').click();
+    await other.getByLabel('Path').fill('tasks:admin:archive');
+    await other.getByLabel('Value').fill('{ "before": "2026-01-01" }');
+    await other.getByRole('button', { name: 'Call' }).click();
+    const refusal = (await other.getByRole('alert').textContent())!;
+    expect(refusal).to.match(/^GUARD_DENIED .*takes a role that you do not hold. Use another token/);
+
+    await create.locator('summary').click();
+    await create.getByRole('button', { name: 'Call' }).click();
+    const title = create.getByLabel('title');
+    await create.locator('[aria-invalid="true"]').waitFor();
+    expect(
+      await title.evaluate(
+        (it) => document.getElementById(it.getAttribute('aria-describedby')!)!.textContent,
+      ),
+    ).to.match(/expected string/);
+    await title.fill('Try it');
+    await create.getByRole('button', { name: 'Call' }).click();
+    await create.getByText('"title": "Try it"').waitFor();
+    expect(await create.locator('[aria-invalid="true"]').count()).to.equal(0);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('publishes on a channel and shows what comes', async () => {
+    const { link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await show(page, 'Methods');
+    const channel = page.locator('.method', { hasText: 'announcements' });
+    await channel.locator('summary').click();
+    await channel.getByLabel('text').fill('Lunch is ready');
+    await channel.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('announcements {"text":"Lunch is ready"}').waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('asks for a token, says when it is refused, and keeps a good one', async () => {
+    const { url } = await startDemo();
+    const { page, problems } = await openPlayground(url);
+    await page.getByLabel('Token').fill('another');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('The gateway refuses this token.').waitFor();
+    await page.getByLabel('Token').fill(TOKENS.admin);
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByRole('heading', { name: 'demo' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'demo' }).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('steps through a run and shows the state that it had come to', async () => {
+    const { link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await say(page, 'weather in Oslo');
+    await answers(page, 1);
+    await show(page, 'Timeline');
+    await page.getByLabel('Show events of').selectOption('tools');
+    await page.locator('.events button', { hasText: 'tool_result' }).click();
+    expect(await page.getByRole('figure', { name: 'The event' }).textContent()).to.contain('"celsius"');
+    await page.getByRole('button', { name: 'Step back' }).click();
+    await page.getByRole('button', { name: 'State after it' }).click();
+    const state = JSON.parse((await page.getByRole('figure', { name: 'The state after it' }).textContent())!);
+    expect(state.run.message.content.map(({ type }: { type: string }) => type)).to.deep.equal([
+      'text',
+      'tool_use',
+    ]);
+    expect(problems).to.deep.equal([]);
+  });
+});

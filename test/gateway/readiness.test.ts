@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createGateway, type GatewayConfig, type GatewayPlugin, memoryStore } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { echo } from '../support/apps.js';
+import { newDatabase } from '../support/durable.js';
+import { gate } from '../support/gate.js';
+import { get, startGateway, TestLogger } from '../support/gateway.js';
+import { listenOnLoopback } from '../support/host-server.js';
+import { ROOT, runProgram } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+
+/** An embedded gateway that nobody has started, and its log. */
+async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
+  const log = new TestLogger();
+  const gateway = createGateway({
+    app: echo,
+    embedded: true,
+    logger: log,
+    auth: { type: 'token', token: 't'.repeat(32) },
+    ...config,
+  });
+  closeLater(gateway, (it) => it.close());
+  const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
+  return { gateway, url, log };
+}
+
+const readiness = async (url: string) => {
+  const { status, body } = await get(`${url}/readyz`);
+  return status === 200 ? 'ready' : `${status} ${body.error.code} ${body.error.details.reason}`;
+};
+
+/** Asks until the answer is another one: nothing tells of it, and mocha's own time-out ends a wait for what never comes. */
+async function becomes(url: string, expected: string): Promise<void> {
+  while ((await readiness(url)) !== expected) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('readiness', () => {
+  it('opens the store by itself', async () => {
+    const { gateway, url } = await embedded({ store: sqliteStore({ path: newDatabase() }) });
+    expect(gateway.stats().store.open).to.equal(false);
+    expect(await readiness(url)).to.equal('ready');
+    expect(gateway.stats().store.open).to.equal(true);
+  });
+
+  it('is 503 with the reason, and without a word of the path, while the store cannot be opened; healthz is 200', async () => {
+    const path = newDatabase();
+    mkdirSync(path);
+    const { url, log } = await embedded({ store: sqliteStore({ path }) });
+    const { status, headers, body } = await get(`${url}/readyz`);
+    expect(status).to.equal(503);
+    expect(headers.get('retry-after')).to.equal('1');
+    expect(body.error).to.deep.include({ code: 'OVERLOADED', details: { reason: 'store-closed' } });
+    expect(JSON.stringify(body)).to.not.include(path);
+    expect(log.lines.map(({ message }) => message)).to.include('opening the store');
+    expect((await get(`${url}/healthz`)).status).to.equal(200);
+    rmdirSync(path);
+    expect(await readiness(url)).to.equal('ready');
+  });
+
+  it('waits for a store that takes its time no longer than limits.storeMs', async () => {
+    const opened = gate();
+    const store = Object.assign(memoryStore(), { open: () => opened.passed });
+    const { url } = await embedded({ store, limits: { storeMs: 20 } });
+    expect(await readiness(url)).to.equal('503 OVERLOADED store-closed');
+    opened.open();
+    await becomes(url, 'ready');
+  });
+
+  it('is 503 while the database cannot be written, though nobody sends anything, and 200 once there is room', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const gateway = runProgram(join(ROOT, 'test/durable/gateway-program.ts'), { args: [newDatabase()] });
+    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
+    const limit = (size: string): void => {
+      const args = ['--pid', String(gateway.child.pid), `--fsize=${size}:unlimited`];
+      expect(spawnSync('prlimit', args).status).to.equal(0);
+    };
+    expect(await readiness(url)).to.equal('ready');
+    limit('1');
+    await becomes(url, '503 OVERLOADED store-unwritable');
+    expect((await get(`${url}/healthz`)).status).to.equal(200);
+    limit('unlimited');
+    await becomes(url, 'ready');
+  });
+
+  it('asks the store once for many who ask at a time, and logs once that it cannot be written', async () => {
+    let checks = 0;
+    const check = (): never => {
+      checks += 1;
+      throw new Error('no room');
+    };
+    const { url, log } = await embedded({ store: Object.assign(memoryStore(), { check }) });
+    const told = await Promise.all(Array.from({ length: 20 }, () => readiness(url)));
+    expect(new Set(told)).to.deep.equal(new Set(['503 OVERLOADED store-unwritable']));
+    expect(checks).to.be.below(20);
+    const lines = log.lines.filter(({ message }) => message === 'the store cannot be written');
+    expect(lines.length).to.equal(1);
+  });
+
+  it('is 503 until the plugins have started, and while one could not be', async () => {
+    const { gateway, url } = await embedded();
+    const held = gate();
+    let works = false;
+    const plugin: GatewayPlugin = {
+      name: 'slow',
+      setup: () => {},
+      async start() {
+        await held.passed;
+        if (!works) throw new Error('not yet');
+      },
+    };
+    gateway.use(plugin);
+    expect(await readiness(url)).to.equal('503 OVERLOADED plugin');
+    const starting = gateway.start().catch((error: Error) => error.message);
+    expect(await readiness(url)).to.equal('503 OVERLOADED plugin');
+    held.open();
+    expect(await starting).to.equal('not yet');
+    const { body } = await get(`${url}/readyz`);
+    expect(body.error.message).to.equal('The plugin slow could not be started');
+    works = true;
+    await gateway.start();
+    expect(await readiness(url)).to.equal('ready');
+  });
+
+  it('is 503 while it drains', async () => {
+    const held = gate();
+    const began = gate();
+    const app = {
+      async *run() {
+        began.open();
+        await held.passed;
+        yield 'done';
+      },
+    };
+    const { gateway, url } = await startGateway({ app, limits: { drainMs: 10_000 } });
+    const run = gateway.session('main', { user: { id: 'alice' } }).send('hi');
+    await began.passed;
+    const closing = gateway.close();
+    expect(await readiness(url)).to.equal('503 SHUTTING_DOWN draining');
+    held.open();
+    await closing;
+    expect((await run.result).stopReason).to.equal('end');
+  });
+});

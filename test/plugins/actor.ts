@@ -1,0 +1,67 @@
+import { defineApp, tool } from '../../server/index.js';
+import type { Store } from '../../server/stores/store.js';
+import { gate } from '../support/gate.js';
+import { BALANCED } from '../support/gateway.js';
+import { ENGINES } from '../support/stores.js';
+
+/** The stores that every behaviour is shown on. */
+export const STORES: readonly (readonly [string, () => Store])[] =
+  BALANCED.length > 0
+    ? BALANCED
+    : [
+        ['memoryStore', ENGINES.memory],
+        ['sqliteStore', ENGINES.SQLite],
+      ];
+
+/** Does what it is told: each word is one of what apps do. */
+export function actor(effects: string[] = []) {
+  const done = (name: string) => (input: { readonly n?: number }) => {
+    effects.push(name);
+    return { did: name, n: input.n ?? 0 };
+  };
+  const app = defineApp({
+    tools: {
+      look: tool({ schema: undefined as never, handler: done('look') }),
+      pay: tool({ schema: undefined as never, confirm: true, handler: done('pay') }),
+      fail: tool({
+        schema: undefined as never,
+        handler: () => {
+          throw new Error('secret');
+        },
+      }),
+      where: tool({ runsOn: 'client' } as never),
+    } as any,
+    async *run(turn: any) {
+      for (const word of turn.text.split(' ')) {
+        if (word === 'think') yield { type: 'reasoning_delta', delta: 'Let me think. ' } as const;
+        else if (word === 'look' || word === 'pay' || word === 'fail' || word === 'where') {
+          const result = await turn.callTool(word, { n: 1 }).catch((error: Error) => error.message);
+          yield `[${word}: ${JSON.stringify(result)}] `;
+        } else if (word === 'both') {
+          const results = await Promise.all([turn.callTool('pay', { n: 2 }), turn.callTool('pay', { n: 3 })]);
+          yield `[both: ${JSON.stringify(results)}] `;
+        } else if (word === 'data') turn.data('weather', { degrees: 20 }, { id: 'w' });
+        else if (word === 'ask')
+          yield `[${JSON.stringify(await turn.ask({ name: 'colour', payload: { of: 'car' } }))}] `;
+        else if (word === 'break') throw new Error('secret');
+        else yield `${word} `;
+      }
+    },
+  });
+  return { app, effects };
+}
+
+/** An app that says something and waits until the test lets it go on. */
+export function waiting() {
+  const held = gate();
+  const began = gate();
+  const app = defineApp({
+    async *run() {
+      yield 'working ';
+      began.open();
+      await held.passed;
+      yield 'done';
+    },
+  });
+  return { app, held, began };
+}

@@ -1,0 +1,108 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeLater } from '../support/resources.js';
+
+/** How the next streams end: after so many frames, the connection cut or ended as if that were all. */
+export interface Cut {
+  readonly after: number;
+  readonly clean: boolean;
+  /** Has the end wait, so that its reader can take in what came before: a connection that breaks may lose that. */
+  readonly when?: Promise<unknown>;
+}
+
+/** Passes requests on to a gateway, and ends event streams early where it is told to. */
+export class FrameProxy {
+  readonly url: string;
+  /** One for each of the next streams; those behind them are passed on whole. */
+  readonly cuts: Cut[] = [];
+  /** How many streams were ended early. */
+  ended = 0;
+
+  private constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  /** Starts a proxy in front of a gateway; it is closed after the test. */
+  static async start(target: string): Promise<FrameProxy> {
+    let proxy: FrameProxy;
+    const server = createServer((incoming, answer) => {
+      const passed = request(new URL(incoming.url ?? '/', target), {
+        method: incoming.method,
+        headers: incoming.headers,
+      });
+      passed.on('error', () => answer.destroy());
+      answer.on('close', () => passed.destroy());
+      passed.on('response', (response) => {
+        answer.writeHead(response.statusCode!, response.headers);
+        answer.flushHeaders();
+        const isStream = response.headers['content-type']?.startsWith('text/event-stream');
+        const cut = isStream ? proxy.cuts.shift() : undefined;
+        response.on('error', () => answer.destroy());
+        response.on('close', () => {
+          if (!response.complete) answer.destroy();
+        });
+        if (!cut) return void response.pipe(answer);
+        let text = '';
+        let passedOn = 0;
+        const stop = (): void => {
+          proxy.ended += 1;
+          // Its own end is none of the answer's any more.
+          response.removeAllListeners('data').removeAllListeners('end').resume();
+          void Promise.resolve(cut.when).then(() => {
+            if (cut.clean) answer.end();
+            // What was passed on still arrives before the end that comes too early.
+            else answer.socket?.end();
+          });
+        };
+        if (cut.after === 0) return stop();
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+          for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
+            const frame = text.slice(0, at + 2);
+            text = text.slice(at + 2);
+            answer.write(frame);
+            if (frame.startsWith(':')) continue;
+            passedOn += 1;
+            if (passedOn === cut.after) return stop();
+          }
+        });
+        response.on('end', () => answer.end());
+      });
+      incoming.pipe(passed);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    proxy = new FrameProxy((server.address() as AddressInfo).port);
+    closeLater(server, () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return proxy;
+  }
+}
+
+/** The platform's `fetch` as browsers have it: what is cut off fails as a network error, which clients look for. */
+export const browserFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init).catch((error: unknown) => {
+    throw toNetworkError(error);
+  });
+  if (!response.body) return response;
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        controller.error(toNetworkError(error));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+};
+
+function toNetworkError(error: unknown): unknown {
+  return error instanceof TypeError ? new TypeError('network error') : error;
+}

@@ -1,0 +1,307 @@
+import { expect } from 'chai';
+import { gate } from '../../support/gate.js';
+import { Hearing } from '../../support/hearing.js';
+import { until } from '../../support/until.js';
+import { waiting } from '../actor.js';
+import { browserFetch, type Cut, FrameProxy } from '../frame-proxy.js';
+import {
+  actor,
+  chunksIn,
+  chunksOf,
+  MAJORS,
+  plain,
+  STORES,
+  startUi,
+  textIn,
+  type UiChat,
+  userSays,
+} from './fixtures.js';
+
+const SCRIPT = 'think hello look data bye';
+
+/** What of messages has to be the same. */
+const shown = (messages: readonly any[]): unknown =>
+  plain(messages).map(({ role, parts }: any) => ({
+    role,
+    parts: parts.map(({ preliminary: _, ...rest }: any) => {
+      if ('toolCallId' in rest) rest.toolCallId = 'call';
+      if (rest.approval) rest.approval = { ...rest.approval, id: 'call' };
+      return rest;
+    }),
+  }));
+
+describe('a chat whose stream is cut off', () => {
+  for (const [store, make] of STORES)
+    for (const major of MAJORS.filter(({ major: number }) => store === 'memoryStore' || number === 6)) {
+      it(`is whole again after a reload, wherever that was: AI SDK ${major.major}, ${store}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startUi({ app, store: make(), limits: { sendsPerSecond: 1000 } });
+        const proxy = await FrameProxy.start(ui.url);
+        const uncut = ui.chat(major, { id: 'uncut' });
+        await uncut.sendMessage({ text: SCRIPT });
+        const expected = shown(uncut.messages);
+        const [sent] = uncut.messages;
+        const frames = (await chunksOf(await ui.ask('/uncut/stream'))).length;
+        expect(frames).to.be.greaterThan(12);
+        for (const clean of [false, true])
+          for (let after = 0; after < frames; after++) {
+            const where = `${clean ? 'ended' : 'cut'} after ${after} of ${frames} frames`;
+            const id = `${clean ? 'clean' : 'cut'}-${after}`;
+            const init = { id, url: proxy.url, fetch: browserFetch };
+            proxy.cuts.push({ after, clean });
+            const chat = ui.chat(major, init);
+            await chat.sendMessage({ ...sent, id: `m-${after}` });
+            // With its own list, whatever that has of the answer, and with the one that the gateway keeps.
+            const kept = (await (await ui.ask(`/${id}`)).json()).messages;
+            for (const messages of [plain(chat.messages), kept]) {
+              const reloaded = ui.chat(major, { ...init, messages });
+              await reloaded.resumeStream();
+              expect(reloaded.error, where).to.equal(undefined);
+              expect(shown(reloaded.messages), where).to.deep.equal(expected);
+            }
+          }
+        expect(proxy.ended).to.equal(2 * frames);
+        expect(effects).to.have.length(1 + 2 * frames);
+      });
+    }
+
+  const answers = (approved: boolean) => (chat: UiChat) => {
+    const { approval } = chat.messages[1].parts.find((part: any) => part.approval);
+    return chat.addToolApprovalResponse({ id: approval.id, approved });
+  };
+  /** What people do after an answer, and how often a tool has run then. */
+  const LATER: readonly [what: string, script: string, effect: number, act: (chat: UiChat) => unknown][] = [
+    ['an approval', 'a pay b', 1, answers(true)],
+    ['a denial', 'a pay b', 0, answers(false)],
+    ['an edit', 'one', 0, (chat) => chat.sendMessage({ text: 'two', messageId: chat.messages[0].id })],
+    ['a regeneration', 'one look', 2, (chat) => chat.regenerate()],
+  ];
+
+  for (const [what, script, effect, act] of LATER)
+    for (const major of MAJORS.filter(({ major: number }) => number > 5 || script !== 'a pay b'))
+      it(`is whole after a reload in what follows ${what}, wherever that was: AI SDK ${major.major}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startUi({ app, limits: { sendsPerSecond: 1000 } });
+        const proxy = await FrameProxy.start(ui.url);
+        const told = async (id: string, cut?: Cut) => {
+          const init = { id, url: proxy.url, fetch: browserFetch };
+          const chat = ui.chat(major, {
+            ...init,
+            sendAutomaticallyWhen: major.sdk.lastAssistantMessageIsCompleteWithApprovalResponses,
+          });
+          await chat.sendMessage({ text: script });
+          if (cut) proxy.cuts.push(cut);
+          const posted = new Hearing(ui.gateway, 'run:ended');
+          await act(chat);
+          await posted.nth();
+          await until(() => chat.status === 'ready' || chat.status === 'error');
+          const kept = (await (await ui.ask(`/${id}`)).json()).messages;
+          const reloads = [plain(chat.messages), kept].map(async (messages) => {
+            const reloaded = ui.chat(major, { ...init, messages });
+            await reloaded.resumeStream();
+            return shown(reloaded.messages);
+          });
+          return [shown(kept), ...(await Promise.all(reloads))];
+        };
+        const [expected] = await told('uncut');
+        let chats = 1;
+        for (const clean of [false, true])
+          for (let after = 0, ended = -1; ended < proxy.ended; after++) {
+            ended = proxy.ended;
+            for (const messages of await told(`${clean}-${after}`, { after, clean }))
+              expect(messages, `${clean ? 'ended' : 'cut'} after ${after}`).to.deep.equal(expected);
+            chats += 1;
+          }
+        expect(chats).to.be.above(10);
+        expect(effects).to.have.length(effect * chats);
+      });
+
+  // The hook of earlier majors hands its transport on without what tells that a stream is a replay; 5 does not ask for it.
+  for (const hook of [false, true])
+    for (const major of MAJORS.filter(({ major: number }) => !hook || number < 7)) {
+      const whole = !hook && major.major > 5;
+      const name = `${hook ? 'useChat({ transport })' : 'Chat'} of AI SDK ${major.major}`;
+      it(`${whole ? 'is whole without a reload' : 'has the beginning twice without a reload, which no server can help'}: ${name}`, async () => {
+        const { app } = actor();
+        const ui = await startUi({ app });
+        const proxy = await FrameProxy.start(ui.url);
+        const read = gate();
+        proxy.cuts.push({ after: 7, clean: false, when: read.passed });
+        const chat = ui.chat(major, { url: proxy.url, fetch: browserFetch, hook });
+        const sending = chat.sendMessage({ text: SCRIPT });
+        await until(() => textIn(chat.messages[1]) === 'hello ');
+        read.open();
+        await sending;
+        expect(textIn(chat.messages[1])).to.equal('hello ');
+        await chat.resumeStream();
+        expect(chat.messages).to.have.length(2);
+        const { messages } = await (await ui.ask('/main')).json();
+        if (whole) expect(shown(chat.messages)).to.deep.equal(shown(messages));
+        else expect(textIn(chat.messages[1])).to.equal(`hello ${textIn(messages[1])}`);
+      });
+    }
+
+  it('is told that its answer was lost, when the gateway closes', async () => {
+    const { app, held, began } = waiting();
+    const ui = await startUi({ app });
+    const response = await ui.post({ id: 'main', messages: [userSays('u1', 'x')] });
+    await began.passed;
+    const reading = response.text();
+    await ui.gateway.close();
+    held.open();
+    const chunks = chunksIn(await reading);
+    expect(chunks.slice(-3).map((chunk) => chunk.type ?? chunk)).to.deep.equal(['error', 'finish', '[DONE]']);
+  });
+
+  it('never finds a clean end before the end of the answer: one that may not read on is cut', async () => {
+    const { app, held, began } = waiting();
+    const ui = await startUi({
+      app,
+      auth: {
+        type: 'custom',
+        cookies: false,
+        validate: async () => ({ valid: true, user: { id: 'alice' }, expiresAt: Date.now() + 50 }),
+      },
+    });
+    const response = await ui.post({ id: 'main', messages: [userSays('u1', 'x')] });
+    await began.passed;
+    let text = '';
+    const decoder = new TextDecoder();
+    const reading = (async () => {
+      for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true });
+    })();
+    expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
+    expect(chunksIn(text).map(({ type }) => type)).to.deep.equal([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+    ]);
+    held.open();
+  });
+});
+
+describe('a POST that comes again', () => {
+  for (const [store, make] of STORES) {
+    it(`is told the same frames from the beginning, and runs once, wherever it was cut: ${store}`, async () => {
+      const { app, effects } = actor();
+      const ui = await startUi({ app, store: make(), limits: { sendsPerSecond: 1000 } });
+      const proxy = await FrameProxy.start(ui.url);
+      const body = { id: 'main', messages: [userSays('u1', SCRIPT)] };
+      const whole = await (await ui.post(body)).text();
+      const frames = chunksIn(whole).length;
+      for (let after = 0; after < frames; after++) {
+        proxy.cuts.push({ after, clean: false });
+        const cut = await fetch(`${proxy.url}/api/chat`, {
+          method: 'POST',
+          headers: { authorization: 'Bearer alice', 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        await cut.text().catch(() => {});
+        expect(await (await ui.post(body)).text()).to.equal(whole);
+      }
+      expect(effects).to.deep.equal(['look']);
+      const { messages } = await (await ui.ask('/main')).json();
+      expect(messages).to.have.length(2);
+    });
+
+    it(`joins the run that an edit, a regeneration or a continuation began: ${store}`, async () => {
+      const { app, effects } = actor();
+      const ui = await startUi({ app, store: make() });
+      const first = await chunksOf(await ui.post({ id: 'main', messages: [userSays('u1', 'one')] }));
+      const edit = {
+        id: 'main',
+        messages: [userSays('u1', 'pay two')],
+        messageId: 'u1',
+        trigger: 'submit-message',
+      };
+      const [one, two] = await Promise.all(
+        [ui.post(edit), ui.post(edit)].map(async (it) => (await it).text()),
+      );
+      expect(two).to.equal(one);
+      const [start] = chunksIn(one!);
+      expect(start.messageId).to.not.equal(first[0].messageId);
+      const { toolCallId } = chunksIn(one!).find(({ type }) => type === 'tool-approval-request');
+      const part = {
+        type: 'dynamic-tool',
+        toolName: 'pay',
+        toolCallId,
+        state: 'approval-responded',
+        input: { n: 1 },
+        approval: { id: toolCallId, approved: true },
+      };
+      const answer = {
+        id: 'main',
+        messageId: start.messageId,
+        messages: [
+          userSays('u1', 'pay two'),
+          { id: start.messageId, role: 'assistant', parts: [{ type: 'step-start' }, part] },
+        ],
+      };
+      const [a, b] = await Promise.all(
+        [ui.post(answer), ui.post(answer)].map(async (it) => (await it).text()),
+      );
+      expect(b).to.equal(a);
+      expect(await (await ui.post(answer)).text()).to.equal(a);
+      expect(chunksIn(a!)[0]).to.include({ type: 'start', messageId: start.messageId });
+      expect(effects).to.deep.equal(['pay']);
+      const again = {
+        id: 'main',
+        messages: [userSays('u1', 'pay two')],
+        messageId: start.messageId,
+        trigger: 'regenerate-message',
+      };
+      const [c, d] = await Promise.all([ui.post(again), ui.post(again)].map(async (it) => (await it).text()));
+      expect(d).to.equal(c);
+      expect(await (await ui.post(again)).text()).to.equal(c);
+      expect((await (await ui.ask('/main')).json()).messages).to.have.length(1);
+    });
+  }
+
+  it('under another key and with other words is refused', async () => {
+    const { app } = actor();
+    const ui = await startUi({ app });
+    await (await ui.post({ id: 'main', messages: [userSays('u1', 'one')] })).text();
+    const other = await ui.post({ id: 'main', messages: [userSays('u1', 'other')] });
+    expect([other.status, other.headers.get('x-error-code')]).to.deep.equal([422, 'IDEMPOTENCY_CONFLICT']);
+    const keyed = { headers: { 'idempotency-key': 'k' } };
+    const one = await (await ui.post({ id: 'main', messages: [userSays('u2', 'two')] }, keyed)).text();
+    expect(await (await ui.post({ id: 'main', messages: [userSays('u2', 'two')] }, keyed)).text()).to.equal(
+      one,
+    );
+  });
+});
+
+describe('a client that counts chunks', () => {
+  for (const [store, make] of STORES)
+    it(`has all of them and none twice, wherever it comes back, also over questions: ${store}`, async () => {
+      const { app } = actor();
+      const ui = await startUi({ app, store: make(), limits: { connectionsPerUser: 100 } });
+      const posted = await ui.post({ id: 'main', messages: [userSays('u1', `${SCRIPT} where more`)] });
+      const segment = posted.headers.get('x-workflow-run-id')!;
+      const chunks = await chunksOf(posted);
+      for (let at = 0; at <= chunks.length; at++) {
+        const rest = await chunksOf(await ui.ask(`/${encodeURIComponent(segment)}/stream?startIndex=${at}`));
+        if (at < chunks.length - 1) expect([...chunks.slice(0, at), ...rest]).to.deep.equal(chunks);
+      }
+      const { toolCallId } = chunks.find(({ toolName }: any) => toolName === 'where');
+      await ui.gateway.session('main', { user: { id: 'alice' } }).respond(toolCallId, { output: 'here' });
+      // The segment still ends where it did; the chat goes on.
+      expect(await chunksOf(await ui.ask(`/${encodeURIComponent(segment)}/stream`))).to.deep.equal(chunks);
+      const next = await chunksOf(await ui.ask(`/${encodeURIComponent(segment.replace(/0$/, '1'))}/stream`));
+      expect(next[0]).to.include({ type: 'start', messageId: chunks[0].messageId });
+      expect(next.map(({ delta }: any) => delta ?? '').join('')).to.equal('[where: "here"] more ');
+      const whole = await chunksOf(await ui.ask('/main/stream?startIndex=0'));
+      for (let at = 0; at < whole.length - 1; at++)
+        expect(await chunksOf(await ui.ask(`/main/stream?startIndex=${at}`))).to.deep.equal(whole.slice(at));
+    });
+
+  it('finds an end where there is nothing, and no 204', async () => {
+    const { app } = actor();
+    const ui = await startUi({ app });
+    const nothing = await ui.ask('/main/stream?startIndex=0');
+    expect(nothing.status).to.equal(200);
+    expect(await chunksOf(nothing)).to.deep.equal([{ type: 'finish', finishReason: 'other' }, '[DONE]']);
+    expect((await ui.ask('/main/stream?startIndex=-1')).status).to.equal(400);
+  });
+});

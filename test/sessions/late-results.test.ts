@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { defineApp, memoryStore, type Store, StoreError } from '../../server/index.js';
+import { newTestEpoch, TestWriter } from '../contract/records.js';
+import { gate } from '../support/gate.js';
+import { post, startGateway, TOKEN } from '../support/gateway.js';
+import { closeLater } from '../support/resources.js';
+import { openStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
+
+/** An app that answers once the test says what. */
+function waiting() {
+  const word = gate<string>();
+  const began = gate();
+  const app = defineApp({
+    async *run() {
+      began.open();
+      yield await word.passed;
+    },
+  });
+  return { app, word, began };
+}
+
+describe('the result of a run', () => {
+  it('is told though it ended while it was looked up and could not be read then', async () => {
+    const { app, word, began } = waiting();
+    const inner = memoryStore();
+    let looked = 0;
+    const [asked, told] = [gate(), gate()];
+    const store = new Proxy(inner, {
+      get(target, name) {
+        const member = target[name as keyof Store];
+        if (typeof member !== 'function') return member;
+        return (...args: never[]): unknown => {
+          const isLookup = name === 'run' && 'runId' in (args as unknown as Parameters<Store['run']>)[1];
+          if (isLookup) looked += 1;
+          if (isLookup && looked === 2) throw new StoreError('UNAVAILABLE', 'Not now');
+          // Between the two lookups.
+          if (name === 'read' && looked === 1) {
+            asked.open();
+            return told.passed.then(() => target.read(...(args as unknown as Parameters<Store['read']>)));
+          }
+          return (member as (...all: never[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const { gateway } = await startGateway({ app, store });
+    const session = gateway.session('main', { user: { id: 'alice' } });
+    const run = session.send('x');
+    const { runId } = await run.accepted;
+    await began.passed;
+    looked = 0;
+    const { result } = session.run(runId);
+    await asked.passed;
+    word.open('done');
+    await run.result;
+    told.open();
+    expect((await result).stopReason).to.equal('end');
+    expect(looked).to.equal(3);
+  });
+});
+
+for (const [name, make] of Object.entries(ENGINES)) {
+  describe(`a message sent again whose acceptance was cut (${name})`, () => {
+    it('is answered with that message, at once while its run goes on', async () => {
+      const { app, word, began } = waiting();
+      const { url } = await startGateway({ app, store: make(), limits: { retention: { events: 1 } } });
+      const body = { sessionId: 'main', message: 'x', idempotencyKey: 'k' };
+      const first = await post(`${url}/send`, body, { prefer: 'respond-async' });
+      await began.passed;
+      for (let i = 0; i < 5; i++)
+        await post(`${url}/channel`, { sessionId: 'main', channel: 'news', payload: i });
+      const again = async () => (await post(`${url}/send`, body, { prefer: 'respond-async' })).body;
+      const { runId, message } = first.body;
+      expect(await again()).to.deep.include({ runId, message });
+      word.open('done');
+      const { body: result } = await post(`${url}/send`, body);
+      expect(result).to.deep.include({ runId, stopReason: 'end' });
+      expect(await again()).to.deep.include({ runId, message });
+    });
+  });
+
+  describe(`a session whose gateway was killed when it had begun with messages (${name})`, () => {
+    it('shows them to who reads it from its beginning', async () => {
+      const store = make();
+      await store.open();
+      closeLater(store, (it) => it.close());
+      const ref = { scope: '[null,"token"]', app: 'default', name: 'main' };
+      const message = { id: 'm1', role: 'user', content: [], createdAt: 1, parentId: null } as const;
+      const writer = await TestWriter.acquire(store, ref, {
+        epoch: newTestEpoch(),
+        from: { messages: [message] },
+      });
+      await store.release(ref, writer.term);
+      const { url } = await startGateway({ app: defineApp({ run: () => 'hi' }), store });
+      const stream = await openStream(`${url}/events?sessionId=main&from=earliest&token=${TOKEN}`);
+      const { data } = await stream.until(({ event }) => event === 'snapshot');
+      expect(data.state.messages).to.deep.equal([message]);
+      await post(`${url}/send`, { sessionId: 'main', message: 'x' });
+      const told = await stream.until(({ event }) => event === 'history_moved');
+      expect(told.data).to.deep.include({ tip: 'm1', messages: [message] });
+      stream.close();
+    });
+  });
+}

@@ -1,0 +1,219 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce } from '../../shared/fold.js';
+import { parseClientCallId, parseItemId, parseResponseId, responseId } from '../../shared/responses/ids.js';
+import { ResponseStream } from '../../shared/responses/stream.js';
+import type { ResponseFrame } from '../../shared/responses/types.js';
+import { FUZZ } from '../support/fuzz.js';
+
+/** What an app does next. */
+type Act =
+  | { readonly say: 'content_delta' | 'reasoning_delta'; readonly deltas: readonly string[] }
+  | {
+      readonly call: 'own' | 'brought' | 'others' | 'confirmed';
+      readonly fails: boolean;
+      readonly parallel: number;
+    }
+  | { readonly data: number };
+
+const acts: fc.Arbitrary<readonly Act[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      say: fc.constantFrom('content_delta' as const, 'reasoning_delta' as const),
+      deltas: fc.array(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+    }),
+    fc.record({
+      call: fc.constantFrom('own' as const, 'brought' as const, 'others' as const, 'confirmed' as const),
+      fails: fc.boolean(),
+      parallel: fc.integer({ min: 1, max: 3 }),
+    }),
+    fc.record({ data: fc.nat(2) }),
+  ),
+  { maxLength: 8 },
+);
+
+const ends = fc.constantFrom('end', 'max_tokens', 'aborted', 'error', 'lost', 'timeout');
+
+/** The events of a run that does this, as a session logs them, and where it had said all that was stored together. */
+function eventsOf(doing: readonly Act[], stopReason: string): { events: GatewayEvent[]; heads: Set<number> } {
+  const events: GatewayEvent[] = [];
+  const heads = new Set<number>();
+  let index = 0;
+  let open = '';
+  const log = (type: string, rest: object): void => {
+    const cursor = `AAAAAAAAAAA.1.${events.length + 1}`;
+    const event = { type, sessionId: 'main', runId: 'r', ts: events.length * 700, cursor, ...rest };
+    events.push(event as unknown as GatewayEvent);
+  };
+  const head = () => heads.add(events.length);
+  const tools = [{ type: 'function', name: 'brought', description: null, parameters: null, strict: null }];
+  const metadata = { response: { model: 'm', tools } };
+  const message = { id: 'u', role: 'user', content: [{ type: 'text', text: 'x' }], createdAt: 0, metadata };
+  log('message_accepted', { message, onBusy: 'queue', position: 0 });
+  head();
+  log('message_start', { messageId: 'm', app: 'a' });
+  for (const [at, act] of doing.entries()) {
+    head();
+    if ('say' in act) {
+      if (open !== act.say && open !== '') index += 1;
+      open = act.say;
+      for (const delta of act.deltas) {
+        log(act.say, { delta, index });
+        head();
+      }
+      continue;
+    }
+    if (open !== '') index += 1;
+    open = '';
+    if ('data' in act) {
+      log('data', { id: `d${at}`, name: 'n', value: at });
+      index += 1;
+      continue;
+    }
+    const calls = Array.from({ length: act.parallel }, (_, n) => `${at}~${n}`);
+    const name = act.call === 'brought' ? 'brought' : 'tool';
+    const call = (callId: string) => ({ callId, name });
+    const isClients = act.call === 'brought' || act.call === 'others';
+    for (const id of calls)
+      log('tool_use', { ...call(id), input: { at }, ...(isClients && { runsOn: 'client' }) });
+    const batch = calls[0];
+    for (const id of calls) {
+      if (isClients) log('input_required', { ...call(id), payload: { at }, batch });
+      if (act.call === 'confirmed') log('tool_confirmation_required', { ...call(id), input: { at }, batch });
+    }
+    head();
+    const denied = act.call === 'confirmed' && act.fails;
+    for (const id of calls) {
+      if (isClients) log('input_result', { ...call(id), output: at, by: 'u' });
+      if (act.call === 'confirmed')
+        log('tool_confirmation_result', { ...call(id), approved: !denied, by: 'u' });
+    }
+    for (const id of calls)
+      log('tool_result', { ...call(id), output: act.fails ? 'no' : at, isError: act.fails });
+    index += 2 * act.parallel;
+  }
+  if (stopReason === 'error') log('run_error', { code: 'INTERNAL', message: 'broke' });
+  const before = events.reduce(reduce, initialState);
+  log('message_end', { stopReason, message: before.run!.message, usage: { inputTokens: 1 } });
+  return { events, heads };
+}
+
+const streamOf = (index: number) => new ResponseStream({ sessionId: 'main', runId: 'r', index }, {});
+
+/** The frames of a response for a reader who comes when so many events are there. */
+function readAt(
+  index: number,
+  { events, heads }: ReturnType<typeof eventsOf>,
+  from: number,
+): ResponseFrame[] {
+  const stream = streamOf(index);
+  const frames: ResponseFrame[] = [];
+  for (const [at, event] of events.entries()) {
+    frames.push(...stream.take(event));
+    // Who comes late finds events together that others have waited between.
+    if (at + 1 >= from && heads.has(at + 1)) frames.push(...stream.head());
+  }
+  return frames;
+}
+
+const LAST = /^response\.(?:completed|incomplete|failed)$/;
+
+describe('a run as responses', () => {
+  it('has the same frames for every reader, numbered from 0, each response with one end and all that it began', () => {
+    fc.assert(
+      fc.property(acts, ends, fc.nat(60), (doing, end, from) => {
+        const run = eventsOf(doing, end);
+        for (let index = 0; ; index++) {
+          const frames = readAt(index, run, 0);
+          expect(readAt(index, run, from)).to.deep.equal(frames);
+          if (frames.length === 0) break;
+          expect(frames.map(({ sequence_number }) => sequence_number)).to.deep.equal([...frames.keys()]);
+          expect(frames[0]!.type).to.equal('response.created');
+          expect(frames.filter(({ type }) => LAST.test(type))).to.deep.equal([frames.at(-1)]);
+          const items = (type: string) =>
+            frames.filter((frame) => frame.type === `response.output_item.${type}`) as any[];
+          const { output, id, previous_response_id } = frames.at(-1)!.response as any;
+          expect(output).to.deep.equal(items('done').map(({ item }) => item));
+          expect(items('added').map(({ item }) => item.id)).to.deep.equal(output.map((item: any) => item.id));
+          expect(items('added').map(({ output_index }) => output_index)).to.deep.equal([...output.keys()]);
+          expect(id).to.equal(responseId({ sessionId: 'main', runId: 'r', index }));
+          expect(previous_response_id).to.equal(
+            index === 0 ? null : responseId({ sessionId: 'main', runId: 'r', index: index - 1 }),
+          );
+        }
+      }),
+      { numRuns: 200 * Math.max(1, FUZZ) },
+    );
+  });
+
+  it('says all that was said, and pauses where its caller has to act, and nowhere else', () => {
+    fc.assert(
+      fc.property(acts, (doing) => {
+        const run = eventsOf(doing, 'end');
+        const responses: any[] = [];
+        for (let index = 0; ; index++) {
+          const last = readAt(index, run, 0).at(-1);
+          if (!last) break;
+          responses.push(last.response);
+        }
+        const asks = doing.filter(
+          (act) => 'call' in act && (act.call === 'brought' || act.call === 'confirmed'),
+        );
+        expect(responses).to.have.length(asks.length + 1);
+        const items = responses.flatMap(({ output }) => output);
+        const text = items.map(({ type, content }) => (type === 'message' ? content[0].text : '')).join('');
+        const said = doing.map((act) =>
+          'say' in act && act.say === 'content_delta' ? act.deltas.join('') : '',
+        );
+        expect(text).to.equal(said.join(''));
+        for (const [at, { output }] of responses.slice(0, -1).entries()) {
+          const { parallel, call } = asks[at] as Extract<Act, { call: string }>;
+          const kind = call === 'brought' ? 'function_call' : 'mcp_approval_request';
+          expect(output.slice(-parallel).map(({ type }: any) => type)).to.deep.equal(
+            Array(parallel).fill(kind),
+          );
+        }
+      }),
+      { numRuns: 200 * Math.max(1, FUZZ) },
+    );
+  });
+
+  it('is told from its history as it was, where nobody was asked', () => {
+    fc.assert(
+      fc.property(acts, ends, (doing, end) => {
+        fc.pre(
+          doing.length > 0 &&
+            doing.every((act) => !('call' in act) || act.call === 'own' || act.call === 'others'),
+        );
+        const run = eventsOf(doing, end);
+        const { messages } = run.events.reduce(reduce, initialState);
+        const recalled = streamOf(0);
+        recalled.recall(messages[1]!, messages[0]);
+        const told = readAt(0, run, 0).at(-1)!.response as any;
+        const { completed_at: _, ...rest } = recalled.response as any;
+        expect(told).to.deep.include(rest);
+      }),
+      { numRuns: 100 * Math.max(1, FUZZ) },
+    );
+  });
+});
+
+describe('ids of responses', () => {
+  it('are read as they were written, whatever the id of a call is', () => {
+    const name = { sessionId: 'app:main', runId: 'r_1', index: 2 };
+    expect(parseResponseId(responseId(name))).to.deep.equal(name);
+    expect(parseResponseId('resp_0123')).to.equal(null);
+    expect(parseItemId('mcpr_app:main~r_1~a~b\nc')).to.deep.equal({
+      kind: 'mcpr',
+      sessionId: 'app:main',
+      runId: 'r_1',
+      part: 'a~b\nc',
+    });
+    expect(parseClientCallId('a~b~main~r')).to.deep.equal({
+      callId: 'a~b',
+      run: { sessionId: 'main', runId: 'r' },
+    });
+    expect(parseClientCallId('call_1')).to.deep.equal({ callId: 'call_1', run: null });
+  });
+});

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { redisStore } from '../../../server/stores/redis/index.js';
+import type { Store } from '../../../server/stores/store.js';
+import {
+  chain,
+  checkpointAt,
+  newTestEpoch,
+  record,
+  records,
+  refOf,
+  resultOf,
+  TestWriter,
+} from '../../contract/records.js';
+import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { closeLater } from '../../support/resources.js';
+
+describeWithRedis('Redis, of what was dropped', () => {
+  let server: RedisServer;
+  let store: Store;
+  let prefix: string;
+
+  before(async () => {
+    server = await RedisServer.start();
+  });
+  after(() => server.stop());
+  beforeEach(async () => {
+    prefix = newPrefix();
+    store = redisStore({ url: server.url, prefix });
+    await store.open();
+    closeLater(store, (it) => it.close());
+  });
+
+  /** Keys that are about somebody. */
+  const left = async (): Promise<string[]> => {
+    // What was told to a list before is there.
+    await store.list('alice', { limit: 1 });
+    const all = server.cli('keys', `${prefix}:*`).split('\n').filter(Boolean);
+    return all.filter((key) => key !== `${prefix}:format`);
+  };
+
+  /** A session with a closed log, and an open one with everything in it. */
+  async function full(): Promise<TestWriter> {
+    const past = await TestWriter.acquire(store, refOf());
+    await past.append(records(1, 4));
+    await past.append([record(5, 'session_closed')], { close: true });
+    const from = { messages: chain(['i0', 'i1']) };
+    const create = { epoch: newTestEpoch(), userId: 'alice', title: 'A title', from };
+    const writer = await TestWriter.acquire(store, refOf(), create);
+    const opens = (runId: string) => ({ opens: { runId, key: `k ${runId}`, hash: 'h', request: '{}' } });
+    const about = { messageCount: 1, pending: 0, usedAt: Date.now() };
+    await writer.append([record(1, 'message_accepted')], { ...opens('run_1'), about });
+    await writer.append([record(2, 'message_end')], {
+      ends: [{ runId: 'run_1', result: resultOf('run_1') }],
+    });
+    await writer.append([record(3, 'message_accepted')], opens('run_2'));
+    await writer.append([], { steps: [{ runId: 'run_2', number: 1, name: 'a' }], once: 'work' });
+    await store.cut(writer.log, checkpointAt(2, 'm1'), chain(['m0', 'm1']), writer.term);
+    return writer;
+  }
+
+  it('keeps no key of a session that was closed and removed', async () => {
+    const writer = await full();
+    expect(await left()).to.have.length.greaterThan(12);
+    await writer.append([record(4, 'session_closed')], { close: true });
+    await store.remove(refOf());
+    expect(await left()).to.deep.equal([]);
+  });
+
+  it('keeps no key of a session that was erased, once its notice has gone', async () => {
+    const writer = await full();
+    await writer.append([record(4, 'session_closed')], { erase: newTestEpoch() });
+    const kept = await left();
+    expect(kept.filter((key) => key.includes('run_') || key.includes(writer.log.epoch))).to.deep.equal([]);
+    await store.remove(refOf());
+    expect(await left()).to.deep.equal([]);
+  });
+
+  it('keeps no byte of it in its file, once that was written anew', async () => {
+    const writer = await full();
+    const secret = { ...record(4), body: JSON.stringify({ text: 'a secret of somebody' }) };
+    await writer.append([secret]);
+    await writer.append([record(5, 'session_closed')], { close: true });
+    await store.remove(refOf());
+    expect(server.file).to.include('a secret of somebody');
+    const other = await TestWriter.acquire(store, refOf('other'));
+    await Promise.all([store.vacuum?.(), store.vacuum?.(), other.append(records(1, 3))]);
+    expect(server.file).to.not.include('a secret of somebody');
+    expect(await other.seqs()).to.deep.equal([1, 2, 3]);
+  });
+
+  it('keeps no key of what has expired, but for what is done once, which goes by itself', async () => {
+    const writer = await full();
+    await writer.append([record(4, 'session_closed')], { close: true });
+    await store.expire({ runs: Date.now() + 1, closedLogs: Date.now() + 1 });
+    const kept = await left();
+    expect(kept).to.have.length(1);
+    expect(Number(server.cli('pttl', kept[0]!))).to.be.within(1, 300_000);
+  });
+});

@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { redisStore } from '../../../server/stores/redis/index.js';
+import type { Store } from '../../../server/stores/store.js';
+import {
+  newTestEpoch,
+  record,
+  records,
+  refOf,
+  refusal,
+  resultOf,
+  TestWriter,
+} from '../../contract/records.js';
+import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
+
+const opens = (runId: string) => ({ runId, key: `key of ${runId}`, hash: 'h', request: '{}' });
+
+describeWithRedis('Redis that forgets its last moments', () => {
+  let server: RedisServer;
+  let store: Store;
+  let prefix: string;
+
+  const open = async (options: { healMs?: number; leaseMs?: number } = {}): Promise<Store> => {
+    const opened = redisStore({ url: server.url, prefix, ...options });
+    await opened.open();
+    return closeLater(opened, (it) => it.close());
+  };
+
+  beforeEach(async () => {
+    server = closeLater(await RedisServer.start(), (it) => it.stop());
+    prefix = newPrefix();
+    store = await open();
+  });
+
+  it('loses nothing where it ends and comes back', async () => {
+    const writer = await TestWriter.acquire(store, refOf());
+    for (let i = 1; i <= 20; i++) await writer.append([record(i)]);
+    await server.end();
+    const appended = writer.append([record(21)]);
+    await server.begin();
+    expect(await appended).to.include({ first: 21 });
+    expect(await writer.seqs()).to.have.length(21);
+  });
+
+  it('is told again what it has forgotten, with the next append', async () => {
+    const writer = await TestWriter.acquire(store, refOf());
+    await writer.append([record(1, 'message_accepted')], { opens: opens('run_1') });
+    const { written } = server;
+    await writer.append([record(2)], { steps: [{ runId: 'run_1', number: 1, name: 'a', outcome: '{}' }] });
+    const activity = { status: 'waiting', runId: 'run_1', start: 0, queued: 0 } as const;
+    await writer.append(records(3, 4), { activity, about: { messageCount: 3, pending: 1 } });
+    const end = { ...record(5, 'message_end'), runId: 'run_1' };
+    await writer.append([end], { ends: [{ runId: 'run_1', result: resultOf('run_1') }] });
+    await writer.append([record(6, 'message_accepted')], { opens: opens('run_2') });
+    const before = [
+      await store.head(refOf()),
+      await store.record(refOf()),
+      await store.read(writer.log, 0, 99, 9999),
+    ];
+    await server.forget(written);
+    expect(await writer.append([record(7)])).to.include({ first: 7, last: 7 });
+    const after = [
+      await store.head(refOf()),
+      await store.record(refOf()),
+      await store.read(writer.log, 0, 6, 9999),
+    ];
+    expect(after[0]).to.deep.equal({ ...(before[0] as object), head: 7 });
+    expect(after.slice(1)).to.deep.equal(before.slice(1));
+    expect(await store.run(refOf(), { key: 'key of run_1' })).to.have.nested.property(
+      'result.stopReason',
+      'end',
+    );
+    expect(await store.sessionOf('alice', 'run_2')).to.deep.equal(refOf());
+    const next = await TestWriter.acquire(store, refOf(), null);
+    expect(next.acquired.openRuns.map(({ runId }) => runId)).to.deep.equal(['run_2']);
+  });
+
+  it('is told again without an append, when the store reaches it', async () => {
+    const writer = await TestWriter.acquire(store, refOf());
+    await writer.append(records(1, 2));
+    const { written } = server;
+    await writer.append(records(3, 9));
+    await server.forget(written);
+    const other = await open();
+    let head = 0;
+    closeLater(
+      other.watch(refOf(), async () => {
+        head = (await other.head(refOf()))!.head;
+      }),
+      (stop) => stop(),
+    );
+    await until(() => head === 9);
+    expect(await other.read(writer.log, 0, 99, 9999)).to.have.length(9);
+  });
+
+  it('is told again of a session that it does not know at all, which keeps its term and its place', async () => {
+    const { written } = server;
+    const about = { title: 'Kept', messageCount: 0, pending: 0 };
+    const create = { epoch: newTestEpoch(), userId: 'alice', title: 'Kept' };
+    const writer = await TestWriter.acquire(store, refOf(), create);
+    await writer.append([record(1, 'message_accepted')], { opens: opens('run_1'), about });
+    const record_ = await store.record(refOf());
+    await server.forget(written);
+    expect(await writer.append([record(2)])).to.include({ first: 2 });
+    expect(await store.record(refOf())).to.deep.equal(record_);
+    expect((await store.head(refOf()))?.term).to.equal(writer.term);
+    await until2(async () => (await store.list('alice', { limit: 9 })).records.length === 1);
+    expect(await store.kept('alice', { limit: 9 })).to.deep.equal([refOf()]);
+    expect((await store.checkpoint(writer.log))?.state.title).to.equal('Kept');
+  });
+
+  it('is told again that a session was taken from another one', async () => {
+    const first = await TestWriter.acquire(store, refOf(), undefined, 'gw.a');
+    await first.append(records(1, 3));
+    const { written } = server;
+    const other = await open();
+    const taken = await other.acquire(refOf(), { holder: 'gw.b', from: 'gw.a' });
+    if (taken.kind !== 'acquired') throw new Error(taken.kind);
+    const append = (batch: number, seq: number) =>
+      other.append({ ...refOf(), epoch: taken.head.epoch }, records(seq, seq), {
+        term: taken.head.term,
+        batch,
+      });
+    await append(1, 4);
+    await server.forget(written);
+    expect(await append(2, 5)).to.include({ first: 5 });
+    expect(await refusal(() => first.append(records(4, 4)))).to.equal('FENCED');
+    expect((await other.read(first.log, 0, 99, 9999)).map(({ seq, term }) => [seq, term])).to.deep.equal(
+      [1, 2, 3].map((seq) => [seq, first.term]).concat([4, 5].map((seq) => [seq, taken.head.term])),
+    );
+  });
+
+  it('is told again that a session was closed, and that one was let go', async () => {
+    const closing = await TestWriter.acquire(store, refOf('closed'), undefined, 'gw.a');
+    const leaving = await TestWriter.acquire(store, refOf('free'), undefined, 'gw.a');
+    await leaving.append([record(1, 'message_accepted')], { opens: opens('run_1') });
+    const { written } = server;
+    await closing.append([record(1, 'session_closed')], { close: true });
+    await store.release(refOf('free'), leaving.term);
+    await server.forget(written);
+    await until2(async () => (await store.record(refOf('closed')))?.closed ?? false);
+    await until2(async () => (await store.unfinished())[0]?.from === '');
+  });
+
+  it('is told nothing that another one has written otherwise', async () => {
+    const writer = await TestWriter.acquire(store, refOf(), undefined, 'gw.a');
+    await writer.append(records(1, 2));
+    const { written } = server;
+    await writer.append(records(3, 4));
+    await server.end();
+    // Somebody takes it before its writer is back: by a store that never knew what was forgotten.
+    await store.close();
+    await server.forget(written);
+    const other = await open();
+    const next = await TestWriter.acquire(other, refOf(), null, 'gw.a');
+    expect(next.acquired.head.head).to.equal(2);
+    expect(next.term).to.be.greaterThan(writer.term);
+    expect(await next.append(records(7, 7))).to.include({ first: 3 });
+  });
+
+  it('is not told what is not known any more: the log is rolled back', async () => {
+    const forgetful = await open({ healMs: 0 });
+    const writer = await TestWriter.acquire(forgetful, refOf());
+    await writer.append(records(1, 2));
+    const { written } = server;
+    await writer.append(records(3, 4));
+    await server.forget(written);
+    expect(await refusal(() => writer.append(records(5, 5)))).to.equal('ROLLED_BACK');
+    const large = await TestWriter.acquire(store, refOf('large'));
+    const at = server.written;
+    const big = { ...record(1), body: JSON.stringify({ text: 'x'.repeat(200_000) }) };
+    for (let i = 0; i < 3; i++) await large.append([{ ...big }]);
+    await server.forget(at);
+    expect(await refusal(() => large.append(records(9, 9)))).to.equal('ROLLED_BACK');
+  });
+});
+
+/** Resolves once a condition holds that only the store can be asked about. */
+async function until2(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

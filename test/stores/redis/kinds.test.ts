@@ -1,0 +1,226 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
+import type { Store } from '../../../server/stores/store.js';
+import { record, records, refOf, TestWriter } from '../../contract/records.js';
+import { describeStore } from '../../contract/store-contract.js';
+import { freePort } from '../../support/free-port.js';
+import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
+
+const AOF = ['--appendonly', 'yes'];
+
+/** Three masters that share the slots. */
+async function startCluster(): Promise<readonly RedisServer[]> {
+  const options = [...AOF, '--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+  // Its bus has a port of its own: one that is 10000 higher by default, which may not be there.
+  const start = async () => RedisServer.start([...options, '--cluster-port', String(await freePort())]);
+  const servers = await Promise.all([start(), start(), start()]);
+  const nodes = servers.map(({ port }) => `127.0.0.1:${port}`);
+  const made = spawnSync('redis-cli', ['--cluster', 'create', ...nodes, '--cluster-yes'], {
+    encoding: 'utf8',
+  });
+  if (made.status !== 0) throw new Error(made.stdout + made.stderr);
+  while (servers.some((server) => !/cluster_state:ok/.test(server.cli('cluster', 'info'))))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  return servers;
+}
+
+/** What gateways do with one another by way of a store, between two of them. */
+async function expectTogether(options: RedisStoreOptions): Promise<void> {
+  const open = async (): Promise<Store> => {
+    const store = redisStore(options);
+    await store.open();
+    return closeLater(store, (it) => it.close());
+  };
+  const [a, b] = [await open(), await open()];
+  const heard: string[] = [];
+  const member = (holder: string) => ({
+    holder,
+    hear: (text: string) => void heard.push(text),
+    lapsed: () => {},
+  });
+  const first = await a.shared!.join(member('gw.a'));
+  const second = await b.shared!.join(member('gw.b'));
+  expect(await first.members()).to.have.members(['gw.a', 'gw.b']);
+  expect(await first.tell('gw.b', 'hello')).to.equal(true);
+  await until(() => heard.length > 0);
+  expect(await first.tell('gw.c', 'hello')).to.equal(false);
+  expect(await a.shared!.put('note', '1', { ttlMs: 60_000, once: true })).to.equal(true);
+  expect(await b.shared!.get('note')).to.equal('1');
+  // Enough for all parts of a group to have some.
+  for (let i = 0; i < 12; i++) {
+    const name = `s${i}`;
+    let wakes = 0;
+    const stop = closeLater(
+      b.watch(refOf(name), () => wakes++),
+      (it) => it(),
+    );
+    while ((await a.shared!.followers(refOf(name))) < 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    const writer = await TestWriter.acquire(a, refOf(name), undefined, 'gw.a');
+    expect((await b.acquire(refOf(name), { holder: 'gw.b' })).kind).to.equal('owned');
+    const seen = wakes;
+    await writer.append([record(1, 'message_accepted')], { opens: { runId: `run_${i}`, request: '{}' } });
+    await until(() => wakes > seen);
+    stop();
+    expect(await b.read(writer.log, 0, 9, 9999)).to.have.length(1);
+    expect(await b.sessionOf('alice', `run_${i}`)).to.deep.equal(refOf(name));
+  }
+  expect(await b.unfinished()).to.deep.equal([]);
+  await first.leave();
+  expect(await b.unfinished()).to.have.length(12);
+  await second.leave();
+}
+
+describeWithRedis('Redis of every kind', () => {
+  describe('a Cluster', () => {
+    let servers: readonly RedisServer[] = [];
+    const nodes = () => servers.map(({ url }) => url);
+
+    before(async () => {
+      servers = await startCluster();
+    });
+    after(() => Promise.all(servers.map((server) => server.stop())));
+
+    it('is shared by gateways, its sessions on all of its masters', async () => {
+      await expectTogether({ cluster: { nodes: nodes().slice(0, 1) }, prefix: newPrefix() });
+      for (const server of servers) expect(Number(server.cli('dbsize'))).to.be.greaterThan(0);
+    });
+
+    describeStore('redis cluster', () => {
+      const prefix = newPrefix();
+      const make = () => redisStore({ cluster: { nodes: nodes() }, prefix });
+      let store = make();
+      return {
+        store,
+        cleanup: () => store.close(),
+        async reopen() {
+          await store.close();
+          store = make();
+          await store.open();
+          return store;
+        },
+      };
+    });
+  });
+
+  describe('Sentinel', () => {
+    it('is asked for the master, and for the next one when that has ended', async () => {
+      const start = async (options: readonly string[]) =>
+        closeLater(await RedisServer.start(options), (it) => it.stop());
+      const master = await start(AOF);
+      const replica = await start([...AOF, '--replicaof', '127.0.0.1', String(master.port)]);
+      while (!/master_link_status:up/.test(replica.cli('info', 'replication')))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const sentinel = await startSentinel(master.port);
+      const options = {
+        sentinel: { name: 'main', nodes: [{ host: '127.0.0.1', port: sentinel.port }] },
+        prefix: newPrefix(),
+      };
+      await expectTogether(options);
+      const store = redisStore(options);
+      await store.open();
+      closeLater(store, (it) => it.close());
+      const writer = await TestWriter.acquire(store, refOf('failing'));
+      await writer.append(records(1, 3));
+      while (
+        replica.cli('get', 'nothing') !== '' ||
+        !/master_link_status:up/.test(replica.cli('info', 'replication'))
+      )
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await master.end();
+      for (;;) {
+        try {
+          await store.append(writer.log, records(4, 4), { term: writer.term, batch: 2 });
+          break;
+        } catch (error) {
+          if (!['UNKNOWN', 'UNAVAILABLE'].includes((error as { code: string }).code)) throw error;
+        }
+      }
+      expect((await store.read(writer.log, 0, 9, 9999)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
+      expect(replica.cli('info', 'replication')).to.include('role:master');
+    });
+  });
+
+  describe('TLS', () => {
+    it('is spoken, with a certificate that is known', async () => {
+      const dir = closeLater(mkdtempSync(join(tmpdir(), 'gateway-tls-')), (it) =>
+        rmSync(it, { recursive: true }),
+      );
+      const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+      const made = spawnSync('openssl', [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        ...subject,
+      ]);
+      expect(made.status, String(made.stderr)).to.equal(0);
+      const port = await freePort();
+      const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
+      const server = await RedisServer.start([
+        ...AOF,
+        '--tls-port',
+        String(port),
+        ...files,
+        '--tls-auth-clients',
+        'no',
+      ]);
+      closeLater(server, (it) => it.stop());
+      const url = `rediss://127.0.0.1:${port}`;
+      await expectTogether({
+        url,
+        prefix: newPrefix(),
+        client: { socket: { tls: true, ca: readFileSync(cert) } },
+      });
+    });
+  });
+
+  describe('ACL', () => {
+    it('may be as narrow as the prefix', async () => {
+      const server = await RedisServer.start();
+      closeLater(server, (it) => it.stop());
+      const rules = /`(on >password [^`]+)`/.exec(readFileSync('docs/cluster.md', 'utf8'))![1]!;
+      const given = rules.replace('password', 'secret').replaceAll('asg:', 'mine:').split(' ');
+      expect(server.cli('acl', 'setuser', 'gateway', ...given)).to.equal('OK');
+      const options = { url: `redis://gateway:secret@127.0.0.1:${server.port}`, prefix: 'mine' };
+      await expectTogether(options);
+      const store = redisStore(options);
+      await store.open();
+      closeLater(store, (it) => it.close());
+      await store.vacuum?.();
+      await store.check?.();
+      const other = redisStore({ url: `redis://gateway:secret@127.0.0.1:${server.port}`, prefix: 'other' });
+      const refused = await (async () => other.open())().catch((error: Error) => error);
+      expect(String(refused)).to.match(/NOPERM/);
+    });
+  });
+});
+
+/** A Sentinel that watches a master, quick to find that it has ended. */
+async function startSentinel(master: number): Promise<RedisServer> {
+  const dir = closeLater(mkdtempSync(join(tmpdir(), 'gateway-sentinel-')), (it) =>
+    rmSync(it, { recursive: true }),
+  );
+  const file = join(dir, 'sentinel.conf');
+  const rules = [
+    `sentinel monitor main 127.0.0.1 ${master} 1`,
+    'sentinel down-after-milliseconds main 500',
+    'sentinel failover-timeout main 2000',
+  ];
+  writeFileSync(file, `${rules.join('\n')}\n`);
+  return closeLater(await RedisServer.start([], file), (it) => it.stop());
+}

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
+import { GatewayError } from '../../../shared/errors.js';
+import { refOf, refusal, TestWriter } from '../../contract/records.js';
+import { freePort } from '../../support/free-port.js';
+import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { closeLater } from '../../support/resources.js';
+
+/** What a store says of a Redis, or of options, that cannot be. */
+async function refused(options: RedisStoreOptions): Promise<GatewayError> {
+  try {
+    const store = redisStore(options);
+    await store.open();
+    closeLater(store, (it) => it.close());
+  } catch (error) {
+    expect(error).to.be.instanceOf(GatewayError);
+    expect((error as GatewayError).code).to.equal('STORE_FAILED');
+    return error as GatewayError;
+  }
+  throw new Error('it was taken');
+}
+
+describe('options of redisStore', () => {
+  it('are refused where they cannot be, by name', async () => {
+    const url = 'redis://127.0.0.1:1';
+    const cases: [RedisStoreOptions, RegExp][] = [
+      [{}, /`url`/],
+      [{ url, prefix: '' }, /`prefix`/],
+      [{ url, prefix: 'a{b}' }, /`prefix`/],
+      [{ url, leaseMs: 99 }, /`leaseMs`/],
+      [{ url, leaseMs: Number.NaN }, /`leaseMs`/],
+      [{ url, healMs: -1 }, /`healMs`/],
+      [{ cluster: { nodes: [] } }, /`cluster.nodes`/],
+      [{ sentinel: { name: 'm', nodes: [] } }, /`sentinel.nodes`/],
+      [{ cluster: { nodes: [url] }, sentinel: { name: 'm', nodes: [{ host: 'h', port: 1 }] } }, /exclude/],
+    ];
+    for (const [options, said] of cases) {
+      const { message, details } = await refused(options);
+      expect(message).to.match(said);
+      expect(details).to.include({ reason: 'options' });
+    }
+  });
+});
+
+describeWithRedis('a Redis that cannot keep what is promised', () => {
+  const start = async (...options: string[]): Promise<RedisServer> =>
+    closeLater(await RedisServer.start(options), (it) => it.stop());
+
+  it('is refused without a file, unless that is wanted', async () => {
+    const { url } = await start('--appendonly', 'no');
+    const { message, details } = await refused({ url });
+    expect(message).to.include('appendonly').and.include('allowEphemeral');
+    expect(details).to.deep.equal({ reason: 'ephemeral' });
+    const store = redisStore({ url, allowEphemeral: true });
+    await store.open();
+    closeLater(store, (it) => it.close());
+    expect(store.durability).to.equal('memory');
+  });
+
+  it('is refused where it drops keys', async () => {
+    const dropping = await start(
+      '--appendonly',
+      'yes',
+      '--maxmemory',
+      '100mb',
+      '--maxmemory-policy',
+      'allkeys-lru',
+    );
+    const { message, details } = await refused({ url: dropping.url });
+    expect(message).to.include('maxmemory-policy').and.include('noeviction');
+    expect(details).to.deep.equal({ reason: 'eviction' });
+  });
+
+  it('is refused where its keys are of another format', async () => {
+    const server = await start('--appendonly', 'yes');
+    server.cli('set', 'x:format', '2 64');
+    const { message, details } = await refused({ url: server.url, prefix: 'x' });
+    expect(message).to.include('2 64').and.include('prefix');
+    expect(details).to.deep.equal({ reason: 'format' });
+  });
+
+  it('is refused where it is not there, or takes no password, after a time', async function () {
+    this.timeout(30_000);
+    expect((await refused({ url: `redis://127.0.0.1:${await freePort()}` })).details).to.deep.equal({
+      reason: 'unreachable',
+    });
+    const locked = await start('--appendonly', 'yes', '--requirepass', 'secret');
+    const { message } = await refused({ url: locked.url });
+    expect(message).to.match(/NOAUTH|Authentication/i);
+    expect(message).to.not.include('secret');
+    const store = redisStore({ url: `redis://:secret@127.0.0.1:${locked.port}` });
+    await store.open();
+    await store.close();
+  });
+
+  it('says that it cannot be written when its memory is full, and goes on when it is not', async () => {
+    const server = await start('--appendonly', 'yes');
+    const store = redisStore({ url: server.url, prefix: newPrefix() });
+    await store.open();
+    closeLater(store, (it) => it.close());
+    const writer = await TestWriter.acquire(store, refOf());
+    await store.check?.();
+    server.cli('config', 'set', 'maxmemory-policy', 'noeviction');
+    server.cli('config', 'set', 'maxmemory', '1mb');
+    expect(await refusal(() => store.check?.())).to.equal('UNAVAILABLE');
+    expect(await refusal(() => writer.append([]))).to.equal('UNAVAILABLE');
+    server.cli('config', 'set', 'maxmemory', '0');
+    writer.batch = 0;
+    await writer.append([]);
+    await store.check?.();
+  });
+
+  it('says that it cannot be written while it is away', async () => {
+    const server = await start('--appendonly', 'yes');
+    const store = redisStore({ url: server.url, prefix: newPrefix(), leaseMs: 200 });
+    await store.open();
+    closeLater(store, (it) => it.close());
+    await server.end();
+    expect(await refusal(() => store.check?.())).to.equal('UNAVAILABLE');
+    expect(await refusal(() => store.head(refOf()))).to.equal('UNAVAILABLE');
+    await server.begin();
+    expect(await store.head(refOf())).to.equal(null);
+  });
+});

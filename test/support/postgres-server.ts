@@ -1,0 +1,156 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort } from './free-port.js';
+import { closeAtLast } from './resources.js';
+import { until } from './until.js';
+
+/** Where Debian has its versions. */
+const DEBIAN = '/usr/lib/postgresql';
+
+/** The directory of PostgreSQL's programs, or null where it is not installed. `POSTGRES_BIN` names another one. */
+const BIN: string | null = (() => {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const candidates = [process.env.POSTGRES_BIN, ...versions.map((version) => join(DEBIAN, version, 'bin'))];
+  return candidates.find((path) => path && existsSync(join(path, 'initdb'))) ?? null;
+})();
+
+/** Whether there is a PostgreSQL on this machine that tests can start. */
+export const hasPostgres = BIN !== null;
+
+/** PostgreSQL refuses to be run by root. */
+export const owner = (): { uid?: number; gid?: number } => {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+};
+
+/** A server of its own, with its data in a directory that is removed with it. */
+export class PostgresServer {
+  readonly port: number;
+  readonly #dir: string;
+  readonly #settings: Readonly<Record<string, string>>;
+  #process: ChildProcess | null = null;
+
+  private constructor(port: number, dir: string, settings: Readonly<Record<string, string>>) {
+    this.port = port;
+    this.#dir = dir;
+    this.#settings = settings;
+  }
+
+  /** @param settings Of `postgresql.conf`. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+    const dir = mkdtempSync(join(tmpdir(), 'postgres-'));
+    const { uid, gid } = owner();
+    if (uid !== undefined) chownSync(dir, uid, gid!);
+    const initdb = [
+      '-D',
+      join(dir, 'data'),
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ];
+    execFileSync(join(BIN!, 'initdb'), initdb, { ...owner(), cwd: dir, stdio: 'ignore' });
+    const server = new PostgresServer(await freePort(), dir, settings);
+    await server.run();
+    return server;
+  }
+
+  /** The database `postgres`, for the options of a store. */
+  get url(): string {
+    return this.urlAt(this.port);
+  }
+
+  /** The same behind a proxy. */
+  urlAt(port: number | string): string {
+    return `postgres://postgres@127.0.0.1:${port}/postgres`;
+  }
+
+  async run(): Promise<void> {
+    const settings = {
+      unix_socket_directories: this.#dir,
+      listen_addresses: '127.0.0.1',
+      port: `${this.port}`,
+    };
+    const args = Object.entries({ ...settings, ...this.#settings }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const child = spawn(join(BIN!, 'postgres'), ['-D', join(this.#dir, 'data'), ...args], {
+      ...owner(),
+      cwd: this.#dir,
+      stdio: 'ignore',
+    });
+    this.#process = child;
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}`);
+      return this.sql('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  /** Ends it: `SIGINT` closes every connection first, `SIGQUIT` leaves what is in memory to be recovered. */
+  async stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (!child || child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('SIGQUIT');
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  async sql(text: string): Promise<pg.QueryResultRow[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as pg.QueryResultRow[];
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+let common: Promise<PostgresServer> | null = null;
+
+/** The server that the tests of a file share. It is spared the disk: a store has to be opened with `allowEphemeral`. */
+export function postgresServer(): Promise<PostgresServer> {
+  common ??= PostgresServer.start({ fsync: 'off' }).then((server) =>
+    closeAtLast(server, async () => {
+      // The next file of this process starts one of its own.
+      common = null;
+      await server.remove();
+    }),
+  );
+  return common;
+}
+
+/** The name of a schema that nobody else uses. */
+export const newSchema = (): string => `asg_${randomBytes(6).toString('hex')}`;
+
+/** Tests that need PostgreSQL: left out where it is not installed, and an error in CI. */
+export function describeWithPostgres(title: string, tests: () => void): void {
+  if (BIN) return void describe(title, tests);
+  describe(title, () => {
+    it('needs PostgreSQL (Debian: postgresql), or POSTGRES_BIN', function () {
+      if (process.env.CI) throw new Error('PostgreSQL is not installed');
+      this.skip();
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import { describeWithPostgres, PostgresServer } from './postgres-server.js';
+import { describeWithRedis, RedisServer } from './redis-server.js';
+import { closeLater } from './resources.js';
+
+/** A store that gateways share, as its users have it: a server. */
+export interface SharedStoreKind {
+  readonly name: string;
+  /** Describes what needs it; left out where it is not installed. */
+  describe(title: string, tests: () => void): void;
+  /** Starts a server for the running test. Returns its URL. */
+  start(): Promise<string>;
+}
+
+export const SHARED_STORES: readonly SharedStoreKind[] = [
+  {
+    name: 'Redis',
+    describe: describeWithRedis,
+    start: async () => closeLater(await RedisServer.start(), (server) => server.stop()).url,
+  },
+  {
+    name: 'PostgreSQL',
+    describe: describeWithPostgres,
+    start: async () => closeLater(await PostgresServer.start(), (server) => server.remove()).url,
+  },
+];
