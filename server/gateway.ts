@@ -393,6 +393,7 @@ export class Gateway<
       storeMs,
       handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
       others: Promise.all([calls.idle(), drained]).then(() => {}),
+      tells: () => connections.tellOfRuns,
     });
     calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     await sessions.leave();

@@ -42,6 +42,8 @@ export interface ConnectionOptions {
   readonly onFollow?: ((sessionId: string) => MaybePromise<void>) | undefined;
   /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
   readonly client: boolean;
+  /** Whether it tells of one run, and ends with it. @default false */
+  readonly ofRun?: boolean;
 }
 
 /** How a connection has ended. */

@@ -123,6 +123,12 @@ export class Connections {
     for (const connection of [...this.#open.values()]) if (connection.options.client) connection.end('drain');
   }
 
+  /** Whether somebody is being told of a run. */
+  get tellOfRuns(): boolean {
+    for (const { options } of this.#open.values()) if (options.ofRun) return true;
+    return false;
+  }
+
   /** Ends what is still open. */
   endAll(): void {
     for (const connection of [...this.#open.values()]) connection.end('drain');

@@ -32,6 +32,7 @@ export function streamDialect<State>(
     heartbeatMs: limits.heartbeatMs,
     slowClientMs: sse ? limits.slowClientMs : Number.POSITIVE_INFINITY,
     client: false,
+    ofRun: true,
   });
   sse?.onDrain(() => connection.drained());
   const leave = (): void => sink.fail(new GatewayError({ code: 'ABORTED' }));

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { SessionDirectory } from './directory.js';
 import type { Session } from './session.js';
 
@@ -15,12 +17,14 @@ export interface DrainOptions {
   readonly handOver: boolean;
   /** What else may use sessions, and is waited for within the same bound. */
   readonly others: Promise<void>;
+  /** Whether callers are told of runs here, which may go on at other gateways. */
+  tells(): boolean;
 }
 
 /**
  * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
  * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps. Where other
- * gateways use the store they are given at once what need not end here.
+ * gateways use the store they are given at once what need not end here, and whoever is told here of a run there is told its end.
  */
 export async function drainSessions(sessions: SessionDirectory, options: DrainOptions): Promise<void> {
   const { drainMs, storeMs, handOver } = options;
@@ -45,7 +49,7 @@ async function giveUp(session: Session, storeMs: number, handOver: boolean): Pro
 /** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
 async function finish(
   sessions: SessionDirectory,
-  { storeMs, handOver, others }: DrainOptions,
+  { storeMs, handOver, others, tells }: DrainOptions,
   over: AbortSignal,
 ): Promise<void> {
   let areOthersOver = false;
@@ -61,14 +65,24 @@ async function finish(
       ...(calls.size > 0 ? [calls.ended()] : []),
       ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
     ]);
-    if (waited.length === 0 && areOthersOver) return;
+    const cluster = sessions.cluster;
+    const isTelling = cluster !== null && tells() && (await hasOthers(cluster));
+    if (waited.length === 0 && areOthersOver && !isTelling) return;
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
-    if (all.some(({ cluster }) => cluster)) await within(settled, LOOK_MS);
+    if (isTelling) await delay(LOOK_MS);
+    else if (cluster) await within(settled, LOOK_MS);
     else await settled;
     // What follows from it has its turn.
     await new Promise(setImmediate);
   }
 }
+
+/** Whether any other gateway is known to live. */
+const hasOthers = (cluster: Cluster): Promise<boolean> =>
+  cluster.others().then(
+    ({ length }) => length > 0,
+    () => false,
+  );
 
 /** Whether another gateway can go on with a session now: nothing of it happens here, unless it waits for a person. */
 function needNotEndHere({ cluster, writer, runs, calls, log, ref }: Session): boolean {

@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { gate } from '../support/gate.js';
-import { post, startGateway } from '../support/gateway.js';
+import { jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, startNode, stateOf, textOf, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
+import { openStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 
 /** Long enough that nothing in these tests comes about by its end. */
@@ -113,6 +114,43 @@ describe('a gateway that drains, among others on its store', () => {
       idempotencyKey: 'k',
     });
     expect(again.body.stopReason).to.equal('end');
+  });
+
+  it('tells whoever follows a run there how it ended elsewhere', async () => {
+    const { app, letGo } = waiting();
+    const { hub, first, second } = await draining(app);
+    await first.client.send('idle', 'hello').result;
+    await second.client.send('main', 'hello').result;
+    const stream = await openStream(`${first.url}/send`, {
+      method: 'POST',
+      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
+      body: JSON.stringify({ sessionId: 'main', message: 'wait' }),
+    });
+    await stream.until(({ event }) => event === 'content_delta');
+    const closed = first.gateway.close();
+    await until(() => hub.holderOf('idle') === '');
+    // Some of its looks at what is left to do.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    letGo();
+    const { data } = await stream.until(({ event }) => event === 'message_end');
+    expect(data.stopReason).to.equal('end');
+    await closed;
+  });
+
+  it('does not wait for a run that nobody is left to go on with', async () => {
+    const { app } = waiting();
+    const hub = new MemoryHub({ leaseMs: LONG });
+    const node = await startNode(hub, app, { limits: { drainMs: 20_000 } });
+    const { runId } = await node.client.send('main', 'wait').accepted;
+    const stream = await openStream(`${node.url}/send`, {
+      method: 'POST',
+      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
+      body: JSON.stringify({ sessionId: 'main', message: 'next' }),
+    });
+    const closed = node.gateway.close();
+    await node.client.abort('main', { runId }).catch(() => {});
+    await Promise.all([closed, stream.ended]);
+    expect(stream.events.map(({ event }) => event)).to.not.contain('message_end');
   });
 
   it('finds one that has the app, whichever it asks first', async () => {

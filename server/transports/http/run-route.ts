@@ -69,6 +69,7 @@ async function streamRun(
     heartbeatMs,
     slowClientMs,
     client: false,
+    ofRun: true,
   });
   if (response.closed) connection.gone();
   else response.once('close', () => connection.gone());
