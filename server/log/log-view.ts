@@ -23,7 +23,7 @@ import { showing } from './showing.js';
 
 /** Messages kept in memory for turns and snapshots, and shown to an app; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
-/** How long the gateway that holds a session may take to tell its store again what that has forgotten, in milliseconds. */
+/** How long whoever holds a session may take at most to tell its store again what that has forgotten, in milliseconds. */
 const HEAL_MS = 3000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
@@ -257,7 +257,8 @@ export class LogView implements ReadableLog {
       else this.#lackingSince ??= performance.now();
       // Nobody has told it again what it has forgotten: it is believed.
       const isLost = head !== null && head.head < known && this.#isLacking;
-      if (isLost && performance.now() - this.#lackingSince! >= HEAL_MS) this.#isReplaced = true;
+      const healMs = Math.min(HEAL_MS, this.#store.shared?.leaseMs ?? HEAL_MS);
+      if (isLost && performance.now() - this.#lackingSince! >= healMs) this.#isReplaced = true;
     });
   }
 

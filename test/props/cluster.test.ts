@@ -9,6 +9,7 @@ import { cases } from '../support/fuzz.js';
 import { fatesByChance, type Rates } from '../support/hostile-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { randomOf } from '../support/random.js';
+import { closeLater } from '../support/resources.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 
 const WORDS = 6;
@@ -89,7 +90,7 @@ async function sail(list: readonly Step[], seed: number, resumable: boolean): Pr
       told.set(text, await run.result);
     });
   await send('first');
-  const readers = [new HoppingReader(fleet), new HoppingReader(fleet)];
+  const readers = Array.from({ length: 2 }, () => closeLater(new HoppingReader(fleet), (it) => it.close()));
   const sent: Promise<void>[] = [];
   let forgotten = 0;
   for (const [i, { do: what, onBusy }] of list.entries()) {
@@ -108,7 +109,10 @@ async function sail(list: readonly Step[], seed: number, resumable: boolean): Pr
   await send('over');
   const log = hub.eventsOf('main');
   const { cursor } = log.at(-1)!;
-  for (const reader of readers) await reader.reads(cursor!);
+  for (const reader of readers) {
+    await reader.reads(cursor!);
+    reader.close();
+  }
   return { log, told, calls, readers, fleet, forgotten };
 }
 
@@ -139,8 +143,8 @@ async function checkLog({ log, readers, fleet }: Outcome): Promise<void> {
   const state = lastMessages(foldOf(log));
   for (const { view } of readers)
     expect(lastMessages({ ...view.state, cursor: state.cursor! })).to.deep.equal(state);
-  for (const { session } of fleet.ships) {
-    const { messages } = await session.history({ limit: 50 });
+  for (const ship of fleet.ships) {
+    const { messages } = await fleet.insist(({ session }) => session.history({ limit: 50 }), ship);
     expect(messages.map(({ id }) => id)).to.deep.equal(state.messages.map(({ id }) => id));
   }
 }

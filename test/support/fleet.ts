@@ -110,10 +110,10 @@ export class Fleet {
     }
   }
 
-  /** Asks any of them until one has done it, as a client does. */
-  async insist<T>(work: (ship: Ship) => Promise<T>): Promise<T> {
+  /** Asks any of them until one has done it, as a client does. @param only Asks this one alone */
+  async insist<T>(work: (ship: Ship) => Promise<T>, only?: Ship): Promise<T> {
     for (;;) {
-      const ship = this.any();
+      const ship = only ?? this.any();
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<null>((resolve) => {
         timer = setTimeout(() => resolve(null), PATIENCE_MS);
