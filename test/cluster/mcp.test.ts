@@ -1,19 +1,11 @@
 import { expect } from 'chai';
 import { defineApp, type ToolContext, tool } from '../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../server/plugins/mcp/index.js';
-import { CLIENTS, initialize, postMcp } from '../plugins/mcp/mcp-clients.js';
+import { CLIENTS, call, initialize, LIST, postMcp } from '../plugins/mcp/mcp-clients.js';
 import { Balancer } from '../support/balancer.js';
 import { gate } from '../support/gate.js';
 import { as } from '../support/users.js';
 import { type Node, startNodes } from './nodes.js';
-
-const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
-const call = (name: string, id = 3) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name, arguments: {} },
-});
 
 /** Calls that say where they run, and one that runs until it is let go. */
 function tools() {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
-import { type Application, defineApp } from '../../server/index.js';
+import type { Application } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
-import { gate } from '../support/gate.js';
 import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
+import { textOf, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -32,30 +32,6 @@ interface Node extends TestGateway {
   readonly id: string;
   readonly node: StoreNode;
   readonly client: Client;
-}
-
-const textOf = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
-  content.map((block) => (block as { readonly text?: string }).text ?? '').join('');
-
-/** Says something and then waits, in whichever process it runs, until it is let go or stopped. */
-function waiting(options: { readonly resumable?: boolean } = {}) {
-  const door = gate();
-  const calls: string[] = [];
-  const app = defineApp({
-    ...options,
-    async *run(turn) {
-      calls.push(textOf(turn.message));
-      if (!turn.resumed) yield 'begun, ';
-      if (textOf(turn.message) === 'wait') {
-        const stopped = new Promise<never>((_, reject) => {
-          turn.signal.addEventListener('abort', () => reject(turn.signal.reason));
-        });
-        await Promise.race([door.passed, stopped]);
-      }
-      yield 'done';
-    },
-  });
-  return { app, calls, letGo: () => door.open() };
 }
 
 /** What gateways do that share a store. @param makePlace Makes a place for a test; `own`: with a server that it may end */

@@ -21,6 +21,17 @@ export async function startMcp(
   return { ...started, base: started.url, url: `${started.url}${options.path ?? '/mcp'}` };
 }
 
+/** Asks what tools there are. */
+export const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+/** Calls a tool that takes nothing. */
+export const call = (name: string, id: string | number = 3) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+});
+
 interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (progress: object) => void;

@@ -8,21 +8,15 @@ import { as } from '../../support/users.js';
 import { conformanceApp } from './conformance-app.js';
 import {
   CLIENTS,
+  call,
   INITIALIZE,
   initialize,
+  LIST,
   messagesOf,
   postMcp,
   startMcp,
   withSessions,
 } from './mcp-clients.js';
-
-const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
-const call = (name: string, id: string | number = 3) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name, arguments: {} },
-});
 
 /** A tool that says when it began, and answers when the test lets it. */
 function heldTool() {
