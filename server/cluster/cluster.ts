@@ -34,7 +34,8 @@ type Mail =
   | { readonly re: string; readonly ok: unknown }
   | { readonly re: string; readonly error: ErrorBody }
   | { readonly re: string; readonly notHeld: true }
-  | { readonly take: SessionRef; readonly asked: readonly string[] };
+  | { readonly take: SessionRef; readonly asked: readonly string[] }
+  | { readonly taken: SessionRef };
 
 export interface ClusterOptions {
   readonly shared: SharedStore;
@@ -45,6 +46,8 @@ export interface ClusterOptions {
   serves(ref: SessionRef): boolean;
   /** Takes up a session that was handed over, or left by a member that died. Never rejects. */
   take(ref: SessionRef, from: string): Promise<void>;
+  /** Another member has taken a session that may have been held here. */
+  taken(ref: SessionRef): void;
   /** Sessions with work that no living gateway holds, and who held them: `''` for nobody. */
   orphans(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
   /** What is held here may be held by others. */
@@ -142,6 +145,15 @@ export class Cluster {
     }
   }
 
+  /** Tells a member that passed for dead what was taken from it: it may be well again by then, and believe that it holds that. Never rejects. */
+  async tellTaken(ref: SessionRef, from: string): Promise<void> {
+    try {
+      await this.#tell(from, { taken: ref });
+    } catch (error) {
+      this.#options.report(error, 'telling another gateway what was taken from it');
+    }
+  }
+
   /** Takes up what nobody holds. What another member comes first for is left to it for a lease. */
   async sweep(): Promise<void> {
     if (this.#sweeping || !this.#membership) return;
@@ -184,7 +196,8 @@ export class Cluster {
     else if ('take' in mail) {
       const { serves, take } = this.#options;
       void (serves(mail.take) ? take(mail.take, '') : this.handOver(mail.take, mail.asked));
-    } else void this.#answer(mail);
+    } else if ('taken' in mail) this.#options.taken(mail.taken);
+    else void this.#answer(mail);
   }
 
   async #answer({ id, from, ref, input }: Question & { readonly from: string }): Promise<void> {

@@ -15,6 +15,7 @@ import {
 } from '../stores/store.js';
 import { activityOf } from './activity.js';
 import { parseEvent } from './entry.js';
+import { healMs } from './heal.js';
 import { LazyFold } from './lazy-fold.js';
 import { DEFAULT_PAGE_BYTES } from './log-options.js';
 import { type ReadableLog, termAt } from './readable-log.js';
@@ -23,8 +24,6 @@ import { showing } from './showing.js';
 
 /** Messages kept in memory for turns and snapshots, and shown to an app; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
-/** How long whoever holds a session may take at most to tell its store again what that has forgotten, in milliseconds. */
-const HEAL_MS = 3000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
 /** The folded part of a view. */
@@ -257,8 +256,7 @@ export class LogView implements ReadableLog {
       else this.#lackingSince ??= performance.now();
       // Nobody has told it again what it has forgotten: it is believed.
       const isLost = head !== null && head.head < known && this.#isLacking;
-      const healMs = Math.min(HEAL_MS, this.#store.shared?.leaseMs ?? HEAL_MS);
-      if (isLost && performance.now() - this.#lackingSince! >= healMs) this.#isReplaced = true;
+      if (isLost && performance.now() - this.#lackingSince! >= healMs(this.#store)) this.#isReplaced = true;
     });
   }
 

@@ -171,6 +171,8 @@ async function acceptAt(runs: SessionRuns, request: RunRequest, move: Move | nul
         opens: toNewRun(request),
         refusable: true,
         acknowledged: () => {
+          // It may have ended while the store had not answered.
+          starts &&= run.state !== 'ended';
           if (starts) runs.activate(run, log);
         },
       },

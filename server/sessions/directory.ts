@@ -77,6 +77,7 @@ export class SessionDirectory {
       },
       serves: (ref) => this.#served(ref),
       take: (ref, from) => this.#take(ref, from),
+      taken: (ref) => this.peek(ref)?.recheck(),
       orphans: () => store.unfinished(),
       lapsed: () => {
         for (const session of this.#live.values()) session.recheck();

@@ -147,7 +147,7 @@ export class SessionRuns {
   }
 
   #begin(run: LiveRun, execution: Execution, before: readonly Message[]): void {
-    if (execution !== this.#execution) return;
+    if (execution !== this.#execution || run.state !== 'active') return;
     // An answer that failed before it said anything says nothing to a model either.
     const says = ({ content }: Message): boolean => content.length > 0;
     const said = before.every(says) ? before : before.filter(says);

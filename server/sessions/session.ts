@@ -10,6 +10,7 @@ import type { Subscribable, Subscription } from '../delivery/subscription.js';
 import { newEpoch } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
+import { healMs } from '../log/heal.js';
 import type { LogListener } from '../log/log-options.js';
 import { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
@@ -94,6 +95,8 @@ export class Session implements Subscribable, LogListener {
   /** Whether it is about to look at what others wrote. */
   #heardOf = false;
   #closing: Promise<void> | null = null;
+  /** Since when the store has lacked what was written here; monotonic milliseconds. */
+  #lackingSince: number | null = null;
   /** Its gateway is ending. */
   #abandoned = false;
   /** Reads again what could not be read. */
@@ -345,6 +348,8 @@ export class Session implements Subscribable, LogListener {
         const accepted = this.results.isAccepted(runId);
         const record = await this.#env.store.run(this.ref, { runId });
         if (record) this.results.learn(record);
+        // It has ended here, or is ending: the store may have forgotten that.
+        if (record && !record.result && this.writer && !this.runs.queue.find(runId)) this.recheck();
         else if (accepted) this.results.missing(runId);
       }
     } catch (error) {
@@ -384,6 +389,7 @@ export class Session implements Subscribable, LogListener {
     const { store, holder } = this.#env;
     const options = { holder, taken: (): void => this.recheck(), ...(from !== undefined && { from }) };
     return andThen(store.acquire(this.ref, options), (acquired) => {
+      if (from && acquired.kind === 'acquired') void this.cluster?.tellTaken(this.ref, from);
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
       return andThen(store.count(this.ref.scope), (count) => {
         const allowed = this.#env.sessionsIn(this.ref.scope);
@@ -468,11 +474,21 @@ export class Session implements Subscribable, LogListener {
   }
 
   async #checkTerm(): Promise<void> {
+    // What is being taken now may be lost by the time it is here.
+    if (this.#holding) await this.#holding.catch(() => {});
     const { writer } = this;
     if (!writer) return;
+    // What is acknowledged by now.
+    const { head: known } = writer.view;
     const head = await this.#env.store.head(this.ref);
     if (head?.term !== writer.term)
       this.#lose(writer.term, new StoreError('FENCED', 'Another writer holds this session'));
+    else if (head.head >= known) this.#lackingSince = null;
+    else {
+      this.#lackingSince ??= performance.now();
+      if (performance.now() - this.#lackingSince < healMs(this.#env.store)) this.#again(() => this.recheck());
+      else this.#lose(writer.term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
+    }
   }
 
   refresh(): Promise<void> | null {
@@ -495,6 +511,7 @@ export class Session implements Subscribable, LogListener {
     const cursor = this.log?.cursor ?? '';
     this.writer = null;
     this.isLost = true;
+    this.#lackingSince = null;
     if (!fenced) this.log = null;
     this.#calls?.endAll('The session was lost');
     this.runs.lose(cursor);

@@ -4,11 +4,11 @@ import { defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { connectClient, takeUntil } from '../support/client.js';
 import { type Gate, gate } from '../support/gate.js';
-import { get } from '../support/gateway.js';
+import { get, post } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { type Fate, hostileStore } from '../support/hostile-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { echo, type Node, sides, startNode, startNodes, textOf, waiting } from '../support/nodes.js';
+import { echo, type Node, sides, startNode, startNodes, stateOf, textOf, waiting } from '../support/nodes.js';
 import { until } from '../support/until.js';
 
 /** Has a store do with the next calls of a member what is said. */
@@ -252,6 +252,36 @@ describe('a gateway whose view of a session lags', () => {
     expect((await run.result).stopReason).to.equal('lost');
   });
 
+  it('is told that it lost a session that another one takes only once it is well again', async () => {
+    const hub = new MemoryHub();
+    const { app } = waiting();
+    const first = await startNode(hub, app);
+    await first.client.send('main', 'hello').result;
+    const events = first.client.events('main', { from: 'earliest' });
+    await takeUntil(events, typeIs('message_end'));
+    const [comes, mayTake] = [gate(), gate()];
+    const store = (own: Store): Store =>
+      overriding(own, {
+        acquire: async (ref, options) => {
+          if (options.from !== undefined) {
+            comes.open();
+            await mayTake.passed;
+          }
+          return own.acquire(ref, options);
+        },
+      });
+    const other = await startNode(hub, app, { store });
+    first.node.freeze();
+    const answer = other.client.send('main', 'next').result;
+    await comes.passed;
+    first.node.thaw();
+    expect((await first.client.session('main').state()).messages).to.have.length(2);
+    mayTake.open();
+    await answer;
+    await takeUntil(events, typeIs('message_end'));
+    expect((await first.client.session('main').state()).messages).to.have.length(4);
+  });
+
   it('shows those who follow it there, on the same connection, what another one writes that took it', async () => {
     const hub = new MemoryHub();
     const { app } = waiting();
@@ -273,6 +303,44 @@ describe('a gateway whose view of a session lags', () => {
     });
     expect(rest.map(({ type }) => type)).to.not.include('gap');
     expect(states).to.deep.equal([]);
+  });
+});
+
+describe('a run that is ended while the store does not say whether it was accepted', () => {
+  it('does not begin, and says nothing', async () => {
+    const hub = new MemoryHub();
+    const { fates, store } = armed();
+    const { app, calls } = waiting();
+    const first = await startNode(hub, app, { store });
+    const other = await startNode(hub, app);
+    await first.client.send('main', 'hello').result;
+    fates.append = ['lose', 'lose'];
+    const run = first.client.send('main', 'never');
+    await stateOf(other, (state) => state.run !== null);
+    expect(await other.client.session('main').abort()).to.deep.equal({ aborted: true });
+    expect((await run.result).stopReason).to.equal('aborted');
+    expect(fates.append).to.deep.equal([]);
+    await first.client.send('main', 'next').result;
+    expect(calls).to.deep.equal(['hello', 'next']);
+    const { runId } = await run.accepted;
+    const told = hub.eventsOf('main').filter((event) => 'runId' in event && event.runId === runId);
+    expect(told.map(({ type }) => type)).to.deep.equal(['message_accepted', 'message_start', 'message_end']);
+  });
+});
+
+describe('a store that forgets how a run ended', () => {
+  it('is not waited for by those who ask for that run again: it ends once more', async () => {
+    const hub = new MemoryHub({ leaseMs: 100 });
+    const { app } = waiting();
+    const { url } = await startNode(hub, app);
+    const send = async (message: string): Promise<string> => {
+      const { body } = await post(`${url}/send`, { sessionId: 'main', message, idempotencyKey: message });
+      return body.stopReason;
+    };
+    expect(await send('hello')).to.equal('end');
+    expect(hub.forget('main', 1)).to.equal(1);
+    expect(await send('hello')).to.equal('lost');
+    expect(await send('next')).to.equal('end');
   });
 });
 
