@@ -347,9 +347,9 @@ export class Session implements Subscribable, LogListener {
         // Before the store is asked: one that is accepted meanwhile may not be in its answer.
         const accepted = this.results.isAccepted(runId);
         const record = await this.#env.store.run(this.ref, { runId });
-        if (record) this.results.learn(record);
         // It has ended here, or is ending: the store may have forgotten that.
-        if (record && !record.result && this.writer && !this.runs.queue.find(runId)) this.recheck();
+        if (record && !record.result && this.writer) this.recheck();
+        if (record) this.results.learn(record);
         else if (accepted) this.results.missing(runId);
       }
     } catch (error) {

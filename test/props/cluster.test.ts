@@ -131,11 +131,14 @@ async function checkLog({ log, readers, fleet }: Outcome): Promise<void> {
   const started = ofType('message_start');
   expect(new Set(started).size, 'each run starts once at most').to.equal(started.length);
   let active: string | undefined;
-  for (const { type, runId } of log as readonly { type: string; runId?: string }[]) {
+  const over = new Set<string | undefined>();
+  for (const { type, runId = '' } of log as readonly { type: string; runId?: string }[]) {
+    expect(over.has(runId), 'nothing of a run comes behind its end').to.equal(false);
+    if (type === 'message_end') over.add(runId);
     if (type === 'message_start') {
       expect(active, 'one run at a time').to.equal(undefined);
       active = runId;
-    } else if (type === 'message_end' && runId === active) active = undefined;
+    } else if (over.has(active)) active = undefined;
   }
   const texts = log.flatMap((event) => (event.type === 'message_accepted' ? [textOf(event.message)] : []));
   expect(new Set(texts).size, 'each key starts one run').to.equal(texts.length);
