@@ -84,13 +84,14 @@ export class Reader {
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
     const { open, ended, byKey } = this.#keys.session(ref);
     const args = 'runId' in name ? [name.runId, ''] : [JSON.stringify(name.key), '1'];
-    const found = (await this.#link.run(RUN, [open, ended, byKey], args)) as string[];
+    const look = () => this.#link.run(RUN, [open, ended, byKey], args);
+    const found = (await this.#link.believed(look)) as string[];
     return found.length === 0 ? null : runOf(found[0]!, found[1]!, found[2]!);
   }
 
   async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
     const key = this.#keys.run(scope, runId);
-    const member = (await this.#link.send(key, ['GET', key])) as string | null;
+    const member = (await this.#link.believed(() => this.#link.send(key, ['GET', key]))) as string | null;
     if (member === null) return null;
     const ref = refOfMember(scope, member);
     // It is noted beside the run, not with it.
