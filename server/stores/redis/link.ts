@@ -56,7 +56,8 @@ export class Link {
     this.#isBroken = false;
     this.connectedAt = performance.now();
     this.#resumes += 1;
-    this.#settling = this.#settle();
+    // A connection that breaks again meanwhile takes nothing from the time that holders have.
+    this.#settling = Promise.all([this.#settling, this.#settle()]).then(() => {});
     for (const waiter of this.#waiters) waiter();
     for (const resumed of this.#resumed) resumed();
   }

@@ -10,6 +10,7 @@ import {
   resultOf,
   TestWriter,
 } from '../../contract/records.js';
+import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
@@ -92,6 +93,40 @@ describeWithRedis('Redis that forgets its last moments', () => {
     );
     await until(() => head === 9);
     expect(await other.read(writer.log, 0, 99, 9999)).to.have.length(9);
+  });
+
+  it('is not believed before it can have been told, also where a connection to it breaks once more', async () => {
+    const through = async () => {
+      const proxy = await CuttingProxy.start(server.url.replace('redis:', 'http:'));
+      const opened = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
+      await opened.open();
+      return { proxy, store: closeLater(opened, (it) => it.close()) };
+    };
+    const [holder, other] = [await through(), await through()];
+    const writer = await TestWriter.acquire(holder.store, refOf());
+    await writer.append(records(1, 2));
+    const { written } = server;
+    await writer.append(records(3, 9));
+    // Who knows the rest comes last.
+    holder.proxy.cuts.push(...Array.from({ length: 1000 }, () => 0));
+    holder.proxy.cutAll();
+    await server.forget(written);
+    await until2(() =>
+      Promise.resolve(other.store.check!()).then(
+        () => true,
+        () => false,
+      ),
+    );
+    other.proxy.cutAll();
+    await until2(() =>
+      Promise.resolve(other.store.check!()).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const seen = other.store.head(refOf());
+    holder.proxy.cuts.length = 0;
+    expect((await seen)?.head).to.equal(9);
   });
 
   it('is told again of a session that it does not know at all, which keeps its term and its place', async () => {
