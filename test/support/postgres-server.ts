@@ -5,6 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { describeWith } from './describe-with.js';
 import { freePort } from './free-port.js';
 import { closeAtLast } from './resources.js';
 import { until } from './until.js';
@@ -144,13 +145,10 @@ export function postgresServer(): Promise<PostgresServer> {
 /** The name of a schema that nobody else uses. */
 export const newSchema = (): string => `asg_${randomBytes(6).toString('hex')}`;
 
-/** Tests that need PostgreSQL: left out where it is not installed, and an error in CI. */
-export function describeWithPostgres(title: string, tests: () => void): void {
-  if (BIN) return void describe(title, tests);
-  describe(title, () => {
-    it('needs PostgreSQL (Debian: postgresql), or POSTGRES_BIN', function () {
-      if (process.env.CI) throw new Error('PostgreSQL is not installed');
-      this.skip();
-    });
-  });
-}
+/** Describes what needs PostgreSQL. */
+export const describeWithPostgres = (title: string, tests: () => void): void =>
+  describeWith(
+    { name: 'PostgreSQL (Debian: postgresql), or POSTGRES_BIN', isThere: hasPostgres },
+    title,
+    tests,
+  );

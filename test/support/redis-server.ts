@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync 
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeWith } from './describe-with.js';
 import { freePort } from './free-port.js';
 
 const PROGRAM = process.env.REDIS_SERVER ?? 'redis-server';
@@ -11,11 +12,9 @@ const PROGRAM = process.env.REDIS_SERVER ?? 'redis-server';
 /** Whether there is a Redis on this machine that tests can start. */
 export const hasRedis = spawnSync(PROGRAM, ['--version']).status === 0;
 
-/** Describes what needs a Redis; where there is none, one line says that it was skipped. */
-export function describeWithRedis(name: string, body: () => void): void {
-  if (hasRedis) describe(name, body);
-  else describe(name, () => it.skip('needs redis-server, which is not installed'));
-}
+/** Describes what needs a Redis. */
+export const describeWithRedis = (title: string, tests: () => void): void =>
+  describeWith({ name: 'redis-server', isThere: hasRedis }, title, tests);
 
 /**
  * What is acknowledged is in the file then: with `everysec` a write may wait for the disk, and be lost with the process. A test that ends

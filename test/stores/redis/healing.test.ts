@@ -106,7 +106,8 @@ describeWithRedis('Redis that forgets its last moments', () => {
     const writer = await TestWriter.acquire(holder.store, refOf());
     await writer.append(records(1, 2));
     const { written } = server;
-    await writer.append(records(3, 9));
+    await writer.append(records(3, 8));
+    await writer.append([record(9, 'message_accepted')], { opens: opens('run_1') });
     // Who knows the rest comes last.
     holder.proxy.cuts.push(...Array.from({ length: 1000 }, () => 0));
     holder.proxy.cutAll();
@@ -124,9 +125,16 @@ describeWithRedis('Redis that forgets its last moments', () => {
         () => false,
       ),
     );
-    const seen = other.store.head(refOf());
+    const seen = Promise.all([
+      other.store.head(refOf()),
+      other.store.run(refOf(), { runId: 'run_1' }),
+      other.store.sessionOf('alice', 'run_1'),
+    ]);
     holder.proxy.cuts.length = 0;
-    expect((await seen)?.head).to.equal(9);
+    const [head, run, ref] = await seen;
+    expect(head?.head).to.equal(9);
+    expect(run?.runId).to.equal('run_1');
+    expect(ref).to.deep.equal(refOf());
   });
 
   it('is told again of a session that it does not know at all, which keeps its term and its place', async () => {
