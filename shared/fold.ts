@@ -1,12 +1,5 @@
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import {
-  type ContentBlock,
-  type Message,
-  type Outcome,
-  type ToolUseBlock,
-  type Usage,
-  withoutPlace,
-} from './messages.js';
+import { type ContentBlock, type Message, type ToolUseBlock, type Usage, withoutPlace } from './messages.js';
 import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
@@ -196,15 +189,17 @@ function endRun(state: SessionState, event: EventOf<'message_end'>): SessionStat
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
   const isKept = run && (message.content.length > 0 || stopReason !== 'end');
   return {
-    ...(isKept ? follow(state, { ...message, ...outcomeOf(run, event) }) : state),
+    ...(isKept ? follow(state, ended(message, run, event)) : state),
     run: run ? null : state.run,
     queue: others(state.queue),
     pending: others(state.pending),
   };
 }
 
-function outcomeOf({ runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Outcome {
-  return { runId, app, ...(error && { error }), ...pick(event, 'stopReason', 'usage'), endedAt: event.ts };
+/** An answer with how its run came out. */
+function ended(message: Message, { runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Message {
+  const outcome = pick(event, 'stopReason', 'usage');
+  return { runId, app, endedAt: event.ts, ...(error && { error }), ...message, ...outcome };
 }
 
 /** A queued message becomes part of the conversation. */
@@ -241,7 +236,7 @@ function withoutReplies(state: SessionState): SessionState {
 /** A message as one that follows the last. */
 function placed({ tip, replies }: SessionState, message: Message): Message {
   const versions = replies && { versions: [...replies, message.id] };
-  return { ...withoutPlace(message), parentId: tip, ...versions };
+  return { parentId: tip, ...withoutPlace(message), ...versions };
 }
 
 /** Shows the path to another message, as far back as it is known. */

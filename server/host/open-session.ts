@@ -38,23 +38,38 @@ export function hostCaller(
     trusted = true,
   }: Partial<Pick<Caller, 'transport' | 'signal' | 'trusted'>> = {},
 ): Caller {
-  let own = signal;
-  // Inside a call it goes on with the caller's trace.
-  const { traceId = newTraceId(), requestId = newRequestId(), parentSpan } = currentContext() ?? {};
-  return {
-    identity,
-    transport,
-    clientId: newConnectionId(),
-    traceId,
-    requestId,
-    parentSpan,
-    trusted,
-    // Most calls never look at it, and Node makes one slowly.
-    get signal() {
-      own ??= new AbortController().signal;
-      return own;
-    },
-  };
+  return new HostCaller({ identity, transport, signal, trusted });
+}
+
+class HostCaller implements Caller {
+  readonly identity: Identity;
+  readonly transport: string;
+  readonly clientId = newConnectionId();
+  readonly traceId: string;
+  readonly requestId: string;
+  readonly parentSpan: Caller['parentSpan'];
+  readonly trusted: boolean;
+  #signal: AbortSignal | undefined;
+
+  constructor(
+    given: Pick<Caller, 'identity' | 'transport'> & { signal: AbortSignal | undefined; trusted: boolean },
+  ) {
+    this.identity = given.identity;
+    this.transport = given.transport;
+    this.trusted = given.trusted;
+    this.#signal = given.signal;
+    // Inside a call it goes on with the caller's trace.
+    const { traceId = newTraceId(), requestId = newRequestId(), parentSpan } = currentContext() ?? {};
+    this.traceId = traceId;
+    this.requestId = requestId;
+    this.parentSpan = parentSpan;
+  }
+
+  // Most calls never look at it, and Node makes one slowly.
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal;
+  }
 }
 
 /** What `from` may be besides a cursor. */
@@ -75,13 +90,13 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     params: object = {},
   ): Promise<ResultOf<Name>> => {
     await env.ready();
-    return operations.execute(name, { ...params, sessionId: id }, caller);
+    return operations.execute(name, { sessionId: id, ...params }, caller);
   };
   const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
     const { preceding = [], ...params } = options;
     const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.start('send', { ...params, ...message, sessionId: id }, caller);
+    return operations.start('send', { sessionId: id, ...message, ...params }, caller);
   };
   const regenerate = async (options: HostRegenerateOptions = {}): Promise<Sent> => {
     await env.ready();

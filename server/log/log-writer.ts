@@ -80,9 +80,9 @@ export class LogWriter {
     this.view = view;
     this.term = term;
     this.#cutter = new LogCutter(view, store, {
-      ...options,
       term,
       failed: (error) => options.listener.unavailable(error),
+      ...options,
     });
   }
 
@@ -282,9 +282,10 @@ export class LogWriter {
       start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
     const after = activityOf(state, start);
     const usedAt = entries.findLast(usesSession)?.record.ts;
+    const about = aboutOf(state);
     return {
+      about: usedAt === undefined ? about : { usedAt, ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
-      about: { ...aboutOf(state), ...(usedAt !== undefined && { usedAt }) },
     };
   }
 

@@ -166,14 +166,17 @@ export class Operations {
     begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'again'>,
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
-    const { inputs } = begun;
+    const { inputs, onBusy, place, again } = begun;
     const { user, userKey, scope } = caller.identity;
     checkToolCount(params, this.#env.clientToolsPerSend);
     const ref = await this.#authorize(sessionId, name, caller);
     if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
     const sent = await this.#env.sessions.sender.send(session, {
-      ...begun,
+      inputs,
+      onBusy,
+      place,
+      again,
       // In a session that is one person's alone it says nothing.
       senderId: scope === userKey ? undefined : user.id,
       key,
@@ -234,10 +237,10 @@ export class Operations {
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
       this.#env.sessions.get(ref).calls.call({
-        ...call,
         user: caller.identity.user,
         signal: caller.signal,
         timeoutMs: this.#env.methodMs,
+        ...call,
       }),
     );
   }

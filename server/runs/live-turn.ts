@@ -37,16 +37,14 @@ export class LiveTurn implements Turn {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly traceparent: string | undefined;
   readonly #scope: RunScope;
-  readonly #steps: RunSteps;
+  #steps: RunSteps | null = null;
 
   constructor(scope: RunScope, history: readonly Message[]) {
     const { run, signal, user, session } = scope;
     const { metadata, clientTools, parameters, trace } = run.request;
     const message = run.placed ?? run.request.message;
     this.runId = run.id;
-    const left = scope.resumption?.steps ?? [];
-    this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(left) };
-    this.#steps = new RunSteps(stepScope(scope), left);
+    this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(scope.resumption?.steps ?? []) };
     this.text = textOf(message);
     this.message = message;
     this.history = history;
@@ -66,6 +64,7 @@ export class LiveTurn implements Turn {
   };
 
   readonly step: Turn['step'] = (name, work) => {
+    this.#steps ??= new RunSteps(stepScope(this.#scope), this.#scope.resumption?.steps);
     const outcome = this.#steps.run(name, work);
     // An app may let go of it; what it waits for it is told.
     outcome.catch(() => {});

@@ -167,14 +167,11 @@ async function acceptAt(runs: SessionRuns, request: RunRequest, move: Move | nul
         starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
         return [...moved, accepted, ...(starts ? runs.startOf(run) : [])];
       },
-      options: {
-        opens: toNewRun(request),
-        refusable: true,
-        acknowledged: () => {
-          // It may have ended while the store had not answered.
-          starts &&= run.state !== 'ended';
-          if (starts) runs.activate(run, log);
-        },
+      options: { opens: toNewRun(request), refusable: true },
+      acknowledged: () => {
+        // It may have ended while the store had not answered.
+        starts &&= run.state !== 'ended';
+        if (starts) runs.activate(run, log);
       },
     });
     if (committed.duplicate) {

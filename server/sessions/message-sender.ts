@@ -104,15 +104,12 @@ export class MessageSender {
     // From before it is accepted: it may end at once.
     const result = session.results.of(runId);
     try {
-      const accepted = await this.#perform(session, request, {
-        runId,
-        messages: named?.messages ?? written,
-        ...keyed,
-      });
+      const messages = named?.messages ?? written;
+      const accepted = await this.#perform(session, request, { runId, messages, ...keyed });
       if (!('duplicate' in accepted)) {
         session.accepted(runId);
         named?.accepted(accepted.cursor);
-        return { runId, ...accepted, repeated: false, result };
+        return { runId, repeated: false, result, ...accepted };
       }
       named?.withdrawn();
       session.results.forget(runId);
@@ -131,18 +128,20 @@ export class MessageSender {
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {} } = request;
     const { trace, requestId } = request;
     const { runId, messages, key, hash } = begun;
-    const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
     const by = user.id;
     const { again, place } = request;
-    if (again !== undefined)
+    if (again !== undefined) {
+      const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by });
+    }
     const preceding = [...messages];
     const message = preceding.pop()!;
     const ownIds = request.inputs.flatMap((input) => idOf(input) ?? []);
+    const asked = { message, preceding, ownIds, onBusy, runId, key, hash };
     const accepted = await perform(session, {
       type: 'accept',
-      request: { ...given, message, preceding, ownIds, onBusy },
-      at: place && { ...place, by },
+      request: { user, metadata, clientTools, parameters, trace, requestId, ...asked },
+      at: place && { by, ...place },
     });
     return { message, ...accepted };
   }

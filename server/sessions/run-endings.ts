@@ -14,7 +14,7 @@ export interface CausedEnding {
   /** The runs that may have to end. */
   readonly runs: readonly LiveRun[];
   readonly ending: Ending;
-  readonly options: GroupOptions;
+  readonly options: Omit<GroupOptions, 'ends' | 'acknowledged'>;
   /** Whether a run has to end, as the log stands by then. */
   concerns(state: SessionState, run: LiveRun): boolean;
   execution(run: LiveRun): Execution | null;
@@ -22,6 +22,8 @@ export interface CausedEnding {
   cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
   /** The end is stored: the run is over. Called before anything that was appended later is looked at. */
   sealed(run: LiveRun): void;
+  /** All of it is stored. Called before anything that was appended later is looked at. */
+  acknowledged?(): void;
   ended(run: LiveRun, result: RunResult): void;
 }
 
@@ -43,17 +45,17 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
       run.state = 'ended';
       caused.sealed(run);
     }
-    options.acknowledged?.();
+    caused.acknowledged?.();
   };
   for (const run of runs) run.doomed = true;
   try {
-    const committed = await log.commit(drafts, { ...options, ends: runs.map(({ id }) => id), acknowledged });
+    const committed = await log.commit(drafts, { ends: runs.map(({ id }) => id), acknowledged, ...options });
     if (committed.duplicate) return committed;
     const outcomes = outcomesOf(ends);
     for (const { run, execution } of over) {
       const place = ends.findIndex(({ type, runId }) => type === 'message_end' && runId === run.id);
       const cursor = formatCursor(log.ref.epoch, log.term, committed.first + place);
-      caused.ended(run, { ...outcomes.get(run.id)!, cursor });
+      caused.ended(run, { cursor, ...outcomes.get(run.id)! });
       execution?.release(ending);
     }
     return committed;

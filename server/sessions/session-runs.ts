@@ -4,6 +4,7 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import type { TurnSession } from '../apps/application.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import { GATEWAY } from '../diagnostics/model-call.js';
@@ -62,7 +63,8 @@ export class SessionRuns {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
       cause: () => [closed],
-      options: { close: true, refusable: true, acknowledged, ...(erase !== undefined && { erase }) },
+      options: { close: true, refusable: true, ...(erase !== undefined && { erase }) },
+      acknowledged,
     });
   }
 
@@ -70,10 +72,9 @@ export class SessionRuns {
   endWith(
     log: LogWriter,
     runs: readonly LiveRun[],
-    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options'>,
+    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options' | 'acknowledged'>,
   ): Promise<Committed> {
     return endRuns(log, {
-      ...caused,
       runs,
       execution: (run) => (run === this.active ? this.#execution : null),
       sealed: (run) => {
@@ -81,6 +82,7 @@ export class SessionRuns {
         this.queue.remove(run);
       },
       ended: (run, result) => this.ended(run, result),
+      ...caused,
     });
   }
 
@@ -162,15 +164,7 @@ export class SessionRuns {
   #port(run: LiveRun, log: LogWriter): RunPort {
     const { id, ref } = this.session;
     const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.env;
-    const session = {
-      id,
-      app: ref.app,
-      epoch: log.ref.epoch,
-      get title() {
-        return log.state.title;
-      },
-      [GATEWAY]: gatewayId,
-    };
+    const session = new RunSession(this.session, log, gatewayId);
     return {
       setting: { gatewayId, session, app: this.env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
       log,
@@ -246,7 +240,7 @@ export class SessionRuns {
         { ends: [run.id] },
       );
       if (outcome)
-        this.ended(run, { ...outcome, cursor: formatCursor(log.ref.epoch, log.term, committed.last) });
+        this.ended(run, { cursor: formatCursor(log.ref.epoch, log.term, committed.last), ...outcome });
       return outcome ? 'stored' : 'over';
     } catch {
       const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
@@ -317,5 +311,26 @@ export class SessionRuns {
     this.queue.remove(run);
     execution?.seal();
     execution?.release({ stopReason: 'lost' });
+  }
+}
+
+/** What a turn says of its session. A class, since an object literal with an accessor is made slowly. */
+class RunSession implements TurnSession {
+  readonly id: string;
+  readonly app: string;
+  readonly epoch: string;
+  readonly [GATEWAY]: string;
+  readonly #log: LogWriter;
+
+  constructor({ id, ref }: Session, log: LogWriter, gatewayId: string) {
+    this.id = id;
+    this.app = ref.app;
+    this.epoch = log.ref.epoch;
+    this[GATEWAY] = gatewayId;
+    this.#log = log;
+  }
+
+  get title(): string | undefined {
+    return this.#log.state.title;
   }
 }

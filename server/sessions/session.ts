@@ -401,8 +401,8 @@ export class Session implements Subscribable, LogListener {
           });
         }
         const { userId, runId, begun, ...parts } = create;
-        const anew = { ...parts, epoch: newEpoch(), ...(userId !== undefined && { userId }) };
-        return andThen(store.acquire(this.ref, { ...options, create: anew }), (acquired) =>
+        const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
+        return andThen(store.acquire(this.ref, { create: anew, ...options }), (acquired) =>
           andThen(this.#adopt(acquired, { beginning: runId }), (writer) => {
             if (acquired.kind === 'acquired' && acquired.created) begun?.();
             return writer;

@@ -24,12 +24,12 @@ export interface About {
 export function aboutOf({ title, metadata, archived, messages, messageCount, pending }: SessionState): About {
   const preview = previewOf(messages);
   return {
+    messageCount,
+    pending: pending.length,
     ...(title !== undefined && { title }),
     ...(metadata && { metadata }),
     ...(archived && { archived }),
     ...(preview !== '' && { preview }),
-    messageCount,
-    pending: pending.length,
   };
 }
 

@@ -63,8 +63,9 @@ export class MemoryRuns {
   end(runId: string, result?: RunRecord['result']): void {
     const run = this.#runs.get(runId);
     if (!run || !isOpen(run.record)) return;
-    const { request: _, ...record } = run.record;
-    this.#runs.set(runId, { record: { ...record, ...(result && { result }) }, endedAt: Date.now() });
+    const { request: _, runId: __, ...record } = run.record;
+    const ended = { runId, ...record, ...(result && { result }) };
+    this.#runs.set(runId, { record: ended, endedAt: Date.now() });
     this.#steps?.delete(runId);
     this.#open -= 1;
   }

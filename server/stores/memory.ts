@@ -212,7 +212,7 @@ class MemoryStore implements Store {
     if (ends) {
       for (const { runId, result } of ends) {
         const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));
-        session.runs.end(runId, { ...result, cursor });
+        session.runs.end(runId, { cursor, ...result });
       }
     }
     if (options.activity) log.activity = options.activity;

@@ -201,7 +201,7 @@ class Group {
       this.#sql().putStep.run(runId, log.session, number, name, outcome);
     for (const { runId, result } of ends) {
       const place = placeOfEnd(events, runId, log.head);
-      const kept = { ...result, cursor: formatCursor(log.epoch, log.term, place) };
+      const kept = { cursor: formatCursor(log.epoch, log.term, place), ...result };
       this.#sql().endRun.run(JSON.stringify(kept), Date.now(), runId, log.session);
     }
   }

@@ -226,9 +226,9 @@ export class SocketClient implements Sink {
     const { transport, form } = this.#wire;
     const id = connections.newId();
     this.#connection = connections.add({
-      ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
       sink: this,
       client: true,
+      ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
     });
     // For a new token later, headers and address will do: the rest of the request is not kept for as long as the socket is open.
     const { headers, ip } = this.#peer.request;
