@@ -78,10 +78,10 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     return operations.execute(name, { ...params, sessionId: id }, caller);
   };
   const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
-    const { preceding = [], ...params } = options;
+    const { preceding = [], behind, ...params } = options;
     const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.start('send', { ...params, ...message, sessionId: id }, caller);
+    return operations.start('send', { ...params, ...message, sessionId: id }, caller, behind);
   };
   const regenerate = async (options: HostRegenerateOptions = {}): Promise<Sent> => {
     await env.ready();

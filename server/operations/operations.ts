@@ -141,17 +141,19 @@ export class Operations {
   }
 
   /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
-  async start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
-    return asUnavailable(() => (name === 'send' ? this.#send(raw, caller) : this.#regenerate(raw, caller)));
+  async start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return asUnavailable(() =>
+      name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
+    );
   }
 
-  #send(raw: unknown, caller: Caller): Promise<Sent> {
+  #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
     const params = readParams('send', raw);
     const { message, messages, onBusy, parent, replaces } = params;
     const inputs = messages ?? [message!];
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
     const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
-    return this.#begin('send', params, caller, { inputs, onBusy, place });
+    return this.#begin('send', params, caller, { inputs, onBusy, place, behind });
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -163,7 +165,7 @@ export class Operations {
     name: RunOperation,
     params: ParamsOf<'regenerate'>,
     caller: Caller,
-    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'again'>,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again'>,
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
     const { inputs } = begun;

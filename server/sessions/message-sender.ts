@@ -27,6 +27,8 @@ export interface SendRequest {
   readonly inputs: readonly SendInput[];
   /** Where they are to stand, where that is not behind the last message. */
   readonly place?: Place | undefined;
+  /** The message that they have to come behind, as `lastMessage` has it. @default whatever it is */
+  readonly behind?: string | null | undefined;
   /** The message that is answered again, or an answer to it; `null` for the last one. */
   readonly again?: string | null | undefined;
   readonly key?: string | undefined;
@@ -133,7 +135,7 @@ export class MessageSender {
     const { runId, messages, key, hash } = begun;
     const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
     const by = user.id;
-    const { again, place } = request;
+    const { again, place, behind } = request;
     if (again !== undefined)
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by });
     const preceding = [...messages];
@@ -143,6 +145,7 @@ export class MessageSender {
       type: 'accept',
       request: { ...given, message, preceding, ownIds, onBusy },
       at: place && { ...place, by },
+      behind,
     });
     return { message, ...accepted };
   }
