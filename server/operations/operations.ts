@@ -1,4 +1,4 @@
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type {
   Accepted,
@@ -174,7 +174,8 @@ export class Operations {
     const ref = await this.#authorize(sessionId, name, caller);
     if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
-    const sent = await this.#env.sessions.sender.send(session, {
+    let isCounted = false;
+    const sending = this.#env.sessions.sender.send(session, {
       ...begun,
       // In a session that is one person's alone it says nothing.
       senderId: scope === userKey ? undefined : user.id,
@@ -188,9 +189,17 @@ export class Operations {
       admit: () => {
         this.#assertOpen();
         this.#env.quotas.sends.take(caller.identity);
+        isCounted = true;
         const readable = this.#files.checkNamed(inputs, caller.identity);
         return readable ? readable.then(() => this.#room.check(session.ref)) : this.#room.check(session.ref);
       },
+    });
+    const sent = await sending.catch((error: unknown) => {
+      // Whoever plans it anew sends one message all the same.
+      const isOutdated =
+        isGatewayError(error) && error.code === 'HISTORY_MOVED' && begun.behind !== undefined;
+      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
+      throw error;
     });
     const { repeated, result, ...accepted } = sent;
     const { runId, cursor } = accepted;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { type HostSendOptions, isGatewayError } from '../../server/index.js';
+import { type GatewayConfig, type HostSendOptions, isGatewayError } from '../../server/index.js';
 import { startNodes } from '../cluster/nodes.js';
 import { waiting } from '../support/nodes.js';
 
-async function start() {
+async function start(config: GatewayConfig = {}) {
   const { app, letGo } = waiting();
-  const nodes = await startNodes({ app });
+  const nodes = await startNodes({ app, ...config });
   const [own, other] = nodes.map(({ gateway }) => gateway.session('main', { user: { id: 'alice' } }));
   return { own: own!, other: other!, letGo };
 }
@@ -59,6 +59,14 @@ describe('a message that has to come behind another one', () => {
     expect(await refusal(own, { behind: later.last, onBusy: 'reject' })).to.include('SESSION_BUSY');
     letGo();
     expect((await run.result).message.id).to.equal(last);
+  });
+
+  it('counts towards the rate of sends where it is accepted alone', async () => {
+    // One, and no more for long.
+    const { own } = await start({ limits: { sendsPerSecond: 0.001 } });
+    for (let n = 0; n < 3; n++) expect(await refusal(own, { behind: 'm' })).to.include('HISTORY_MOVED');
+    expect(await refusal(own, { behind: null })).to.equal('accepted');
+    expect(await refusal(own, { behind: null })).to.include('RATE_LIMITED');
   });
 
   it('is accepted once of all that say so at the same time', async () => {
