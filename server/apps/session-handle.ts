@@ -30,6 +30,11 @@ export interface SessionOptions {
 export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
   /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
   readonly preceding?: readonly MessageInput[];
+  /**
+   * Id of the message that it has to come behind: the last one that waits, else the answer that is being given, else the last one that is
+   * shown; null for none. Refused with `HISTORY_MOVED` where that is another one by then. @default whatever it is
+   */
+  readonly behind?: string | null | undefined;
 };
 
 /** Options of answering a message again from host code. */

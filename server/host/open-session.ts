@@ -81,6 +81,11 @@ export function startOf(from: HostEventsOptions['from']): { readonly from?: From
   return WORDS.has(from) ? { from: from as From } : { cursor: from };
 }
 
+/** The parameters of an operation on a session, whatever an object of the host's own says of that. */
+function paramsOf(sessionId: string, ...given: readonly object[]): object {
+  return Object.assign({}, ...given, { sessionId });
+}
+
 /** A session for host code, in the scope of its caller: the operations of the table, called in process. */
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
@@ -90,17 +95,17 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     params: object = {},
   ): Promise<ResultOf<Name>> => {
     await env.ready();
-    return operations.execute(name, { sessionId: id, ...params }, caller);
+    return operations.execute(name, paramsOf(id, params), caller);
   };
   const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
-    const { preceding = [], ...params } = options;
+    const { preceding = [], behind, ...params } = options;
     const message = preceding.length > 0 ? { messages: [...preceding, input] } : { message: input };
     await env.ready();
-    return operations.start('send', { sessionId: id, ...message, ...params }, caller);
+    return operations.start('send', paramsOf(id, params, message), caller, behind);
   };
   const regenerate = async (options: HostRegenerateOptions = {}): Promise<Sent> => {
     await env.ready();
-    return operations.start('regenerate', { ...options, sessionId: id }, caller);
+    return operations.start('regenerate', paramsOf(id, options), caller);
   };
   const follow = async (runId: string): Promise<Followed> => {
     await env.ready();

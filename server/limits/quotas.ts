@@ -65,6 +65,11 @@ class Rates {
   take({ shared, userKey }: Identity): void {
     (shared ? this.#shared : this.#people).take(userKey);
   }
+
+  /** What was taken was not used. Other gateways that were told of it go on counting it. */
+  giveBack({ shared = false, userKey }: Identity): void {
+    this.spend(shared, userKey, -1);
+  }
 }
 
 /** What one caller may use. A person is bounded by the limits of a user, an identity that many callers share by `limits.shared`. */

@@ -1,4 +1,4 @@
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type {
   Accepted,
@@ -141,17 +141,19 @@ export class Operations {
   }
 
   /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
-  async start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
-    return asUnavailable(() => (name === 'send' ? this.#send(raw, caller) : this.#regenerate(raw, caller)));
+  async start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return asUnavailable(() =>
+      name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
+    );
   }
 
-  #send(raw: unknown, caller: Caller): Promise<Sent> {
+  #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
     const params = readParams('send', raw);
     const { message, messages, onBusy, parent, replaces } = params;
     const inputs = messages ?? [message!];
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
     const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
-    return this.#begin('send', params, caller, { inputs, onBusy, place });
+    return this.#begin('send', params, caller, { inputs, onBusy, place, behind });
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -163,19 +165,21 @@ export class Operations {
     name: RunOperation,
     params: ParamsOf<'regenerate'>,
     caller: Caller,
-    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'again'>,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again'>,
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
-    const { inputs, onBusy, place, again } = begun;
+    const { inputs, onBusy, place, behind, again } = begun;
     const { user, userKey, scope } = caller.identity;
     checkToolCount(params, this.#env.clientToolsPerSend);
     const ref = await this.#authorize(sessionId, name, caller);
     if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
-    const sent = await this.#env.sessions.sender.send(session, {
+    let isCounted = false;
+    const sending = this.#env.sessions.sender.send(session, {
       inputs,
       onBusy,
       place,
+      behind,
       again,
       // In a session that is one person's alone it says nothing.
       senderId: scope === userKey ? undefined : user.id,
@@ -189,9 +193,16 @@ export class Operations {
       admit: () => {
         this.#assertOpen();
         this.#env.quotas.sends.take(caller.identity);
+        isCounted = true;
         const readable = this.#files.checkNamed(inputs, caller.identity);
         return readable ? readable.then(() => this.#room.check(session.ref)) : this.#room.check(session.ref);
       },
+    });
+    const sent = await sending.catch((error: unknown) => {
+      // Whoever plans it anew sends one message all the same.
+      const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
+      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
+      throw error;
     });
     const { repeated, result, ...accepted } = sent;
     const { runId, cursor } = accepted;
@@ -237,10 +248,10 @@ export class Operations {
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
       this.#env.sessions.get(ref).calls.call({
+        ...call,
         user: caller.identity.user,
         signal: caller.signal,
         timeoutMs: this.#env.methodMs,
-        ...call,
       }),
     );
   }

@@ -43,17 +43,22 @@ export class TracedOperations extends Operations {
     return traced(this.#trace(name, raw, caller), () => super.execute(name, raw, caller));
   }
 
-  override start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
-    return listening() ? this.#start(name, raw, caller) : super.start(name, raw, caller);
+  override start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return listening() ? this.#start(name, raw, caller, behind) : super.start(name, raw, caller, behind);
   }
 
-  async #start(name: RunOperation, raw: unknown, caller: Caller): Promise<Sent> {
+  async #start(
+    name: RunOperation,
+    raw: unknown,
+    caller: Caller,
+    behind: string | null | undefined,
+  ): Promise<Sent> {
     const trace = this.#trace(name, raw, caller);
     const describe = ({ accepted, runId, repeated }: Sent): Sent['accepted'] => {
       Object.assign(trace.message, { runId, repeated });
       return accepted;
     };
-    return traced(trace, () => super.start(name, raw, caller), describe);
+    return traced(trace, () => super.start(name, raw, caller, behind), describe);
   }
 
   override invoke(raw: unknown, caller: Caller, options?: InvokeOptions): MaybePromise<Invocation> {

@@ -1,5 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import { lastMessage } from '../../shared/last-message.js';
 import { type Message, withoutPlace } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { LogView } from '../log/log-view.js';
@@ -24,28 +26,35 @@ export type AcceptedRun =
     }
   | { readonly duplicate: RunRecord };
 
+/** Where a message is to stand. */
+export interface Standing {
+  /** Where it does not follow the last one, and who says so: whatever runs or waits by then ends in the same append. */
+  readonly at?: (Place & { readonly by: string }) | undefined;
+  /** What it has to come behind, as `lastMessage` has it. @default whatever does */
+  readonly behind?: string | null | undefined;
+}
+
 /**
  * Accepts a message as a new run.
  *
- * @param at Where it is to stand, and who says so: whatever runs or waits by then ends in the same append. @default behind all that is there
  * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` when the store can't take it.
  */
 export function accept(
   runs: SessionRuns,
   request: RunRequest,
-  at?: Place & { readonly by: string },
+  { at, behind }: Standing = {},
 ): Promise<AcceptedRun> {
   const { writer } = runs.session;
   // Behind the answer that is being written it has to wait for that.
   const behindAnswer = at && 'parent' in at && at.parent === (writer?.state.run?.message.id ?? undefined);
-  if (!at || behindAnswer) return acceptAt(runs, request, null);
+  if (!at || behindAnswer) return acceptAt(runs, request, { behind });
   if (request.onBusy === 'reject') runs.queue.check('reject');
   const moved = { ...request, onBusy: 'interrupt' } as const;
   return moving(
     runs,
     at.by,
     (view) => parentAt(view, at),
-    (move) => acceptAt(runs, moved, move),
+    (move) => acceptAt(runs, moved, { move, behind }),
   );
 }
 
@@ -66,7 +75,7 @@ export async function regenerate(
     return message.id;
   };
   const accepted = await moving(runs, by, find, (move) =>
-    acceptAt(runs, { ...request, message, preceding: [], onBusy: 'interrupt' }, move),
+    acceptAt(runs, { ...request, message, preceding: [], onBusy: 'interrupt' }, { move }),
   );
   return { ...accepted, message };
 }
@@ -123,12 +132,37 @@ async function moving<Outcome>(
   }
 }
 
-async function acceptAt(runs: SessionRuns, request: RunRequest, move: Move | null): Promise<AcceptedRun> {
+/** @throws GatewayError `HISTORY_MOVED` where a message would come behind another one than it has to */
+export function assertBehind(state: SessionState, behind: string | null | undefined): void {
+  const last = lastMessage(state);
+  if (behind === undefined || behind === last) return;
+  const message = 'The conversation has gone on meanwhile';
+  const details = { messageId: behind, tip: state.tip, last };
+  throw new GatewayError({ code: 'HISTORY_MOVED', message, details });
+}
+
+/** Resolves once no message is on its way to the store: what comes last is known. */
+async function othersAccepted({ queue, session }: SessionRuns): Promise<void> {
+  while (session.writer && queue.all().some(({ state }) => state === 'accepting'))
+    await session.writer.settled();
+}
+
+async function acceptAt(
+  runs: SessionRuns,
+  request: RunRequest,
+  {
+    move,
+    behind: expected,
+  }: { readonly move?: Move | undefined; readonly behind?: string | null | undefined },
+): Promise<AcceptedRun> {
   const { session, queue } = runs;
   const { message, preceding, metadata, onBusy, key } = request;
+  if (expected !== undefined) await othersAccepted(runs);
   const asked = assertNotKept(request, session.writer);
   if (asked) await asked;
   const log = writerOf(session);
+  // Whatever else is wrong with it by now: it is to be planned anew.
+  assertBehind(log.state, expected);
   assertNewIds(request, log.view, queue.all());
   if (!move) queue.check(onBusy);
   const run = new LiveRun(request);
@@ -161,6 +195,7 @@ async function acceptAt(runs: SessionRuns, request: RunRequest, move: Move | nul
       ending: { stopReason: 'superseded' },
       concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
       cause: (state, ends) => {
+        assertBehind(state, expected);
         const moved = move?.drafts(log.view, ends) ?? [];
         behind = ends.length + moved.length;
         const idle = !state.run || ends.length > 0;

@@ -27,6 +27,8 @@ export interface SendRequest {
   readonly inputs: readonly SendInput[];
   /** Where they are to stand, where that is not behind the last message. */
   readonly place?: Place | undefined;
+  /** The message that they have to come behind, as `lastMessage` has it. @default whatever it is */
+  readonly behind?: string | null | undefined;
   /** The message that is answered again, or an answer to it; `null` for the last one. */
   readonly again?: string | null | undefined;
   readonly key?: string | undefined;
@@ -129,7 +131,7 @@ export class MessageSender {
     const { trace, requestId } = request;
     const { runId, messages, key, hash } = begun;
     const by = user.id;
-    const { again, place } = request;
+    const { again, place, behind } = request;
     if (again !== undefined) {
       const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by });
@@ -142,6 +144,7 @@ export class MessageSender {
       type: 'accept',
       request: { user, metadata, clientTools, parameters, trace, requestId, ...asked },
       at: place && { by, ...place },
+      behind,
     });
     return { message, ...accepted };
   }

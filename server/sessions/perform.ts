@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
+import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
@@ -7,8 +8,8 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
-import { type AcceptedRun, accept, move, regenerate } from './acceptance.js';
-import type { Goal, Place } from './moves.js';
+import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import type { Goal } from './moves.js';
 import type { Beginning, Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
@@ -16,11 +17,7 @@ import type { LoneQuestion, Withdrawn } from './session-calls.js';
 export interface SessionWork {
   /** Takes a message in and answers it. Begins a session that is not there. */
   accept: {
-    readonly input: {
-      readonly request: RunRequest;
-      /** Where the message is to stand, and who says so, where it does not follow the last one. */
-      readonly at?: (Place & { readonly by: string }) | undefined;
-    };
+    readonly input: { readonly request: RunRequest } & Standing;
     readonly output: AcceptedRun;
   };
   /** Begins a session with messages of elsewhere, and what is given with them. */
@@ -128,8 +125,10 @@ export function performHere<Input extends SessionInput>(
   const taking = { from, toEnd: input.type === 'delete' };
   const done = andThen(session.hold(beginning, taking), (writer): MaybePromise<unknown> => {
     // A close that runs ends what it finds; whoever asks for one more waits for it.
-    if (!writer && !(session.closing && (input.type === 'close' || input.type === 'delete')))
+    if (!writer && !(session.closing && (input.type === 'close' || input.type === 'delete'))) {
+      if (input.type === 'accept') assertBehind(initialState, input.behind);
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
+    }
     if (input.type === 'begin' && !begun) throw new GatewayError({ code: 'SESSION_EXISTS' });
     return work(session, input);
   });
@@ -139,7 +138,7 @@ export function performHere<Input extends SessionInput>(
 function work(session: Session, input: SessionInput): MaybePromise<unknown> {
   switch (input.type) {
     case 'accept':
-      return once(session, input.request, () => accept(session.runs, input.request, input.at));
+      return once(session, input.request, () => accept(session.runs, input.request, input));
     case 'begin': {
       const { view } = session.writer!;
       return { tip: view.state.tip, cursor: view.cursor };
@@ -198,9 +197,9 @@ function once(
 /** By whom a session is begun where the work finds none. */
 function createdBy(input: SessionInput, begun: () => void): Beginning | undefined {
   if (input.type === 'accept') {
-    const { request, at } = input;
+    const { request, at, behind } = input;
     // What names a message needs it to be there.
-    const names = at && ('replaces' in at || at.parent !== null);
+    const names = behind != null || (at && ('replaces' in at || at.parent !== null));
     return names ? undefined : { userId: request.user?.id, runId: request.runId };
   }
   if (input.type === 'begin') return { ...input.parts, userId: input.userId, begun };

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
-import type { Application } from '../../server/index.js';
+import type { Application, GatewayConfig } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
 import { textOf, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
+import { describeAtOnce } from './at-once.js';
 
 /** A store of one gateway, and what a test does to its line to the server. */
 export interface StoreNode {
@@ -44,10 +45,10 @@ export function describeGateways(makePlace: (options: { readonly own?: boolean }
     count = 0;
   });
 
-  async function start(app: Application): Promise<Node> {
+  async function start(app: Application, config: Pick<GatewayConfig, 'sessionAccess'> = {}): Promise<Node> {
     const id = `gw${++count}`;
     const node = await place.node();
-    const started = await startGateway({ id, app, store: node.store, limits: { storeMs: 2000 } });
+    const started = await startGateway({ id, app, store: node.store, limits: { storeMs: 2000 }, ...config });
     // Before the gateway is closed.
     closeLater(node, (it) => it.thaw());
     const client = closeLater(createClient({ baseUrl: started.url, token: TOKEN }), (it) => it.disconnect());
@@ -222,5 +223,12 @@ export function describeGateways(makePlace: (options: { readonly own?: boolean }
     const states = await Promise.all(nodes.map(({ client }) => client.session('main').state()));
     expect(states[0]!.messages).to.deep.equal(states[1]!.messages);
     expect(states[0]!.messages).to.have.length(4);
+  });
+
+  describe('where requests of one conversation come to two of them at the same moment', () => {
+    describeAtOnce(async ({ app, ...config }) => ({
+      nodes: [await start(app!, config), await start(app!, config)],
+      headers: { authorization: `Bearer ${TOKEN}` },
+    }));
   });
 }

@@ -8,6 +8,7 @@ import { get } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { until } from '../support/until.js';
 import { as } from '../support/users.js';
+import { describeAtOnce } from './at-once.js';
 import { type Node, startNodes } from './nodes.js';
 
 const call = (turn: Turn, name: string, input: unknown): Promise<unknown> =>
@@ -197,4 +198,8 @@ describe('responses of gateways that share a store', () => {
     expect(await post(nodes[1], 1)).to.equal(id);
     expect(await sessionsOf(nodes[2])).to.have.length(1);
   });
+});
+
+describe('requests of one conversation at two gateways at the same moment', () => {
+  describeAtOnce(async (config) => ({ nodes: await startNodes(config), headers: as('alice') }));
 });

@@ -203,20 +203,12 @@ export class ChatRun {
     this.#respond(event.callId, { approved: false, reason: UNATTENDED }).catch(this.#failed.reject);
   }
 
-  /** Resolves when the session's history holds what the run answers. @throws GatewayError */
-  started(): Promise<void> {
-    return this.#reaches(['message_start', 'message_end']);
-  }
-
   /** Resolves when the session's history holds what the run said. @throws GatewayError */
   async ended(): Promise<void> {
-    if (!this.#ended) await this.#reaches(['message_end']);
-  }
-
-  async #reaches(types: readonly string[]): Promise<void> {
+    if (this.#ended) return;
     for await (const event of this.#session.events({ from: this.#cursor })) {
       if (event.type === 'gap' || event.type === 'auth_expired') return;
-      if ('runId' in event && event.runId === this.runId && types.includes(event.type)) return;
+      if (event.type === 'message_end' && event.runId === this.runId) return;
     }
   }
 

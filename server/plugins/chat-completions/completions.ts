@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { initialState } from '../../../shared/fold.js';
+import { lastMessage } from '../../../shared/last-message.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
@@ -9,6 +11,7 @@ import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
 import { Turns } from '../openai/turns.js';
 import type { PluginContext } from '../plugin.js';
+import { stateOf } from '../session-state.js';
 import { Answer } from './answer.js';
 import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
 import { type ChatRequest, readChatRequest } from './request.js';
@@ -102,7 +105,7 @@ export class Completions {
       if (waiting) return waiting;
     }
     if (!ask.place.ephemeral) return this.#continue(ask);
-    return (await this.#start(ask, wholeConversation(ask.request.messages))).run;
+    return this.#start(ask, wholeConversation(ask.request.messages));
   }
 
   async #waitingRun(
@@ -151,35 +154,30 @@ export class Completions {
   /** Adds to a session of the caller's own what it does not know yet. */
   #continue(ask: Ask): Promise<ChatRun> {
     const { identity, place, request } = ask;
-    // Two first requests at once would each bring the whole conversation.
-    return this.#turns.take(`${identity.scope}\n${place.key}`, async () => {
+    // Two requests at once would each bring what neither found.
+    return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
       const session = this.#context.session(place.key, identity);
       const left = await this.#waiting.take(identity, { sessionId: session.id });
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
-      const outgoing = await newInConversation(request.messages, session);
-      const { run, position } = await this.#start(ask, outgoing);
-      // Behind another run it is not the first request, and could wait for long.
-      // What is wrong with the session, reading the run will tell.
-      if (position === 0 && outgoing?.preceding.length) await run.started().catch(() => {});
-      return run;
+      // Before it is compared: what comes in meanwhile has it compared again.
+      const behind = last === undefined ? lastMessage((await stateOf(session)) ?? initialState) : last;
+      return this.#start(ask, await newInConversation(request.messages, session), behind);
     });
   }
 
-  async #start(
-    ask: Ask,
-    outgoing: Outgoing | null,
-  ): Promise<{ readonly run: ChatRun; readonly position: number }> {
+  /** @param behind What of the session it was compared with comes last */
+  async #start(ask: Ask, outgoing: Outgoing | null, behind?: string | null): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
     if (!outgoing) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     const session = this.#context.session(place.key, identity);
     const { input, preceding } = outgoing;
     const { clientTools, parameters } = request;
-    const sent = session.send(input, { preceding, clientTools, parameters });
-    const { runId, cursor, position } = await sent.accepted;
+    const { runId, cursor } = await session.send(input, { preceding, clientTools, parameters, behind })
+      .accepted;
     begun();
-    return { run: this.#chatRun(ask, { session, runId, cursor }), position };
+    return this.#chatRun(ask, { session, runId, cursor });
   }
 
   #chatRun(

@@ -1,10 +1,20 @@
-/** Lets work of the same key happen one after the other. */
+import { isGatewayError } from '../../../shared/errors.js';
+
+/** What comes last in a session: what is sent has to come `behind` it. Undefined where the work finds that out itself. */
+export type Last = string | null | undefined;
+
+/** Lets what is sent follow what it was planned by. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Does work of the same key one after the other.
+   *
+   * @param work Done again, with what came last by then, where its send was refused: another gateway or client was first
+   */
+  async take<T>(key: string, work: (last: Last) => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
-    const turn = before ? before.then(work) : work();
+    const turn = before ? before.then(() => planned(work)) : planned(work);
     const over = turn.then(
       () => {},
       () => {},
@@ -14,6 +24,18 @@ export class Turns {
       return await turn;
     } finally {
       if (this.#last.get(key) === over) this.#last.delete(key);
+    }
+  }
+}
+
+async function planned<T>(work: (last: Last) => Promise<T>): Promise<T> {
+  for (let last: Last; ; ) {
+    try {
+      return await work(last);
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== 'HISTORY_MOVED') throw error;
+      // What may not be read is not found out otherwise.
+      last = (error.details as { readonly last: string | null }).last;
     }
   }
 }

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type CallAnswer, toResponse } from '../../../shared/asked-calls.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
-import type { SessionState } from '../../../shared/fold.js';
+import { initialState, type SessionState } from '../../../shared/fold.js';
+import { lastMessage } from '../../../shared/last-message.js';
 import type { MessageInput } from '../../../shared/messages.js';
 import { clientCallId, parseClientCallId, parseItemId, type RunName } from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
@@ -42,6 +43,11 @@ interface Place {
   readonly session: PluginSession;
   /** Whether the caller sends its whole conversation, of which the session may have most. */
   readonly isWhole: boolean;
+}
+
+/** A place, as it was when it was looked at. */
+interface Found extends Place {
+  readonly state: SessionState | null;
 }
 
 /** Begins responses: runs, or what follows the answers to their questions. */
@@ -114,9 +120,9 @@ export class Creating {
     const messages = await toMessages(request.items, (id, path) => this.#finder.item(id, path, identity));
     const named = await this.#placeOf(ask, key);
     // Two requests at once would both find the session as it was before.
-    return this.#turns.take(`${identity.scope}\n${named.session.id}`, async () => {
-      const { session, isWhole } = await this.#branched(ask, named, key);
-      const state = await stateOf(session);
+    return this.#turns.take(`${identity.scope}\n${named.session.id}`, async (last) => {
+      const { session, isWhole, state } = await this.#branched(ask, named, key);
+      const behind = last === undefined ? lastMessage(state ?? initialState) : last;
       const repeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
       if (!repeated) await this.#assertAnswered(session, state);
       if (isWhole && repeated) return runAfter(session, state, messageId(key));
@@ -129,6 +135,7 @@ export class Creating {
         parameters: request.parameters,
         metadata: request.metadata,
         onBusy: this.#options.onBusy,
+        behind: session === named.session ? behind : undefined,
         ...(key !== undefined && { idempotencyKey: key }),
       });
       const { runId, cursor } = await sent.accepted;
@@ -193,20 +200,21 @@ export class Creating {
   }
 
   /** Where a conversation goes on from one of its former answers it is another one from there. */
-  async #branched({ request, identity, app }: Ask, place: Place, key: string | undefined): Promise<Place> {
+  async #branched({ request, identity, app }: Ask, place: Place, key: string | undefined): Promise<Found> {
     const { previousResponse, store } = request;
-    const former =
-      previousResponse === undefined ? null : await this.#finder.response(previousResponse, identity);
-    if (!former) return place;
+    const state = await stateOf(place.session);
+    const there = { ...place, state };
+    if (previousResponse === undefined) return there;
+    const former = await this.#finder.response(previousResponse, identity);
+    if (!former) throw previousNotFound(previousResponse);
     const { session } = former;
-    const state = await stateOf(session);
     const isRepeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
     const { runId } = former.name;
-    if (store && (isRepeated || lastRun(state) === runId)) return place;
+    if (store && (isRepeated || lastRun(state) === runId)) return there;
     const end = state?.run?.runId === runId ? null : await endOf(former);
     if (end === null)
       throw fieldError('previous_response_id', 'this response is not over yet', 'invalid_value');
-    if (store && state?.tip === end) return place;
+    if (store && state?.tip === end) return there;
     const branch = this.#context.session(`${app}:${newSessionName(store, key)}`, identity);
     try {
       await session.fork(branch.id, { at: end });
@@ -214,7 +222,7 @@ export class Creating {
       // Begun by the same request before.
       if (key === undefined || !isGatewayError(error) || error.code !== 'SESSION_EXISTS') throw error;
     }
-    return { session: branch, isWhole: false };
+    return { session: branch, isWhole: false, state: await stateOf(branch) };
   }
 
   /** @throws GatewayError where a run of the session waits for the caller: the next message would wait behind it */

@@ -132,6 +132,17 @@ describe('sessions of chat completions', () => {
     expect(body.messages.filter((message: any) => textOf(message) === 'b').length).to.equal(1);
   });
 
+  it('are told the whole list where what they have may not be read', async () => {
+    const chat = await startChat({
+      app: recalling,
+      sessionAccess: (_user, _session, operation) => operation !== 'history',
+    });
+    const first = await said(chat, 'kept', [user('a')]);
+    expect(await said(chat, 'kept', [user('a'), assistant(first), user('b')])).to.equal(
+      'user:a|assistant:user:a|user:a|assistant:user:a|user:b',
+    );
+  });
+
   it('are the app’s sessions that every other client of the user reaches', async () => {
     const chat = await startChat({ apps: { one: recalling, two: recalling }, defaultApp: 'one' });
     const create = (model: string, session: string) =>
