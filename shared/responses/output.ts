@@ -54,8 +54,8 @@ export class ResponseOutput {
     const open = this.#open!;
     open.text += delta;
     if (kind === 'reasoning')
-      return [...before, this.frame('response.reasoning_summary_text.delta', { ...placeOf(open), delta })];
-    return [...before, this.frame('response.output_text.delta', { ...placeOf(open), delta, logprobs: [] })];
+      return [...before, this.frame('response.reasoning_summary_text.delta', { delta, ...placeOf(open) })];
+    return [...before, this.frame('response.output_text.delta', { delta, logprobs: [], ...placeOf(open) })];
   }
 
   #begin(kind: Open['kind'], index: number): ResponseFrame[] {

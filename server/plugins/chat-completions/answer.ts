@@ -60,7 +60,7 @@ export class Answer {
   lastChunks({ finishReason, usage }: AnswerEnd): readonly unknown[] {
     const last = this.#chunk({}, finishReason);
     if (!this.#withUsage) return [last];
-    return [last, { ...this.#head('chat.completion.chunk'), choices: [], usage: this.#usage(usage) }];
+    return [last, this.#named('chat.completion.chunk', { choices: [], usage: this.#usage(usage) })];
   }
 
   /** The whole answer. */
@@ -74,23 +74,21 @@ export class Answer {
       ...(this.#reasoning !== '' && { reasoning_content: this.#reasoning }),
       ...(called && { tool_calls: this.#calls }),
     };
-    return {
-      ...this.#head('chat.completion'),
+    return this.#named('chat.completion', {
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
       usage: this.#usage(usage),
-    };
+    });
   }
 
   #chunk(delta: object, finishReason: AnswerEnd['finishReason'] | null): unknown {
-    return {
-      ...this.#head('chat.completion.chunk'),
+    return this.#named('chat.completion.chunk', {
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
       ...(this.#withUsage && { usage: null }),
-    };
+    });
   }
 
-  #head(object: string): object {
-    return { id: this.#id, object, created: this.#created, model: this.#model };
+  #named(object: string, said: object): object {
+    return { id: this.#id, object, created: this.#created, model: this.#model, ...said };
   }
 
   #usage(reported: Usage | undefined): AnswerUsage {
