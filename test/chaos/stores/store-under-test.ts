@@ -9,7 +9,7 @@ export interface StoreSpec {
 /** The store that the gateways of a chaos test share: a process of its own, which can be ended and lose things. */
 export interface StoreUnderTest {
   readonly kind: StoreSpec['kind'];
-  /** Where it listens on loopback, once it was started; the same after each start. */
+  /** Where it listens on loopback, once it was started: the same after each start, and another one after `failOver`. */
   readonly port: number;
   readonly up: boolean;
   start(): Promise<void>;
@@ -21,6 +21,8 @@ export interface StoreUnderTest {
    * @returns how much was forgotten, in bytes
    */
   killForgetful?(): Promise<number>;
+  /** Ends it with SIGKILL, and has a replica take its place that lags behind. Absent where there are no replicas. */
+  failOver?(): Promise<void>;
   /** Ends it for good, with what it kept. */
   remove(): unknown;
 }
