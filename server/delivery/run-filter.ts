@@ -17,8 +17,10 @@ export interface FollowedRun {
 export class RunFilter {
   readonly #run: FollowedRun;
   #end: Cursor | null = null;
+  /** Nobody will say where the run has ended: the store has no record of it any more. */
+  isUnknown = false;
 
-  /** @param known Called when it is known where the run has ended. */
+  /** @param known Called when it is known where the run has ended, or that it never will be. */
   constructor(run: FollowedRun, known: () => void) {
     this.#run = run;
     run.result.then(
@@ -26,7 +28,10 @@ export class RunFilter {
         this.#end = parseCursor(cursor);
         known();
       },
-      () => {},
+      () => {
+        this.isUnknown = true;
+        known();
+      },
     );
   }
 

@@ -190,6 +190,7 @@ export class Subscription {
     if (!log || this.#after >= log.head) {
       if (!this.#filter) return this.#follow();
       if (this.#filter.isBehind(log, this.#after)) this.#finish(this.#filter);
+      else if (this.#filter.isUnknown) this.interrupt();
       return false;
     }
     if (batch?.first !== this.#after + 1 || batch.epoch !== log.ref.epoch) return this.#page(log);

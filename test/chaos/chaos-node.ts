@@ -58,7 +58,10 @@ export class ChaosNode {
       name,
       token: TOKEN,
       callsFile,
-      store: { kind: store.kind, host: '127.0.0.1', port: back.port, leaseMs },
+      store: {
+        ...{ kind: store.kind, host: '127.0.0.1', port: back.port, leaseMs },
+        ...(store.options && { options: store.options }),
+      },
     };
     const node = closing.add(new ChaosNode(name, front, back, spec), (it) => it.kill());
     await node.start();

@@ -137,6 +137,18 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: 'a failover to a replica that lags behind',
+    costs: FREE,
+    happensTo: ({ failOver }) => failOver !== undefined,
+    async strike({ cluster: { store, nodes } }) {
+      await store.failOver!();
+      for (const { back } of nodes) {
+        back.target = store.port;
+        back.sever();
+      }
+    },
+  },
+  {
     name: 'a store that forgets its last moments, and so do all gateways',
     costs: { lostRuns: true, forgotten: true },
     happensTo: ({ killForgetful }) => killForgetful !== undefined,

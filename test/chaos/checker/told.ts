@@ -8,7 +8,9 @@ export function* judgeTold(history: History): Generator<string> {
   const runs = new Map<string, LoggedRun>();
   for (const log of logsOf(history).values()) for (const run of log.runs.values()) runs.set(run.runId, run);
   for (const { key, text, acknowledged, ends, refused } of sent) {
-    if (refused !== undefined) yield `${key} was refused: ${refused}`;
+    // A run that was forgotten is unknown to whoever waits for it.
+    const isUnknown = refused === '404 RUN_NOT_FOUND' && acknowledged.some(({ runId }) => !runs.has(runId));
+    if (refused !== undefined && !(costs.forgotten && isUnknown)) yield `${key} was refused: ${refused}`;
     const told = new Set([...acknowledged, ...ends].map(({ runId }) => runId));
     if (told.size > 1 && !costs.forgotten) yield `${key} was acknowledged as ${[...told].join(' and ')}`;
     for (const runId of told) {

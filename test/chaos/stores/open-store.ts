@@ -3,13 +3,13 @@ import { hubStore } from '../hub/store.js';
 import type { StoreSpec } from './store-under-test.js';
 
 /** Opens the store of a chaos test in a gateway's process. */
-export async function openStore({ kind, host, port, leaseMs }: StoreSpec): Promise<Store> {
+export async function openStore({ kind, host, port, leaseMs, options }: StoreSpec): Promise<Store> {
   switch (kind) {
     case 'hub':
       return hubStore({ host, port, leaseMs });
     case 'redis': {
       const { redisStore } = await import('../../../server/stores/redis/index.js');
-      return redisStore({ url: `redis://${host}:${port}`, leaseMs });
+      return redisStore({ url: `redis://${host}:${port}`, leaseMs, ...options });
     }
     case 'postgres': {
       const { postgresStore } = await import('../../../server/stores/postgres/index.js');

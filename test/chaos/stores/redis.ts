@@ -1,5 +1,6 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer } from '../../support/redis-server.js';
 import type { StartStore } from './store-under-test.js';
 
@@ -31,6 +32,35 @@ class FileWatch {
   }
 }
 
+const OPTIONS = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
+
+/** How far a replica lags behind that takes over, in bytes of what it was not told. */
+const LAG = 50_000;
+
+/** Starts a replica of a Redis, and waits until it has everything. */
+async function startReplica(primary: RedisServer): Promise<RedisServer> {
+  const replica = await RedisServer.start([...OPTIONS, '--replicaof', '127.0.0.1', `${primary.port}`]);
+  const isThere = (): boolean =>
+    /master_link_status:up/.test(replica.cli('info', 'replication')) &&
+    // It writes its file anew with what it was sent first.
+    /aof_rewrite_in_progress:0\s+aof_rewrite_scheduled:0/.test(replica.cli('info', 'persistence'));
+  while (!isThere()) await delay(50);
+  return replica;
+}
+
+const offsetOf = (server: RedisServer): number =>
+  Number(/^master_repl_offset:(\d+)/m.exec(server.cli('info', 'replication'))![1]);
+
+/** Holds up what a replica is told, until it lags behind. */
+async function holdUp(primary: RedisServer, replica: RedisServer): Promise<void> {
+  // It is refused when it comes again.
+  for (const name of ['masteruser', 'masterauth']) replica.cli('config', 'set', name, 'nobody');
+  primary.cli('client', 'kill', 'type', 'replica');
+  const from = offsetOf(replica);
+  while (offsetOf(primary) < from + LAG) await delay(20);
+  if (offsetOf(replica) !== from) throw new Error('the replica was told what it was not to be told');
+}
+
 /** A Redis that appends to a file, which it hands to the disk every second. */
 export const redisUnderTest: StartStore = async () => {
   let server: RedisServer | null = null;
@@ -50,7 +80,7 @@ export const redisUnderTest: StartStore = async () => {
     },
     async start() {
       if (server) await server.begin();
-      else server = await RedisServer.start(['--appendonly', 'yes', '--appendfsync', 'everysec']);
+      else server = await RedisServer.start(OPTIONS);
       watch = new FileWatch(file);
       up = true;
     },
@@ -67,6 +97,16 @@ export const redisUnderTest: StartStore = async () => {
       // Where it ends in the middle of a transaction, Redis leaves that out.
       truncateSync(file(), kept);
       return size - kept;
+    },
+    async failOver() {
+      const primary = server!;
+      const replica = await startReplica(primary);
+      await holdUp(primary, replica);
+      watch?.end();
+      await primary.stop();
+      replica.cli('replicaof', 'no', 'one');
+      server = replica;
+      watch = new FileWatch(file);
     },
     async remove() {
       watch?.end();

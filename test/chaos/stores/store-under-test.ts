@@ -1,16 +1,22 @@
+import type { RedisStoreOptions } from '../../../server/stores/redis/index.js';
+
 /** How a gateway process opens the store: plain JSON, which it is given when it is started. */
 export interface StoreSpec {
   readonly kind: 'hub' | 'redis' | 'postgres';
   readonly host: string;
   readonly port: number;
   readonly leaseMs: number;
+  /** Further ones, of a Redis. */
+  readonly options?: Pick<RedisStoreOptions, 'allowEphemeral' | 'healMs' | 'sentinel'>;
 }
 
 /** The store that the gateways of a chaos test share: a process of its own, which can be ended and lose things. */
 export interface StoreUnderTest {
   readonly kind: StoreSpec['kind'];
-  /** Where it listens on loopback, once it was started; the same after each start. */
+  /** Where it listens on loopback, once it was started: the same after each start, and another one after `failOver`. */
   readonly port: number;
+  /** What gateways have to open it with. */
+  readonly options?: StoreSpec['options'];
   readonly up: boolean;
   start(): Promise<void>;
   /** Ends it with SIGKILL: what it has written to the operating system is kept. */
@@ -21,6 +27,8 @@ export interface StoreUnderTest {
    * @returns how much was forgotten, in bytes
    */
   killForgetful?(): Promise<number>;
+  /** Ends it with SIGKILL, and has a replica take its place that lags behind. Absent where there are no replicas. */
+  failOver?(): Promise<void>;
   /** Ends it for good, with what it kept. */
   remove(): unknown;
 }
