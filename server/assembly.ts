@@ -54,6 +54,8 @@ const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 export interface GatewayState {
   /** New work is turned away. */
   draining: boolean;
+  /** The store, which other gateways use too, was not reached for a lease: those who follow are better off with them. */
+  away: boolean;
   /** The store is open. */
   open: boolean;
 }
@@ -108,7 +110,7 @@ interface OwnGateway {
  */
 export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): Assembly {
   const { auth, sessionScope, limits, store, id, logger } = config;
-  const state: GatewayState = { draining: false, open: false };
+  const state: GatewayState = { draining: false, away: false, open: false };
   const apps = new AppRegistry(config.apps, config.defaultApp);
   const appOf = ({ sessionId, app }: LogFacts = {}): { readonly app?: string } => {
     if (sessionId === undefined || app !== undefined) return {};
@@ -181,8 +183,12 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     now,
     report,
   });
+  const reaches = (isReached: boolean): void => {
+    state.away = !isReached;
+    if (state.away) connections.drain();
+  };
   const sessions = new SessionDirectory(
-    sessionEnvironment(config, { holder, apps, quotas, files, notify, report, now }),
+    sessionEnvironment(config, { holder, apps, quotas, files, reaches, notify, report, now }),
   );
   const erasing = new Erasing({ store, sessions, files, report });
   const { cluster } = sessions;
@@ -295,7 +301,7 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'holder' | 'files' | 'notify' | 'report' | 'now'
+    'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'> {
   const { limits, id, onDisconnect } = config;
@@ -307,6 +313,7 @@ function sessionEnvironment(
     files: parts.files,
     gatewayId: id,
     holder: parts.holder,
+    reaches: parts.reaches,
     retention,
     pageBytes,
     queueLength,

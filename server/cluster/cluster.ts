@@ -50,7 +50,9 @@ export interface ClusterOptions {
   taken(ref: SessionRef): void;
   /** Sessions with work that no living gateway holds, and who held them: `''` for nobody. */
   orphans(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
-  /** What is held here may be held by others. */
+  /** The store was not reached for a lease. */
+  away(): void;
+  /** The store is reached, and what is held here may be held by others. */
   lapsed(): void;
   report(error: unknown, what: string): void;
 }
@@ -85,8 +87,8 @@ export class Cluster {
   /** Becomes a member, once. */
   async join(): Promise<void> {
     if (this.#membership) return;
-    const { shared, holder, lapsed } = this.#options;
-    this.#membership = await shared.join({ holder, lapsed, hear: (message) => this.#hear(message) });
+    const { shared, holder, away, lapsed } = this.#options;
+    this.#membership = await shared.join({ holder, away, lapsed, hear: (message) => this.#hear(message) });
     this.#sweeper = setInterval(() => void this.sweep(), shared.leaseMs / 2).unref();
   }
 

@@ -65,8 +65,9 @@ export class SessionDirectory {
   #clusterOf({
     store,
     holder,
+    reaches,
     report,
-  }: Pick<SessionEnvironment, 'store' | 'holder' | 'report'>): Cluster | null {
+  }: Pick<SessionEnvironment, 'store' | 'holder' | 'reaches' | 'report'>): Cluster | null {
     const { shared } = store;
     if (!shared) return null;
     return new Cluster({
@@ -79,7 +80,9 @@ export class SessionDirectory {
       take: (ref, from) => this.#take(ref, from),
       taken: (ref) => this.peek(ref)?.recheck(),
       orphans: () => store.unfinished(),
+      away: () => reaches(false),
       lapsed: () => {
+        reaches(true);
         for (const session of this.#live.values()) session.recheck();
       },
     });

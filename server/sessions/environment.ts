@@ -40,6 +40,8 @@ export interface SessionEnvironment {
   opened(ref: SessionRef): void;
   /** Nobody looks at a session any more that has not begun. */
   unused(ref: SessionRef): void;
+  /** Where other gateways may use the store: it was not reached for a lease, or is reached again. */
+  reaches(isReached: boolean): void;
   notify(event: SessionNotice): void;
   report: Report;
 }

@@ -7,7 +7,9 @@ export interface Member {
   readonly holder: string;
   /** Takes a message that another member sent. */
   hear(message: string): void;
-  /** It may have passed for dead for a while: what it held, another one may hold now. */
+  /** The store was not reached for a lease, though it was tried: nobody can be served here until `lapsed`. */
+  away(): void;
+  /** The store is reached, and it may have passed for dead for a while: what it held, another one may hold now. */
   lapsed(): void;
 }
 

@@ -210,7 +210,8 @@ describeWithPostgres('a PostgreSQL store', () => {
 
     it('judges nobody dead until a lease after it was cut off itself', async () => {
       const [a, b] = [await node(), await node()];
-      const join = (store: Store, holder: string) => store.shared!.join({ holder, hear() {}, lapsed() {} });
+      const join = (store: Store, holder: string) =>
+        store.shared!.join({ holder, hear() {}, away() {}, lapsed() {} });
       const [members] = [await join(a.store, 'a'), await join(b.store, 'b')];
       await TestWriter.acquire(b.store, refOf(), undefined, 'b').then((writer) =>
         writer.append([record(1)], { opens: { runId: 'r', request: '{}' } }),
@@ -233,8 +234,13 @@ describeWithPostgres('a PostgreSQL store', () => {
     it('loses no message of a size that a notification does not have, and keeps the order', async () => {
       const [a, b] = [await node(), await node()];
       const heard: string[] = [];
-      await b.store.shared!.join({ holder: 'b', hear: (message) => heard.push(message), lapsed() {} });
-      const { tell } = await a.store.shared!.join({ holder: 'a', hear() {}, lapsed() {} });
+      await b.store.shared!.join({
+        holder: 'b',
+        hear: (message) => heard.push(message),
+        away() {},
+        lapsed() {},
+      });
+      const { tell } = await a.store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
       const sent = [10, 100_000, 20, 7890, 8000, 30, 1_000_000, 40].map((size, i) =>
         `${i}`.padEnd(size, 'ä'),
       );

@@ -64,7 +64,7 @@ export function describeSharedStore(
       const lapsed = (): void => {
         joined.lapses += 1;
       };
-      const membership = await shared.join({ holder, hear, lapsed });
+      const membership = await shared.join({ holder, hear, away() {}, lapsed });
       return Object.assign(joined, { membership });
     }
 

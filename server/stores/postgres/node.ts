@@ -44,6 +44,8 @@ export class Node {
   #closed = false;
   /** Its own lease may have run out since it was renewed last. */
   #wasAway = false;
+  /** Beats that were not answered, in a row. */
+  #missed = 0;
   /** From when on others may be judged: their leases may all have run out while the server was away. Monotonic milliseconds. */
   #judgesFrom = 0;
   #beating = false;
@@ -84,7 +86,13 @@ export class Node {
         'deaf',
         'does not send notifications here: a pooler in transaction mode loses them; give postgresStore a listenUrl past it',
       );
-    this.#timer = setInterval(() => void this.#beatSoundly(), this.#beatMs).unref();
+    this.#timer = setInterval(() => {
+      this.#missed += 1;
+      // By the beats that were not answered: a process that stood still has tried nothing.
+      if (this.#missed === Math.ceil(this.#leaseMs / this.#beatMs) + 1)
+        for (const { away } of this.#members.values()) away();
+      void this.#beatSoundly();
+    }, this.#beatMs).unref();
   }
 
   async close(): Promise<void> {
@@ -190,6 +198,7 @@ export class Node {
   }
 
   #renewed(lease: Lease): void {
+    this.#missed = 0;
     const isLate = lease !== 'in time';
     if (this.#wasAway || isLate) this.#judgesFrom = performance.now() + this.#leaseMs;
     this.#wasAway = false;

@@ -4,6 +4,9 @@ import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
 
+/** How often a lease is renewed while it lasts. */
+const BEATS = 3;
+
 interface Parts {
   readonly link: Link;
   readonly keys: Keys;
@@ -23,11 +26,12 @@ export class RedisMembers implements SharedStore {
 
   async join(member: Member): Promise<Membership> {
     const { link, keys } = this.#parts();
-    const { holder, hear, lapsed } = member;
+    const { holder, hear, away, lapsed } = member;
     const mail = keys.mail(holder);
     let isMember = true;
     let isBeating = false;
     let heardAt = Number.POSITIVE_INFINITY;
+    let missed = 0;
     await link.subscribe(mail, (message) => isMember && hear(message));
     const beat = async (): Promise<void> => {
       if (isBeating || !isMember) return;
@@ -39,6 +43,7 @@ export class RedisMembers implements SharedStore {
         const isLate = now - heardAt >= this.leaseMs;
         const isFirst = heardAt === Number.POSITIVE_INFINITY;
         heardAt = now;
+        missed = 0;
         if ((hadLapsed || isLate) && !isFirst && isMember) lapsed();
       } finally {
         isBeating = false;
@@ -46,7 +51,11 @@ export class RedisMembers implements SharedStore {
     };
     await beat();
     const goOn = (): void => void beat().catch(() => {});
-    const timer = setInterval(goOn, this.leaseMs / 3).unref();
+    const timer = setInterval(() => {
+      // By the beats that were not answered: a process that stood still has tried nothing.
+      if (++missed === BEATS + 1) away();
+      goOn();
+    }, this.leaseMs / BEATS).unref();
     const forget = link.onResumed(goOn);
     const stop = (): void => {
       isMember = false;

@@ -57,7 +57,7 @@ export async function openEvents(
   response: ServerResponse,
   call: { readonly identity: Identity; readonly events: EventsRequest; readonly ticket: ShownTicket | null },
 ): Promise<void> {
-  if (env.state.draining) {
+  if (env.state.draining || env.state.away) {
     // A 503 would stop a native EventSource for good.
     startSse(response);
     response.end(retryLine('drain'));

@@ -40,7 +40,7 @@ export interface HttpEnvironment {
     readonly streamMs: number;
   };
   readonly extraRoutes: ExtraRoutes;
-  readonly state: { readonly draining: boolean };
+  readonly state: { readonly draining: boolean; readonly away: boolean };
   readonly plugins: PluginRoutes;
   /** Whether new work can be done. */
   readonly readiness: { check(): Promise<void> };

@@ -42,6 +42,7 @@ async function expectTogether(options: RedisStoreOptions): Promise<void> {
   const member = (holder: string) => ({
     holder,
     hear: (text: string) => void heard.push(text),
+    away: () => {},
     lapsed: () => {},
   });
   const first = await a.shared!.join(member('gw.a'));
