@@ -89,8 +89,7 @@ export class Node {
     this.#timer = setInterval(() => {
       this.#missed += 1;
       // By the beats that were not answered: a process that stood still has tried nothing.
-      if (this.#missed === Math.ceil(this.#leaseMs / this.#beatMs) + 1)
-        for (const { away } of this.#members.values()) away();
+      if (this.#missed === this.#mayMiss + 1) for (const { away } of this.#members.values()) away();
       void this.#beatSoundly();
     }, this.#beatMs).unref();
   }
@@ -197,9 +196,16 @@ export class Node {
     else this.#renewed(lease);
   }
 
+  /** How many beats go without an answer before the lease has run out. */
+  get #mayMiss(): number {
+    return Math.ceil(this.#leaseMs / this.#beatMs);
+  }
+
   #renewed(lease: Lease): void {
+    // Also where the server had heard it all the time, and its answers did not come.
+    const wasSaidAway = this.#missed > this.#mayMiss;
     this.#missed = 0;
-    const isLate = lease !== 'in time';
+    const isLate = lease !== 'in time' || wasSaidAway;
     if (this.#wasAway || isLate) this.#judgesFrom = performance.now() + this.#leaseMs;
     this.#wasAway = false;
     if (isLate) for (const { lapsed } of this.#members.values()) lapsed();
