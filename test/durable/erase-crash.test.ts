@@ -84,13 +84,15 @@ describe('a gateway that is killed while it erases a user', function () {
   this.timeout(15 * 60_000);
 
   it(`goes on with it at its next start, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
-    const left = await leftAfter(await buildProgram('erase-program'), 'none', ROUNDS, SEED);
-    expect(left.filter((one) => !isGone(one) && !isUntouched(one))).to.deep.equal([]);
-    expect(left.filter((one) => one.answered && !isGone(one))).to.deep.equal([]);
-    expect(
-      left.some((one) => isGone(one) && !one.answered && one.before > 0),
-      'some were under way',
-    ).to.equal(true);
+    const file = await buildProgram('erase-program');
+    // How many are under way when they are killed is up to the disk.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const left = await leftAfter(file, 'none', ROUNDS, SEED + attempt);
+      expect(left.filter((one) => !isGone(one) && !isUntouched(one))).to.deep.equal([]);
+      expect(left.filter((one) => one.answered && !isGone(one))).to.deep.equal([]);
+      if (left.some((one) => isGone(one) && !one.answered && one.before > 0)) return;
+    }
+    throw new Error('none was under way');
   });
 
   it('is caught where it forgets what it has begun', async () => {
