@@ -1,5 +1,6 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
+import { mapPacked } from '../../shared/map-packed.js';
 import type { AppendOptions, RunEnd, RunRecord } from '../stores/store.js';
 import type { Entry } from './entry.js';
 import { outcomesOf } from './outcome.js';
@@ -36,7 +37,7 @@ export interface Group {
 /** The runs of a group that end with these entries, with their outcomes. */
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
-  const outcomes = outcomesOf(entries.map(({ event }) => event as EventDraft));
+  const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
   return options.ends.flatMap((runId) => {
     const result = outcomes.get(runId);
     return result ? [{ runId, result }] : [];

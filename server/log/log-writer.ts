@@ -1,6 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
+import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { aboutOf } from '../stores/about.js';
 import {
@@ -129,7 +130,7 @@ export class LogWriter {
   /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
   commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
     return new Promise((resolve, reject) => {
-      const entries = typeof drafts === 'function' ? drafts : drafts.map(toEntry);
+      const entries = typeof drafts === 'function' ? drafts : mapPacked(drafts, toEntry);
       if (this.#broken) return reject(unavailable(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
       if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
@@ -204,7 +205,7 @@ export class LogWriter {
       return waiter ? null : [];
     }
     try {
-      if (typeof entries === 'function') return entries(this.state).map(toEntry);
+      if (typeof entries === 'function') return mapPacked(entries(this.state), toEntry);
     } catch (error) {
       waiter?.reject(error);
       return null;
@@ -220,7 +221,7 @@ export class LogWriter {
 
   #write(group: Group, entries: readonly Entry[]): void {
     const options = this.#optionsOf(group, entries);
-    const records = entries.map(recordOf);
+    const records = mapPacked(entries, recordOf);
     try {
       const result = this.#store.append(this.view.ref, records, options);
       if (!isPromise(result)) {

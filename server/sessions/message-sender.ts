@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
+import { mapPacked } from '../../shared/map-packed.js';
 import {
   type ContentBlock,
   type Message,
@@ -99,7 +100,7 @@ export class MessageSender {
   async #accept(session: Session, request: SendRequest, keyed?: Keyed): Promise<SentMessage> {
     const admitted = request.admit?.();
     if (isPromise(admitted)) await admitted;
-    const written = request.inputs.map((input) => toMessage(input, request.senderId));
+    const written = mapPacked(request.inputs, (input) => toMessage(input, request.senderId));
     const runId = newRunId();
     const naming = this.#files.name(session.ref, runId, written);
     const named = naming && (await naming);

@@ -1,6 +1,7 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
+import { mapPacked } from '../../shared/map-packed.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { Committed, GroupOptions } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -33,9 +34,8 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   let over: readonly { readonly run: LiveRun; readonly execution: Execution | null }[] = [];
   let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {
-    over = runs
-      .filter((run) => caused.concerns(state, run))
-      .map((run) => ({ run, execution: caused.execution(run) }));
+    const concerned = runs.filter((run) => caused.concerns(state, run));
+    over = mapPacked(concerned, (run) => ({ run, execution: caused.execution(run) }));
     ends = over.flatMap(({ run, execution }) => endsOf(run, execution, ending, state));
     return [...ends, ...caused.cause(state, ends)];
   };
@@ -49,7 +49,11 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   };
   for (const run of runs) run.doomed = true;
   try {
-    const committed = await log.commit(drafts, { ends: runs.map(({ id }) => id), acknowledged, ...options });
+    const committed = await log.commit(drafts, {
+      ends: mapPacked(runs, ({ id }) => id),
+      acknowledged,
+      ...options,
+    });
     if (committed.duplicate) return committed;
     const outcomes = outcomesOf(ends);
     for (const { run, execution } of over) {

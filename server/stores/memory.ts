@@ -1,4 +1,5 @@
 import { formatCursor } from '../../shared/cursor.js';
+import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { type About, aboutOf } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
@@ -68,6 +69,9 @@ const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds 
 export function memoryStore(): Store {
   return new MemoryStore();
 }
+
+/** What is said of a session that begins with nothing. */
+const EMPTY = aboutOf(initialState);
 
 class MemoryStore implements Store {
   readonly durability = 'memory';
@@ -146,6 +150,7 @@ class MemoryStore implements Store {
 
   /** Gives a log what its session begins with. Returns what lists say of that. */
   #copy(log: MemoryLog, { from, title, metadata }: NewSession): About {
+    if (!from && title === undefined && !metadata) return EMPTY;
     const { log: source, tip, messages = [] } = from ?? {};
     const path = (source && this.#log(source)?.messages.path({ tip })) ?? [];
     const all = [...path, ...messages].map(withoutVersions);
@@ -157,7 +162,7 @@ class MemoryStore implements Store {
       ...(metadata && { metadata }),
     };
     const checkpoint = firstCheckpoint(beginning);
-    if (from || title !== undefined || metadata) log.checkpoint = checkpoint;
+    log.checkpoint = checkpoint;
     return aboutOf({ ...checkpoint.state, messages: all });
   }
 
