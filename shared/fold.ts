@@ -1,5 +1,12 @@
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import { type ContentBlock, type Message, type ToolUseBlock, type Usage, withoutPlace } from './messages.js';
+import {
+  type ContentBlock,
+  type Message,
+  type Outcome,
+  type ToolUseBlock,
+  type Usage,
+  withoutPlace,
+} from './messages.js';
 import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
@@ -198,8 +205,9 @@ function endRun(state: SessionState, event: EventOf<'message_end'>): SessionStat
 
 /** An answer with how its run came out. */
 function ended(message: Message, { runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Message {
-  const outcome = pick(event, 'stopReason', 'usage');
-  return { runId, app, endedAt: event.ts, ...(error && { error }), ...message, ...outcome };
+  const said = pick(event, 'stopReason', 'usage');
+  const outcome: Omit<Outcome, 'runId'> = { app, ...(error && { error }), ...said, endedAt: event.ts };
+  return { runId, ...message, ...outcome };
 }
 
 /** A queued message becomes part of the conversation. */

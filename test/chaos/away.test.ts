@@ -1,37 +1,13 @@
 import { expect } from 'chai';
-import { get, post, TOKEN } from '../support/gateway.js';
+import { get } from '../support/gateway.js';
 import { randomOf } from '../support/random.js';
-import { openStream, type RawEvent, type RawStream } from '../support/sse-client.js';
-import { until } from '../support/until.js';
+import type { RawEvent, RawStream } from '../support/sse-client.js';
+import { AWAY, becomes, follow, insist, read, readinessOf, say } from './by-http.js';
 import { ChaosCluster } from './chaos-cluster.js';
 import type { ChaosNode } from './chaos-node.js';
 import { Closing } from './closing.js';
 import { answerTo, saidOf } from './script.js';
 import { describeCluster } from './stores/index.js';
-
-/** What a gateway answers when it is asked whether it can take work. */
-async function readinessOf({ url }: ChaosNode): Promise<string> {
-  const { status, body } = await get(`${url}/readyz`);
-  return status === 200 ? 'ready' : `${status} ${body.error.details.reason}`;
-}
-
-const AWAY = '503 store-unwritable';
-
-const becomes = (node: ChaosNode, readiness: string): Promise<void> =>
-  until(async () => (await readinessOf(node)) === readiness);
-
-/** Follows a session, from a place or from its beginning. */
-const follow = ({ url }: ChaosNode, sessionId: string, after?: string): Promise<RawStream> =>
-  openStream(`${url}/events?sessionId=${sessionId}&from=earliest`, {
-    headers: { authorization: `Bearer ${TOKEN}`, ...(after !== undefined && { 'last-event-id': after }) },
-  });
-
-const say = ({ url }: ChaosNode, sessionId: string, text: string) =>
-  post(`${url}/send`, { sessionId, message: text, idempotencyKey: text.replaceAll(/\W/g, '-') });
-
-/** Says something as often as it takes: a gateway may still have to find out who holds the session. */
-const insist = (node: ChaosNode, sessionId: string, text: string): Promise<void> =>
-  until(async () => (await say(node, sessionId, text)).status === 200);
 
 /** Whether it is the end of the answer to a message. */
 const ends =
@@ -45,8 +21,7 @@ async function goOn(node: ChaosNode, stream: RawStream, text: string): Promise<r
   await stream.ended;
   if (stream.logged.some(ends(text))) return stream.logged;
   const after = stream.logged.at(-1)!.id;
-  const next = await follow(node, 'main', after);
-  await next.until(ends(text));
+  const next = await read(node, 'main', { isIt: ends(text), after });
   expect(next.events.map(({ event }) => event)).to.not.include.members(['gap', 'snapshot']);
   return [...stream.logged, ...next.logged];
 }
@@ -83,8 +58,8 @@ describeCluster('three gateways on a store that is away for longer than a lease'
       away.back.set('open');
       await becomes(away, 'ready');
       await insist(away, 'main', 'a/4 say 3');
-      const back = await follow(away, 'main');
-      for (const stream of [back, streams[1]!]) await stream.until(ends('a/4 say 3'));
+      const back = await read(away, 'main', { isIt: ends('a/4 say 3') });
+      await streams[1]!.until(ends('a/4 say 3'));
       expect(back.logged).to.deep.equal(streams[1]!.logged);
     });
   }

@@ -1,4 +1,4 @@
-import { isGatewayError } from '../../../shared/errors.js';
+import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 
 /** What comes last in a session: what is sent has to come `behind` it. Undefined where the work finds that out itself. */
 export type Last = string | null | undefined;
@@ -33,9 +33,12 @@ async function planned<T>(work: (last: Last) => Promise<T>): Promise<T> {
     try {
       return await work(last);
     } catch (error) {
-      if (!isGatewayError(error) || error.code !== 'HISTORY_MOVED') throw error;
+      const { last: found } = isGatewayError(error) && error.code === 'HISTORY_MOVED' ? toldBy(error) : {};
+      if (found === undefined) throw error;
       // What may not be read is not found out otherwise.
-      last = (error.details as { readonly last: string | null }).last;
+      last = found;
     }
   }
 }
+
+const toldBy = ({ details }: GatewayError): { readonly last?: string | null } => details ?? {};

@@ -40,7 +40,7 @@ export class RedisMembers implements SharedStore {
         const hadLapsed = (await link.run(BEAT, [keys.nodes], [holder, String(this.leaseMs)])) === 1;
         const now = performance.now();
         // Where an answer was lost, Redis says only once that it had lapsed.
-        const isLate = now - heardAt >= this.leaseMs || missed > BEATS;
+        const isLate = now - heardAt >= this.leaseMs;
         const isFirst = heardAt === Number.POSITIVE_INFINITY;
         heardAt = now;
         missed = 0;

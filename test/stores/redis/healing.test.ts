@@ -103,6 +103,11 @@ describeWithRedis('Redis that forgets its last moments', () => {
       return { proxy, store: closeLater(opened, (it) => it.close()) };
     };
     const [holder, other] = [await through(), await through()];
+    const isReached = async (): Promise<boolean> =>
+      Promise.resolve(other.store.check!()).then(
+        () => true,
+        () => false,
+      );
     const writer = await TestWriter.acquire(holder.store, refOf());
     await writer.append(records(1, 2));
     const { written } = server;
@@ -112,19 +117,9 @@ describeWithRedis('Redis that forgets its last moments', () => {
     holder.proxy.cuts.push(...Array.from({ length: 1000 }, () => 0));
     holder.proxy.cutAll();
     await server.forget(written);
-    await until2(() =>
-      Promise.resolve(other.store.check!()).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until2(isReached);
     other.proxy.cutAll();
-    await until2(() =>
-      Promise.resolve(other.store.check!()).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until2(isReached);
     const seen = Promise.all([
       other.store.head(refOf()),
       other.store.run(refOf(), { runId: 'run_1' }),
