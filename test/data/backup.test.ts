@@ -7,6 +7,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { filesBelow } from '../support/raw-bytes.js';
+import { until } from '../support/until.js';
 
 const SESSIONS = ['a', 'b', 'c', 'd'];
 const DELTAS = 60;
@@ -92,6 +93,8 @@ describe('a backup of an SQLite store', () => {
     const { fileId } = (await response.json()) as { fileId: string };
     const block = { type: 'file', mediaType: 'text/plain', fileId };
     await post(`${url}/send`, { sessionId: 'main', message: [{ type: 'text', text: 'see' }, block] });
+    // The file, its record and where it is named: by the run at first, by the conversation soon after the answer.
+    await until(() => filesBelow(`${path}.files`).length === 3);
     const folder = join(dirname(newDatabase()), 'backups');
     mkdirSync(folder);
     const copy = join(folder, 'gateway.db');
