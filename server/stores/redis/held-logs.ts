@@ -5,10 +5,12 @@ import type { SentBatch } from './appending.js';
 const MOST_OF_A_LOG = 256 * 1024;
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
-interface KeptBatch {
+/** A batch that Redis took. */
+export interface KeptBatch {
   readonly number: number;
   readonly sent: SentBatch;
-  readonly at: number;
+  /** When it did so last, by the process's clock. */
+  at: number;
   readonly size: number;
 }
 
@@ -127,10 +129,10 @@ export class HeldLogs {
   }
 
   /** What is to be written again behind a batch, in order; null where some of it is not known any more. */
-  behind(held: HeldLog, number: number): readonly SentBatch[] | null {
+  behind(held: HeldLog, number: number): readonly KeptBatch[] | null {
     const batches = held.kept.filter((batch) => batch.number > number);
     const isKnown = held.written <= number || batches[0]?.number === number + 1;
-    return isKnown ? batches.map(({ sent }) => sent) : null;
+    return isKnown ? batches : null;
   }
 
   /** Whether it can be taken again as it was: all that was written since is known. */

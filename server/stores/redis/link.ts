@@ -34,6 +34,8 @@ export class Link {
   #resumes = 0;
   /** Resolves when what Redis says can be believed. */
   #settling: Promise<void> = Promise.resolve();
+  /** How many waits for that are under way. */
+  #unsettled = 0;
   #process: string | null = null;
   /** When it was last connected again, by the process's clock. */
   connectedAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +59,10 @@ export class Link {
     this.connectedAt = performance.now();
     this.#resumes += 1;
     // A connection that breaks again meanwhile takes nothing from the time that holders have.
-    this.#settling = Promise.all([this.#settling, this.#settle()]).then(() => {});
+    this.#unsettled += 1;
+    this.#settling = Promise.all([this.#settling, this.#settle()]).then(() => {
+      this.#unsettled -= 1;
+    });
     for (const waiter of this.#waiters) waiter();
     for (const resumed of this.#resumed) resumed();
   }
@@ -75,6 +80,11 @@ export class Link {
     if (this.#settings.cluster) return null;
     const info = await this.once('', ['INFO', 'server']).catch(() => null);
     return /^run_id:(\w+)/m.exec(String(info))?.[1] ?? null;
+  }
+
+  /** Whether holders have been given the time to write again what Redis may have forgotten. */
+  get isSettled(): boolean {
+    return this.#unsettled === 0;
   }
 
   /** Looks at something that Redis may have forgotten. What it says meanwhile is not believed. */

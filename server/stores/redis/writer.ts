@@ -8,13 +8,16 @@ import {
 } from '../store.js';
 import { encodeAppend, encodeErase, type SentBatch } from './appending.js';
 import type { Expiry } from './expiry.js';
-import type { HeldLog, HeldLogs } from './held-logs.js';
+import type { HeldLog, HeldLogs, KeptBatch } from './held-logs.js';
 import { type Keys, memberOf } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
 import { RELEASE } from './scripts/hold.js';
 import { runOf } from './session-data.js';
 import type { Usage } from './usage.js';
+
+/** How often a log is tried to be taken again while others may still have to write what came before. */
+const RETAKE_MS = 50;
 
 interface Parts {
   readonly link: Link;
@@ -33,6 +36,13 @@ type Answer =
   | readonly ['R', batch: number]
   | readonly ['F', epoch: string, term: string]
   | readonly ['X'];
+
+/** What tells that Redis has forgotten batches, or that their writer has taken the log. */
+type Forgotten = Extract<Answer, readonly ['R' | 'F', ...unknown[]]>;
+
+/** A lower term than that of the writer can only be one before it. */
+const isForgotten = (answer: Answer, { term }: HeldLog): answer is Forgotten =>
+  answer[0] === 'R' || (answer[0] === 'F' && Number(answer[2]) < term);
 
 const rolledBack = (batch: number): StoreError =>
   new StoreError('ROLLED_BACK', `Redis has forgotten what came after batch ${batch}`);
@@ -65,7 +75,8 @@ export class Writer {
     place(events, result.first, options.term);
     if (answer[0] === 'A') usage.grow(log.scope, sent.size);
     if (own) {
-      if (answer[0] === 'A') held.keep(own, options.batch, sent);
+      // Also what Redis took before: the answer to that was lost.
+      held.keep(own, options.batch, sent);
       this.#list(log, own, options);
     }
     return result;
@@ -80,14 +91,11 @@ export class Writer {
   }
 
   async #write(sent: SentBatch, own: HeldLog | undefined): Promise<Answer> {
-    const answer = await this.#send(sent);
-    if (!own || (answer[0] !== 'R' && answer[0] !== 'F')) return answer;
-    const batch = answer[0] === 'R' ? answer[1] : 0;
-    // A lower term than that of the writer can only be one before it: Redis has forgotten that it was taken.
-    if (answer[0] === 'F' && Number(answer[2]) >= own.term) return answer;
-    const isMended = (answer[0] === 'R' || (await this.#retake(own))) && (await this.#mend(own, batch));
-    if (!isMended) throw rolledBack(batch);
-    return this.#send(sent);
+    for (;;) {
+      const answer = await this.#send(sent);
+      if (!own || !isForgotten(answer, own)) return answer;
+      await this.#mend(own, answer);
+    }
   }
 
   async #send({ script, keys, args }: SentBatch): Promise<Answer> {
@@ -105,18 +113,43 @@ export class Writer {
 
   /** Takes a log again as it was taken, under the same term. Whether Redis stands where it stood then. */
   async #retake(own: HeldLog): Promise<boolean> {
-    return this.#parts.held.canRetake(own) && (await own.taking.again());
+    const { held, link } = this.#parts;
+    while (held.canRetake(own)) {
+      const wasSettled = link.isSettled;
+      if (await own.taking.again()) return true;
+      // Who held it before has to write first what Redis has forgotten of that.
+      if (wasSettled) return false;
+      await new Promise((resolve) => setTimeout(resolve, RETAKE_MS));
+    }
+    return false;
   }
 
-  /** Writes again what follows a batch. Whether all of it was known. */
-  async #mend(own: HeldLog, batch: number): Promise<boolean> {
-    const missing = this.#parts.held.behind(own, batch);
-    if (!missing) return false;
-    for (const sent of missing) {
-      const [[letter]] = await Promise.all([this.#send(sent), this.#indexRun(own.log, sent.runId)]);
-      if (letter !== 'A' && letter !== 'D') return false;
+  /**
+   * Writes again what Redis has forgotten of a log, and begins anew where it forgets that as well.
+   *
+   * @throws StoreError `ROLLED_BACK` where not all of it is known, or another one has written since
+   */
+  async #mend(own: HeldLog, forgotten: Forgotten): Promise<void> {
+    const { held } = this.#parts;
+    for (let next: Answer | null = forgotten; next; ) {
+      const batch = next[0] === 'R' ? next[1] : 0;
+      const isThere: boolean = isForgotten(next, own) && (next[0] === 'R' || (await this.#retake(own)));
+      const missing = isThere ? held.behind(own, batch) : null;
+      if (!missing || (next[0] === 'R' && missing.length === 0)) throw rolledBack(batch);
+      next = await this.#writeAgain(own, missing);
     }
-    return true;
+  }
+
+  /** Writes batches again, in order. @returns What Redis said of one that it did not take */
+  async #writeAgain(own: HeldLog, batches: readonly KeptBatch[]): Promise<Answer | null> {
+    for (const batch of batches) {
+      const { sent } = batch;
+      const [answer] = await Promise.all([this.#send(sent), this.#indexRun(own.log, sent.runId)]);
+      if (answer[0] !== 'A' && answer[0] !== 'D') return answer;
+      // It may forget this, too.
+      batch.at = performance.now();
+    }
+    return null;
   }
 
   /** Redis is there again, and may be another one, or have lost its last moments. */
@@ -130,11 +163,10 @@ export class Writer {
         | string
         | null
       )[];
-      const isForgotten = Number(tok) < term;
-      if (!isForgotten && (epoch !== log.epoch || Number(tok) !== term)) return;
-      const isBehind = isForgotten || Number(wb) < own.written;
-      if (isForgotten && !(await this.#retake(own))) return;
-      if (isBehind && !(await this.#mend(own, isForgotten ? 0 : Number(wb)))) return;
+      if (Number(tok) >= term && (epoch !== log.epoch || Number(tok) !== term)) return;
+      const isBehind = Number(tok) < term || Number(wb) < own.written;
+      if (isBehind)
+        await this.#mend(own, Number(tok) < term ? ['F', epoch ?? '', tok ?? '0'] : ['R', Number(wb)]);
       if (own.endedAt !== null && (isBehind || holder !== '')) await release(this.#parts, log, term);
       if (!isBehind) return;
       await expiry.keep(log);
@@ -171,7 +203,7 @@ export class Writer {
       if (answer[0] === 'A') await expiry.forgetRuns(log.scope, answer[3] ?? []);
       usage.forget();
       if (own) {
-        if (answer[0] === 'A') held.keep(own, options.batch, sent);
+        held.keep(own, options.batch, sent);
         lists.closed(log, own.ordinal);
         held.end(sid, options.term);
       }

@@ -11,6 +11,7 @@ import {
   TestWriter,
 } from '../../contract/records.js';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
+import { FaultProxy } from '../../support/fault-proxy.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
@@ -95,19 +96,16 @@ describeWithRedis('Redis that forgets its last moments', () => {
     expect(await other.read(writer.log, 0, 99, 9999)).to.have.length(9);
   });
 
+  /** A store of its own, over a line that can be cut. */
+  const through = async () => {
+    const proxy = await CuttingProxy.start(server.url.replace('redis:', 'http:'));
+    const opened = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
+    await opened.open();
+    return { proxy, store: closeLater(opened, (it) => it.close()) };
+  };
+
   it('is not believed before it can have been told, also where a connection to it breaks once more', async () => {
-    const through = async () => {
-      const proxy = await CuttingProxy.start(server.url.replace('redis:', 'http:'));
-      const opened = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
-      await opened.open();
-      return { proxy, store: closeLater(opened, (it) => it.close()) };
-    };
     const [holder, other] = [await through(), await through()];
-    const isReached = async (): Promise<boolean> =>
-      Promise.resolve(other.store.check!()).then(
-        () => true,
-        () => false,
-      );
     const writer = await TestWriter.acquire(holder.store, refOf());
     await writer.append(records(1, 2));
     const { written } = server;
@@ -117,9 +115,9 @@ describeWithRedis('Redis that forgets its last moments', () => {
     holder.proxy.cuts.push(...Array.from({ length: 1000 }, () => 0));
     holder.proxy.cutAll();
     await server.forget(written);
-    await until2(isReached);
+    await until(() => reaches(other.store));
     other.proxy.cutAll();
-    await until2(isReached);
+    await until(() => reaches(other.store));
     const seen = Promise.all([
       other.store.head(refOf()),
       other.store.run(refOf(), { runId: 'run_1' }),
@@ -143,9 +141,48 @@ describeWithRedis('Redis that forgets its last moments', () => {
     expect(await writer.append([record(2)])).to.include({ first: 2 });
     expect(await store.record(refOf())).to.deep.equal(record_);
     expect((await store.head(refOf()))?.term).to.equal(writer.term);
-    await until2(async () => (await store.list('alice', { limit: 9 })).records.length === 1);
+    await until(async () => (await store.list('alice', { limit: 9 })).records.length === 1);
     expect(await store.kept('alice', { limit: 9 })).to.deep.equal([refOf()]);
     expect((await store.checkpoint(writer.log))?.state.title).to.equal('Kept');
+  });
+
+  for (const from of ['some of it', 'all of it'] as const)
+    it(`is told once more where it forgets while it is told: ${from}`, async () => {
+      const nothing = server.written;
+      const writer = await TestWriter.acquire(store, refOf());
+      await writer.append([record(1, 'message_accepted')], { opens: opens('run_1') });
+      const written = from === 'all of it' ? nothing : server.written;
+      for (let i = 2; i <= 600; i++) await writer.append([record(i)]);
+      const { written: all } = server;
+      await server.forget(written);
+      const appended = writer.append([record(601)]);
+      // It is being told: what it had of the first time is not there yet.
+      for (let again = 0; again < 2; again++) {
+        await until(async () => server.written > written + (all - written) / 10);
+        expect(server.written, 'it is not told all of it yet').to.be.below(all);
+        await server.forget(written);
+      }
+      expect(await appended).to.include({ first: 601, last: 601 });
+      expect(await writer.seqs()).to.have.length(601);
+      expect(await store.run(refOf(), { runId: 'run_1' })).to.have.property('runId', 'run_1');
+    });
+
+  it('is told again also of what it took without that its answer came', async () => {
+    const proxy = await FaultProxy.start(server.url.replace('redis:', 'http:'));
+    const behind = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
+    await behind.open();
+    closeLater(behind, (it) => it.close());
+    const writer = await TestWriter.acquire(behind, refOf());
+    await writer.append([record(1)]);
+    const { written } = server;
+    proxy.hush('down');
+    const appended = writer.append([record(2)]);
+    await until(() => server.written > written);
+    proxy.cut();
+    expect(await appended).to.include({ first: 2, last: 2 });
+    await writer.append([record(3)]);
+    await server.forget(written);
+    expect(await writer.append([record(4)])).to.include({ first: 4, last: 4 });
   });
 
   it('is told again that a session was taken from another one', async () => {
@@ -169,6 +206,26 @@ describeWithRedis('Redis that forgets its last moments', () => {
     );
   });
 
+  it('is told first by who held a session, and then by who took it', async () => {
+    const before = await through();
+    const first = await TestWriter.acquire(before.store, refOf(), undefined, 'gw.a');
+    await first.append([record(1)]);
+    const { written } = server;
+    await first.append(records(2, 3));
+    await before.store.release(refOf(), first.term);
+    const next = await TestWriter.acquire(store, refOf(), null, 'gw.b');
+    await next.append([record(4)]);
+    // Who held it comes last.
+    before.proxy.cuts.push(...Array.from({ length: 1000 }, () => 0));
+    before.proxy.cutAll();
+    await server.forget(written);
+    const appended = next.append([record(5)]);
+    await until(() => reaches(store));
+    before.proxy.cuts.length = 0;
+    expect(await appended).to.include({ first: 5 });
+    expect(await next.seqs()).to.have.length(5);
+  });
+
   it('is told again that a session was closed, and that one was let go', async () => {
     const closing = await TestWriter.acquire(store, refOf('closed'), undefined, 'gw.a');
     const leaving = await TestWriter.acquire(store, refOf('free'), undefined, 'gw.a');
@@ -177,8 +234,8 @@ describeWithRedis('Redis that forgets its last moments', () => {
     await closing.append([record(1, 'session_closed')], { close: true });
     await store.release(refOf('free'), leaving.term);
     await server.forget(written);
-    await until2(async () => (await store.record(refOf('closed')))?.closed ?? false);
-    await until2(async () => (await store.unfinished())[0]?.from === '');
+    await until(async () => (await store.record(refOf('closed')))?.closed ?? false);
+    await until(async () => (await store.unfinished())[0]?.from === '');
   });
 
   it('is told nothing that another one has written otherwise', async () => {
@@ -215,6 +272,12 @@ describeWithRedis('Redis that forgets its last moments', () => {
 });
 
 /** Resolves once a condition holds that only the store can be asked about. */
-async function until2(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+/** Whether a store can write its Redis now. */
+async function reaches(store: Store): Promise<boolean> {
+  try {
+    await store.check!();
+    return true;
+  } catch {
+    return false;
+  }
 }
