@@ -432,6 +432,30 @@ describe('the checker of chaos tests', () => {
     expect(violationsOf(historyOf(forged()))).to.deep.equal([]);
   });
 
+  for (const [when, isWrong] of [
+    ['before it said anything', true],
+    ['after what it said', false],
+  ] as const)
+    it(`${isWrong ? 'finds' : 'allows'} a run that was asked again ${when}, and keeps to the first answer`, () => {
+      const history = forged();
+      history.answered.push({
+        sessionId: 'asks:q',
+        callId: 'call-2',
+        person: 'Bob',
+        said: 'Bob to call-2',
+        counted: true,
+      });
+      relog(history, 'asks:q', (events) => {
+        const again = events
+          .slice(2, 4)
+          .map((event) => ({ ...event, callId: 'call-2', ...(event.output && { output: 'Bob to call-2' }) }));
+        return events.toSpliced(at(events, isWrong ? 'content_delta' : 'message_end'), 0, ...again);
+      });
+      const found = violationsOf(historyOf(history)).join('\n');
+      if (isWrong) expect(found).to.match(/was answered "Bob to call-2" and says "heard Ann/);
+      else expect(found).to.equal('');
+    });
+
   for (const [what, expected, forge] of FORGERIES) {
     it(`finds ${what}`, () => {
       const history = forged();

@@ -42,33 +42,39 @@ export function* judgeTold(history: History): Generator<string> {
 
 function* judgeAnswers(history: History, runs: ReadonlyMap<string, LoggedRun>): Generator<string> {
   const { answered, costs } = history;
-  const heard = new Map<string, { readonly said: string; readonly runId: string | undefined }>();
+  const heard = new Map<string, string>();
+  /** The last answer that each run was given before it said anything, and those that have said something. */
+  const lastOf = new Map<string | undefined, string>();
+  const hasSpoken = new Set<string | undefined>();
   for (const { events } of logsOf(history).values()) {
     for (const event of events) {
+      if (event.type === 'content_delta') hasSpoken.add(event.runId);
       if (event.type !== 'input_result' && event.type !== 'tool_confirmation_result') continue;
       const { callId, runId } = event;
       if (heard.has(callId)) yield `${callId} was answered twice`;
       const said =
         event.type === 'input_result' ? String(event.output) : event.approved ? 'yes' : `${event.reason}`;
-      heard.set(callId, { said, runId });
+      heard.set(callId, said);
+      if (!hasSpoken.has(runId)) lastOf.set(runId, said);
       if (!answered.some((one) => one.callId === callId && one.said === said))
         yield `${callId} has the answer "${said}", which nobody gave`;
     }
   }
   for (const { callId, person, said, counted } of answered) {
     if (!counted || costs.forgotten) continue;
-    const logged = heard.get(callId)?.said;
+    const logged = heard.get(callId);
     if (logged !== said)
       yield `${person} was told that "${said}" counts for ${callId}, whose answer is ${logged}`;
   }
   for (const { runId, sessionId, accepted, end } of runs.values()) {
     if (!sessionId.startsWith('asks:') || end?.stopReason !== 'end') continue;
-    // A gateway that dies between an answer and what the app makes of it leaves the question to be asked again.
-    const last = [...heard.values()].findLast((one) => one.runId === runId);
+    // A gateway that dies between an answer and the end leaves the question to be asked again. What the app has said of the first
+    // answer then it does not say again.
+    const last = lastOf.get(runId);
     const text = saidOf(end.message.content).text;
-    if (!last) {
+    if (last === undefined) {
       const question = askedBy(saidOf(accepted.message.content).text);
       yield `${runId} asked for a ${question} and ended without an answer`;
-    } else if (text !== `heard ${last.said}`) yield `${runId} was answered "${last.said}" and says "${text}"`;
+    } else if (text !== `heard ${last}`) yield `${runId} was answered "${last}" and says "${text}"`;
   }
 }
