@@ -4,7 +4,7 @@ import { isLoggedType, type LoggedEvent } from '../../../shared/events.js';
 import { TOKEN } from '../../support/gateway.js';
 import { RawReader } from '../../support/sse-client.js';
 import type { Reading, Shown } from '../history.js';
-import { oneOf, pause, type Setting } from './setting.js';
+import { oneOf, passes, pause, type Setting } from './setting.js';
 
 /** A raw reader is silent for longer than its heartbeats allow. */
 const SILENT_MS = 2500;
@@ -83,7 +83,7 @@ async function connection(
     if (place.after !== '') headers['last-event-id'] = place.after;
     const response = await fetch(`${url}/events?${query}`, { headers, signal: abort.signal });
     if (!response.ok) {
-      if (response.status < 500) reading.failed = `${response.status} ${await response.text()}`;
+      if (!passes(response.status)) reading.failed = `${response.status} ${await response.text()}`;
       return;
     }
     const reader = new RawReader();

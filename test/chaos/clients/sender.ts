@@ -1,7 +1,7 @@
 import { RawReader } from '../../support/sse-client.js';
 import type { Sent, ToldEnd } from '../history.js';
 import { saidOf, textFor } from '../script.js';
-import { attempt, jsonOf, oneOf, pause, type Setting } from './setting.js';
+import { attempt, jsonOf, oneOf, passes, pause, type Setting } from './setting.js';
 
 /** How a sender asks to be answered: the result, the run's events, or only that it was accepted. */
 const FORMS = ['json', 'events', 'async'] as const;
@@ -85,8 +85,7 @@ async function deliver(setting: Setting, sent: Sent, form: Form): Promise<void> 
       const { status, body } = await jsonOf(response);
       if (status === 202) sent.acknowledged.push({ runId: body.runId });
       else if (status === 200) sent.ends.push(endOf(body.runId, body));
-      else if (status !== 503 && status !== 429 && status !== 500)
-        sent.refused = `${status} ${body?.error?.code}`;
+      else if (!passes(status)) sent.refused = `${status} ${body?.error?.code}`;
     },
   );
 }

@@ -62,6 +62,9 @@ export async function attempt<T>(
   }
 }
 
+/** Whether the same request may succeed later: 408 is what comes of a line that carried nothing of it in time. */
+export const passes = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
 /** The status of an answer, and its body. */
 export async function jsonOf(response: Response): Promise<{ readonly status: number; readonly body: any }> {
   const text = await response.text();
