@@ -53,7 +53,8 @@ export class RunResults {
 
   /** The store has no record any more of a run that was accepted. */
   missing(runId: string): void {
-    this.fail(runId, new GatewayError({ code: 'RUN_NOT_FOUND', message: 'Its session was deleted' }));
+    const message = 'There is no such run any more: its session was deleted, or the store has forgotten it';
+    this.fail(runId, new GatewayError({ code: 'RUN_NOT_FOUND', message }));
   }
 
   /** The end of a run is stored. */
