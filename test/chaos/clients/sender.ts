@@ -7,6 +7,9 @@ import { attempt, jsonOf, oneOf, passes, pause, type Setting } from './setting.j
 const FORMS = ['json', 'events', 'async'] as const;
 type Form = (typeof FORMS)[number];
 
+/** How many of the attempts to send are made twice at the same moment. */
+const AT_ONCE = 0.2;
+
 const HEADERS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
   json: {},
   events: { accept: 'text/event-stream' },
@@ -54,7 +57,9 @@ export async function send(setting: Setting, options: SenderOptions, stop: Abort
 /** Sends until it is known what it was accepted as. Undefined: it never will be. */
 async function accept(setting: Setting, sent: Sent): Promise<string | undefined> {
   while (!setting.over.aborted) {
-    await deliver(setting, sent, 'async');
+    // Now and then it is sent again while it is still under way, most likely to another gateway.
+    const attempts = setting.random() < AT_ONCE ? 2 : 1;
+    await Promise.all(Array.from({ length: attempts }, () => deliver(setting, sent, 'async')));
     if (sent.refused !== undefined) return;
     const known = sent.acknowledged.at(-1);
     if (known) return known.runId;
