@@ -16,7 +16,8 @@ export interface KeptBatch {
 
 /** How a log was taken, so that it can be taken so again. */
 export interface Taking {
-  readonly at: number;
+  /** When Redis did so last, by the process's clock. */
+  at: number;
   /** Sends the same again, with the term that Redis gave the first time. @returns Whether Redis took it */
   again(): Promise<boolean>;
 }

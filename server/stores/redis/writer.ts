@@ -116,7 +116,11 @@ export class Writer {
     const { held, link } = this.#parts;
     while (held.canRetake(own)) {
       const wasSettled = link.isSettled;
-      if (await own.taking.again()) return true;
+      const { taking } = own;
+      if (await taking.again()) {
+        taking.at = performance.now();
+        return true;
+      }
       // Who held it before has to write first what Redis has forgotten of that.
       if (wasSettled) return false;
       await new Promise((resolve) => setTimeout(resolve, RETAKE_MS));
@@ -163,10 +167,10 @@ export class Writer {
         | string
         | null
       )[];
-      if (Number(tok) >= term && (epoch !== log.epoch || Number(tok) !== term)) return;
-      const isBehind = Number(tok) < term || Number(wb) < own.written;
-      if (isBehind)
-        await this.#mend(own, Number(tok) < term ? ['F', epoch ?? '', tok ?? '0'] : ['R', Number(wb)]);
+      const isTaken = Number(tok) >= term;
+      if (isTaken && (epoch !== log.epoch || Number(tok) !== term)) return;
+      const isBehind = !isTaken || Number(wb) < own.written;
+      if (isBehind) await this.#mend(own, isTaken ? ['R', Number(wb)] : ['F', epoch ?? '', tok ?? '0']);
       if (own.endedAt !== null && (isBehind || holder !== '')) await release(this.#parts, log, term);
       if (!isBehind) return;
       await expiry.keep(log);

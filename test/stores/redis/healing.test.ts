@@ -167,6 +167,28 @@ describeWithRedis('Redis that forgets its last moments', () => {
       expect(await store.run(refOf(), { runId: 'run_1' })).to.have.property('runId', 'run_1');
     });
 
+  for (const from of ['some of it', 'all of it'] as const)
+    it(`is told again also of what it was told again before, long after it was new: ${from}`, async () => {
+      const now = performance.now.bind(performance);
+      let ahead = 0;
+      performance.now = () => now() + ahead;
+      closeLater(now, () => {
+        performance.now = now;
+      });
+      const nothing = server.written;
+      const writer = await TestWriter.acquire(store, refOf());
+      await writer.append([record(1)]);
+      const written = from === 'all of it' ? nothing : server.written;
+      await writer.append([record(2)]);
+      for (const seq of [3, 4]) {
+        // Each time within the ten seconds that it is kept for, and of what came first not the second time.
+        ahead += 6000;
+        await server.forget(written);
+        expect(await writer.append([record(seq)])).to.include({ first: seq });
+      }
+      expect(await writer.seqs()).to.have.length(4);
+    });
+
   it('is told again also of what it took without that its answer came', async () => {
     const proxy = await FaultProxy.start(server.url.replace('redis:', 'http:'));
     const behind = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
@@ -271,7 +293,6 @@ describeWithRedis('Redis that forgets its last moments', () => {
   });
 });
 
-/** Resolves once a condition holds that only the store can be asked about. */
 /** Whether a store can write its Redis now. */
 async function reaches(store: Store): Promise<boolean> {
   try {
