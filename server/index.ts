@@ -115,11 +115,11 @@ export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './conf
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';
-export { createGateway } from './create-gateway.js';
 export type { GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
-export type { StartedGateway } from './doors.js';
 export type { StoredFile } from './files/stored-file.js';
-export { createInProcessTransport, Gateway } from './gateway.js';
+export { createGateway } from './gateway/create-gateway.js';
+export type { StartedGateway } from './gateway/doors.js';
+export { createInProcessTransport, Gateway } from './gateway/gateway.js';
 export type {
   EraseOptions,
   ExportOptions,

@@ -17,7 +17,8 @@ import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newRequestId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
-import type { Followed, Operations, PlainOperation, Sent } from '../operations/operations.js';
+import type { Operations, PlainOperation } from '../operations/operations.js';
+import type { Followed, Sent } from '../operations/sending.js';
 import { readEvents } from './event-reader.js';
 
 /** What host code's sessions work with. */

@@ -10,7 +10,7 @@ import { APP_FILTER } from '@nestjs/core';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { PayloadSchemas } from '../config/config.js';
-import { Gateway, hostingOf } from '../gateway.js';
+import { Gateway, hostingOf } from '../gateway/gateway.js';
 import { EXTRA_ROUTES, GatewayController, pluginController } from './gateway-controller.js';
 import { GatewayErrorFilter } from './gateway-error-filter.js';
 import { GatewayService } from './gateway-service.js';

@@ -2,7 +2,7 @@ import type { SendInput } from '../../shared/messages.js';
 import type { From, ResultOf, SendParams } from '../../shared/operation-types.js';
 import type { App } from '../apps/define-app.js';
 import type { UserLike } from '../auth/types.js';
-import type { Gateway } from '../gateway.js';
+import type { Gateway } from '../gateway/gateway.js';
 import type { ExecuteOptions } from '../host/execute-options.js';
 import type { ServedOperation } from '../transports/request.js';
 import { type Exchange, exchangeOf, type HostResponse, takeOver } from './exchange.js';

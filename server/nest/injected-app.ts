@@ -1,6 +1,6 @@
 import type { App } from '../apps/define-app.js';
 import type { SessionOptions } from '../apps/session-handle.js';
-import type { Gateway } from '../gateway.js';
+import type { Gateway } from '../gateway/gateway.js';
 
 /**
  * An app of a gateway as hosts use it. One that is no more than an object with `run` gets the `session` of those made by

@@ -2,7 +2,7 @@ import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 import type { MethodTree } from '../../shared/method.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import type { Gateway } from '../gateway.js';
+import type { Gateway } from '../gateway/gateway.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
 
 /** How the module works with its host, whatever the gateway. */

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { Presence } from '../auth/presence.js';
@@ -50,4 +51,9 @@ export interface OperationEnvironment {
   readonly state: { readonly draining: boolean };
   notify(event: SessionNotice): void;
   report: Report;
+}
+
+/** @throws GatewayError `SHUTTING_DOWN` where new work is turned away */
+export function assertOpen({ state }: Pick<OperationEnvironment, 'state'>): void {
+  if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
 }

@@ -1,40 +1,29 @@
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { fieldError } from '../../shared/errors.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { conversationOf } from '../chat-format/imported.js';
 import { asPath } from '../chat-format/path.js';
 import { LimitError } from '../limit-error.js';
-import type { Room } from '../limits/room.js';
-import type { Access } from './access.js';
 import type { Caller } from './caller.js';
-import type { OperationEnvironment } from './environment.js';
-import type { FileOperations } from './file-operations.js';
-import type { Authorize } from './reading.js';
-
-/** What imports are checked with. */
-interface Parts {
-  readonly access: Access;
-  readonly authorize: Authorize;
-  readonly files: FileOperations;
-  readonly room: Room;
-}
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
 
 /** Begins sessions with messages of elsewhere. */
 export class Importing {
   readonly #env: OperationEnvironment;
-  readonly #parts: Parts;
+  readonly #parts: OperationParts;
 
-  constructor(env: OperationEnvironment, parts: Parts) {
+  constructor(env: OperationEnvironment, parts: OperationParts) {
     this.#env = env;
     this.#parts = parts;
   }
 
   async import(params: ParamsOf<'import'>, caller: Caller): Promise<ResultOf<'import'>> {
     const { sessionId, messages: given, format = 'messages', title, metadata } = params;
-    const { state, quotas, sessions, importedMessages } = this.#env;
+    const { quotas, sessions, importedMessages } = this.#env;
     const { access, authorize, files, room } = this.#parts;
     const { identity, trusted = false } = caller;
     const { user, scope, userKey } = identity;
-    if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+    assertOpen(this.#env);
     quotas.sends.take(identity);
     if (given.length > importedMessages)
       throw fieldError(

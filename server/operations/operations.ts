@@ -1,36 +1,24 @@
-import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { fieldError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import type {
-  Accepted,
-  ParamsOf,
-  ResultOf,
-  RunResult,
-  SubscribeTarget,
-  UploadedFile,
-} from '../../shared/operation-types.js';
+import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
 import type { OperationName, RunOperation } from '../../shared/operations.js';
-import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
-import { authExpiry } from '../auth/expiry.js';
-import { errand } from '../cluster/errands.js';
 import type { AccessedOperation } from '../config/access.js';
-import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/files.js';
 import { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
-import type { SendRequest } from '../sessions/message-sender.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
-import type { Session } from '../sessions/session.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
-import { checkClientMessages, checkToolCount } from './client-messages.js';
-import type { OperationEnvironment } from './environment.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
+import { Following } from './following.js';
 import { Importing } from './importing.js';
 import {
   type Invocation,
@@ -41,28 +29,13 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
+import type { Authorize } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
-import { type Authorize, Reading, type SentRun } from './reading.js';
-import { traceOf } from './trace-of.js';
+import { Reading, type SentRun } from './reading.js';
+import { type Followed, Sending, type Sent } from './sending.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
-
-/** A run that can be followed. */
-export interface Followed {
-  readonly runId: string;
-  readonly session: Session;
-  /** Place just before its `message_accepted`. */
-  readonly cursor: string;
-  readonly result: Promise<RunResult>;
-}
-
-/** A message that was accepted, with what a transport needs to follow its run. */
-export interface Sent extends Followed {
-  readonly accepted: Accepted;
-  /** Whether an earlier send with its key had been accepted. */
-  readonly repeated: boolean;
-}
 
 /** A tool call that belongs to no run. */
 export interface ToolCallRequest {
@@ -88,12 +61,6 @@ const READS: ReadonlySet<PlainOperation> = new Set([
   'ticket',
 ]);
 
-/** A connection of another gateway is to follow other sessions. */
-const SUBSCRIBE = errand<
-  { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
-  ResultOf<'subscribe'>
->('subscribe');
-
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
 };
@@ -107,6 +74,8 @@ export class Operations {
   readonly #access: Access;
   readonly #room: Room;
   readonly #reading: Reading;
+  readonly #sending: Sending;
+  readonly #following: Following;
   readonly #invokeEnv: InvokeEnvironment;
   readonly #files: FileOperations;
   readonly #importing: Importing;
@@ -115,18 +84,14 @@ export class Operations {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new Room(env.store, env.quotas);
-    // Who asks was authenticated and counted there; what it may follow is decided here once more.
-    env.sessions.cluster?.errands.on(SUBSCRIBE, ({ params, identity }) => this.#subscribe(params, identity));
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#reading = new Reading(env, this.#access, authorize);
+    this.#following = new Following(env, authorize);
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
-    this.#importing = new Importing(env, {
-      access: this.#access,
-      authorize,
-      files: this.#files,
-      room: this.#room,
-    });
+    const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
+    this.#sending = new Sending(env, parts);
+    this.#importing = new Importing(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -141,72 +106,8 @@ export class Operations {
   }
 
   /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
-  async start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
-    return asUnavailable(() =>
-      name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
-    );
-  }
-
-  #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
-    const params = readParams('send', raw);
-    const { message, messages, onBusy, parent, replaces } = params;
-    const inputs = messages ?? [message!];
-    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
-    const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
-    return this.#begin('send', params, caller, { inputs, onBusy, place, behind });
-  }
-
-  #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
-    const params = readParams('regenerate', raw);
-    return this.#begin('regenerate', params, caller, { inputs: [], again: params.messageId ?? null });
-  }
-
-  async #begin(
-    name: RunOperation,
-    params: ParamsOf<'regenerate'>,
-    caller: Caller,
-    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again'>,
-  ): Promise<Sent> {
-    const { sessionId, idempotencyKey: key, metadata } = params;
-    const { inputs, onBusy, place, behind, again } = begun;
-    const { user, userKey, scope } = caller.identity;
-    checkToolCount(params, this.#env.clientToolsPerSend);
-    const ref = await this.#authorize(sessionId, name, caller);
-    if (!caller.trusted) await this.#access.brought(params, ref.app, caller.identity);
-    const session = this.#env.sessions.get(ref);
-    let isCounted = false;
-    const sending = this.#env.sessions.sender.send(session, {
-      inputs,
-      onBusy,
-      place,
-      behind,
-      again,
-      // In a session that is one person's alone it says nothing.
-      senderId: scope === userKey ? undefined : user.id,
-      key,
-      metadata,
-      user,
-      trace: traceOf(caller),
-      requestId: caller.requestId,
-      clientTools: params.clientTools,
-      parameters: params.parameters,
-      admit: () => {
-        this.#assertOpen();
-        this.#env.quotas.sends.take(caller.identity);
-        isCounted = true;
-        const readable = this.#files.checkNamed(inputs, caller.identity);
-        return readable ? readable.then(() => this.#room.check(session.ref)) : this.#room.check(session.ref);
-      },
-    });
-    const sent = await sending.catch((error: unknown) => {
-      // Whoever plans it anew sends one message all the same.
-      const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
-      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
-      throw error;
-    });
-    const { repeated, result, ...accepted } = sent;
-    const { runId, cursor } = accepted;
-    return { runId, session, cursor, repeated, result, accepted };
+  start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return this.#sending.start(name, raw, caller, behind);
   }
 
   /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
@@ -214,7 +115,12 @@ export class Operations {
     const params = readParams('run', raw);
     const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;
-    return { runId, session, cursor, result: result ? Promise.resolve(result) : session.resultOf(runId) };
+    return {
+      runId,
+      session,
+      cursor,
+      result: result ? Promise.resolve(result) : session.results.ofAccepted(runId),
+    };
   }
 
   /** Finds the run that was begun under an idempotency key; null where none was. */
@@ -228,7 +134,7 @@ export class Operations {
   /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readInvoke(raw);
-    this.#assertOpen();
+    assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined)
       return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
@@ -244,7 +150,7 @@ export class Operations {
    * @throws GatewayError why the call was not begun
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
-    this.#assertOpen();
+    assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
       this.#env.sessions.get(ref).calls.call({
@@ -299,55 +205,23 @@ export class Operations {
   }
 
   /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
-  async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
-    connection.identity = identity;
-    for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
+  renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
+    return this.#following.renew(connection, identity);
   }
 
   /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
-  async open(
+  open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
-    protocol: number = PROTOCOL_RANGE.max,
+    protocol?: number,
   ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
-    // Who speaks for a caller in this process follows to its end what was accepted.
-    if (connection.options.client) this.#assertOpen();
-    const followed = [];
-    for (const { sessionId, ...target } of targets) {
-      if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
-      const session = await this.#subscribable(sessionId, connection.identity);
-      const place = await asUnavailable(() => connection.follow(session, target));
-      followed.push({ id: session.id, ...place });
-    }
-    this.#env.connections.announce(connection);
-    const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
-    const { expiresAt } = connection.identity;
-    connection.send('connected', {
-      protocol,
-      gatewayId: this.#env.gatewayId,
-      connectionId: connection.id,
-      clientId: connection.id,
-      heartbeatMs: connection.options.heartbeatMs,
-      ...authExpiry(expiresAt),
-      defaultApp: this.#env.apps.defaultApp,
-      sessions,
-    });
-    connection.heartbeat();
-    for (const { begin } of followed) begin();
-    return sessions;
-  }
-
-  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
-    const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
-    // A session that has not begun is waited for.
-    await session.look();
-    return session;
+    return this.#following.open(connection, targets, protocol);
   }
 
   readonly #handlers: Handlers = {
     subscribe: (params, caller) => {
-      this.#assertOpen();
-      return this.#subscribe(params, caller.identity);
+      assertOpen(this.#env);
+      return this.#following.subscribe(params, caller.identity);
     },
     abort: async ({ sessionId, runId, reason }, caller) => {
       return { aborted: await this.#perform(sessionId, caller, { type: 'abort', runId, reason }) };
@@ -363,7 +237,7 @@ export class Operations {
       return { ok: true };
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
-      this.#assertOpen();
+      assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
       const ref = await this.#authorize(sessionId, 'channel', caller);
       await this.#room.check(ref);
@@ -377,14 +251,14 @@ export class Operations {
     },
     import: (params, caller) => this.#importing.import(params, caller),
     move: async ({ sessionId, tip, version }, caller) => {
-      this.#assertOpen();
+      assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
       const goal = version === undefined ? { tip: tip! } : { version };
       return this.#perform(sessionId, caller, { type: 'move', goal, by: caller.identity.user.id });
     },
     fork: (params, caller) => this.#fork(params, caller),
     update: async ({ sessionId, ...changes }, caller) => {
-      this.#assertOpen();
+      assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
       const ref = await this.#authorize(sessionId, 'update', caller);
       await this.#room.check(ref);
@@ -408,58 +282,8 @@ export class Operations {
     asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
   };
 
-  async #subscribe(
-    params: ParamsOf<'subscribe'>,
-    identity: Caller['identity'],
-  ): Promise<ResultOf<'subscribe'>> {
-    const { connectionId, sessionId, add = [], remove = [] } = params;
-    const { sessions, connections } = this.#env;
-    const holder = connections.elsewhere(connectionId);
-    if (holder !== null && sessions.cluster) {
-      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
-      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
-      return done;
-    }
-    const connection = connections.get(connectionId);
-    const { scope, userKey } = identity;
-    if (
-      !connection?.options.client ||
-      connection.identity.scope !== scope ||
-      connection.identity.userKey !== userKey
-    ) {
-      throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
-    }
-    const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
-    const canonical = (id: string): string => {
-      const { app, name } = this.#env.apps.parse(id);
-      return this.#env.apps.format(app, name);
-    };
-    const removed = remove.map(canonical);
-    const followed = new Set(connection.sessionIds);
-    for (const id of removed) followed.delete(id);
-    for (const target of targets)
-      followed.add(canonical(typeof target === 'string' ? target : target.sessionId));
-    if (followed.size > MAX_SUBSCRIPTIONS) {
-      throw new GatewayError({
-        code: 'QUEUE_FULL',
-        message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
-      });
-    }
-    for (const id of removed) connection.unfollow(id);
-    for (const target of targets) {
-      const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
-      this.#env.quotas.subscribes.take(identity);
-      // The present token decides, not the one the connection was opened with.
-      const session = await this.#subscribable(id, identity);
-      const { info, begin } = await connection.follow(session, start);
-      connection.send('subscribed', { sessionId: session.id, ...info });
-      begin();
-    }
-    return { subscriptions: connection.sessionIds };
-  }
-
   async #fork({ sessionId, to, at }: ParamsOf<'fork'>, caller: Caller): Promise<ResultOf<'fork'>> {
-    this.#assertOpen();
+    assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
     const source = await this.#authorize(sessionId, 'fork', caller);
     const ref = await this.#authorize(to, 'fork', caller);
@@ -491,9 +315,5 @@ export class Operations {
   ): MaybePromise<SessionRef> {
     this.#env.quotas.meet(identity);
     return this.#access.session(sessionId, operation, identity);
-  }
-
-  #assertOpen(): void {
-    if (this.#env.state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
   }
 }

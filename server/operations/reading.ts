@@ -6,7 +6,6 @@ import type { OperationName } from '../../shared/operations.js';
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { AccessedOperation } from '../config/access.js';
 import { historyPage } from '../log/page.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
@@ -21,15 +20,9 @@ import {
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
+import type { Authorize } from './operation-parts.js';
 
 const PAGE = 50;
-
-/** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
-export type Authorize = (
-  sessionId: string,
-  operation: AccessedOperation,
-  caller: Pick<Caller, 'identity'>,
-) => MaybePromise<SessionRef>;
 
 /** A run of a session, found by its id. */
 interface FoundRun {

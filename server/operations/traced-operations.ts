@@ -13,7 +13,8 @@ import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 import type { ReadableFile } from './file-operations.js';
 import type { Invocation, InvokeOptions, StreamInvocation } from './invoke.js';
-import { Operations, type PlainOperation, type Sent, type ToolCallRequest } from './operations.js';
+import { Operations, type PlainOperation, type ToolCallRequest } from './operations.js';
+import type { Sent } from './sending.js';
 
 const listening = (): boolean => channels.operation.hasSubscribers;
 

@@ -109,9 +109,9 @@ export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<H
 }
 
 /** The writer of a session that was held before the store was asked: it may have been lost since, or a close have begun. */
-function writerOf({ writer, closing, isLost }: Session): LogWriter {
+function writerOf({ writer, closing, holding }: Session): LogWriter {
   if (writer && !closing) return writer;
-  if (isLost) throw notTried(new Error('The log was lost'));
+  if (holding.isLost) throw notTried(new Error('The log was lost'));
   throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
 }
 

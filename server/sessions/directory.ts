@@ -14,9 +14,10 @@ import { type Imported, importedBefore } from './import.js';
 import { MessageSender } from './message-sender.js';
 import type { OutputOf, SessionInput } from './perform.js';
 import { perform, performAsked } from './routing.js';
-import { Session, VIEWED } from './session.js';
+import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
 import { checkChanges } from './session-changes.js';
+import { VIEWED } from './viewers.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
 const IDLE_MS = 60_000;
@@ -78,12 +79,12 @@ export class SessionDirectory {
       },
       serves: (ref) => this.#served(ref),
       take: (ref, from) => this.#take(ref, from),
-      taken: (ref) => this.peek(ref)?.recheck(),
+      taken: (ref) => this.peek(ref)?.holding.recheck(),
       orphans: () => store.unfinished(),
       away: () => reaches(false),
       lapsed: () => {
         reaches(true);
-        for (const session of this.#live.values()) session.recheck();
+        for (const { holding } of this.#live.values()) holding.recheck();
       },
     });
   }

@@ -134,7 +134,7 @@ export class LoneCall implements ToolCaller {
   ): Promise<Answer> {
     const { name, user, asked } = this.#request;
     const elsewhere = confirmation !== undefined && asked !== undefined;
-    const begins = elsewhere || (await this.#session.watched());
+    const begins = elsewhere || (await this.#session.viewers.watchedAnywhere());
     const unasked = (): ToolCallError =>
       new ToolCallError({ callId, toolName: name, denied: true }, this.#unasked());
     // Whoever holds the session may have followers of its own.
@@ -233,7 +233,9 @@ export class LoneCall implements ToolCaller {
       await asked(confirmation, open);
     } catch (error) {
       if (open.aborted) return;
-      const seen = this.#isHere ? await this.#session.watched() : (await this.#asks())?.watched;
+      const seen = this.#isHere
+        ? await this.#session.viewers.watchedAnywhere()
+        : (await this.#asks())?.watched;
       if (seen) return;
       this.stop(isGatewayError(error) ? error.message : this.#unasked());
     }

@@ -110,7 +110,7 @@ export class MessageSender {
       const messages = named?.messages ?? written;
       const accepted = await this.#perform(session, request, { runId, messages, ...keyed });
       if (!('duplicate' in accepted)) {
-        session.accepted(runId);
+        session.results.accepted(runId);
         named?.accepted(accepted.cursor);
         return { runId, repeated: false, result, ...accepted };
       }
@@ -155,7 +155,7 @@ export class MessageSender {
     const { runId } = known;
     // It may run elsewhere: to ask for it again takes it from nobody.
     if (!known.result) await session.look();
-    const result = known.result ? Promise.resolve(known.result) : session.resultOf(runId);
+    const result = known.result ? Promise.resolve(known.result) : session.results.ofAccepted(runId);
     // Nobody has to wait for it.
     result.catch(() => {});
     const origin = await originOf(this.#store, session, known);

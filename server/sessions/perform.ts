@@ -9,8 +9,9 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
-import type { Beginning, Session } from './session.js';
+import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
 /** What a session can be asked to do, with what comes of it. Plain values: whoever holds the session may be another process. */

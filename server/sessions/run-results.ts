@@ -1,6 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { RunRecord } from '../stores/store.js';
+import type { SessionEnvironment } from './environment.js';
+import { RETRY_MS } from './holding.js';
+import type { Session } from './session.js';
 
 interface Awaited {
   /** Whether the store has, or had, a record of it. */
@@ -15,11 +18,17 @@ interface Awaited {
  * that is lost to this process tells them nothing, until the process ends too.
  */
 export class RunResults {
+  readonly #session: Session;
+  readonly #env: SessionEnvironment;
   readonly #awaited = new Map<string, Awaited>();
+  /** Reads again what could not be read. */
+  #again: NodeJS.Timeout | null = null;
+  /** The gateway is ending. */
+  #ended = false;
 
-  /** The runs that are waited for. */
-  get runIds(): readonly string[] {
-    return [...this.#awaited.keys()];
+  constructor(session: Session, env: SessionEnvironment) {
+    this.#session = session;
+    this.#env = env;
   }
 
   get size(): number {
@@ -40,19 +49,60 @@ export class RunResults {
     return promise;
   }
 
-  /** The store has a record of a run. */
-  accept(runId: string): void {
+  /** A run that is waited for was accepted: here, or where the session is held. */
+  accepted(runId: string): void {
+    this.#noteAccepted(runId);
+    if (this.#session.writer) return;
+    this.#session.watch();
+    void this.learn();
+  }
+
+  #noteAccepted(runId: string): void {
     const awaited = this.#awaited.get(runId);
     if (awaited) awaited.accepted = true;
   }
 
-  /** Whether the store has, or had, a record of a run that is waited for. */
-  isAccepted(runId: string): boolean {
-    return this.#awaited.get(runId)?.accepted ?? false;
+  /** Resolves with the outcome of an accepted run, as the store has it. Follows the session until that is there. */
+  async ofAccepted(runId: string): Promise<RunResult> {
+    const result = this.of(runId);
+    this.#noteAccepted(runId);
+    this.#session.watch();
+    await this.learn();
+    return result;
+  }
+
+  /**
+   * Finds out how the runs ended that somebody waits for, where others may have ended them.
+   *
+   * @param beginning The run that is about to be accepted
+   */
+  async learn(beginning?: string): Promise<void> {
+    const session = this.#session;
+    try {
+      for (const [runId, awaited] of [...this.#awaited]) {
+        // What is being accepted, is queued or runs here is told when it ends.
+        if (runId === beginning || session.runs.queue.find(runId)) continue;
+        // Before the store is asked: one that is accepted meanwhile may not be in its answer.
+        const { accepted } = awaited;
+        const record = await this.#env.store.run(session.ref, { runId });
+        // It has ended here, or is ending: the store may have forgotten that.
+        if (record && !record.result && session.writer) session.holding.recheck();
+        if (record) this.#tell(record);
+        else if (accepted) this.#missing(runId);
+      }
+    } catch (error) {
+      session.report(error, `reading runs of session ${session.id}`);
+      // Nobody else may come to tell.
+      this.#again ??= setTimeout(() => {
+        this.#again = null;
+        if (this.size > 0 && !this.#ended) void this.learn();
+      }, RETRY_MS.first).unref();
+    }
+    session.watch();
   }
 
   /** The store has no record any more of a run that was accepted. */
-  missing(runId: string): void {
+  #missing(runId: string): void {
     const message = 'There is no such run any more: its session was deleted, or the store has forgotten it';
     this.fail(runId, new GatewayError({ code: 'RUN_NOT_FOUND', message }));
   }
@@ -63,7 +113,7 @@ export class RunResults {
   }
 
   /** What the store knows of a run by now. */
-  learn({ runId, request, result }: RunRecord): void {
+  #tell({ runId, request, result }: RunRecord): void {
     if (result) this.settle(runId, result);
     else if (request === undefined)
       this.fail(
@@ -84,12 +134,14 @@ export class RunResults {
 
   /** The gateway ends: others may say how these runs do. */
   leave(error: GatewayError): void {
-    for (const runId of this.runIds) this.fail(runId, error);
+    this.#ended = true;
+    for (const runId of [...this.#awaited.keys()]) this.fail(runId, error);
   }
 
   /** The gateway ends, and the store has not said how these runs do. @param cursor How much of the log is known */
   lose(cursor: string): void {
-    for (const runId of this.runIds) {
+    this.#ended = true;
+    for (const runId of [...this.#awaited.keys()]) {
       const message = { id: runId, role: 'assistant', content: [], createdAt: Date.now() } as const;
       this.settle(runId, { runId, message, stopReason: 'lost', cursor });
     }

@@ -115,7 +115,7 @@ export class SessionCalls {
    */
   async ask(question: LoneQuestion): Promise<string | null> {
     const { callId, asker, event, elsewhere } = question;
-    if (!elsewhere && !(await this.#session.watched())) return null;
+    if (!elsewhere && !(await this.#session.viewers.watchedAnywhere())) return null;
     const { writer } = this.#session;
     if (!writer) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
     // First, because it may be refused: what nobody was asked must not wait for an answer.
@@ -168,7 +168,7 @@ export class SessionCalls {
   /** Who sees the question of a call; null where it is not open. */
   asks(callId: string): MaybePromise<{ readonly watched: boolean } | null> {
     if (!this.#isOpen(callId)) return null;
-    return andThen(this.#session.watched(), (watched) => ({ watched }));
+    return andThen(this.#session.viewers.watchedAnywhere(), (watched) => ({ watched }));
   }
 
   #isOpen(callId: string): boolean {

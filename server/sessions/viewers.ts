@@ -1,38 +1,47 @@
+import { isGatewayError } from '../../shared/errors.js';
 import { startDeadline } from '../async/deadline.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+import { errand } from '../cluster/errands.js';
 import type { Subscription } from '../delivery/subscription.js';
 import type { LogBatch } from '../log/batch.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { SessionRef } from '../stores/store.js';
+import type { SessionEnvironment } from './environment.js';
+import { perform } from './routing.js';
+import type { Session } from './session.js';
+
+/** Whether somebody at another gateway follows a session, or waits there for its run. */
+export const VIEWED = errand<SessionRef, { readonly watching: boolean; readonly any: boolean }>('viewed');
 
 /** What is to happen when nobody has come back for so long. */
-export interface Desertion {
+interface Desertion {
   readonly afterMs: number;
   end(): void;
 }
 
-/** What hears of a session's viewers. */
-export interface ViewersHost {
-  /** The last one left. Null where that changes nothing. */
-  deserted(): Desertion | null;
-  /** Somebody came or left. */
-  changed(): void;
-}
-
-/** Who follows a session's events here, and who waits for a run without following. */
+/**
+ * Who follows a session's events, and who waits for a run without following: here, and at other gateways as far as those say. The
+ * active run goes on when nobody does, unless the app or the gateway asked otherwise.
+ */
 export class Viewers {
-  readonly #host: ViewersHost;
+  readonly #session: Session;
+  readonly #env: SessionEnvironment;
   readonly #subscriptions = new Set<Subscription>();
   #waiting = 0;
   /** Takes back that the session is deserted. */
   #stay: () => void = () => {};
 
-  constructor(host: ViewersHost) {
-    this.#host = host;
+  constructor(session: Session, env: SessionEnvironment) {
+    this.#session = session;
+    this.#env = env;
   }
 
-  /** Whether somebody follows the events. */
+  /** Whether somebody follows the events here. */
   get watching(): boolean {
     return this.#subscriptions.size > 0;
   }
 
+  /** Whether somebody here follows them or waits for a run. */
   get any(): boolean {
     return this.watching || this.#waiting > 0;
   }
@@ -40,7 +49,7 @@ export class Viewers {
   attach(subscription: Subscription): void {
     this.#stay();
     this.#subscriptions.add(subscription);
-    this.#host.changed();
+    this.#session.viewersChanged();
   }
 
   /** @param left Whether its receiver went away, rather than that it has all it wanted. */
@@ -61,14 +70,14 @@ export class Viewers {
 
   #leave(left: boolean): void {
     if (left) this.leftElsewhere();
-    this.#host.changed();
+    this.#session.viewersChanged();
   }
 
   /** The last one at another gateway left. */
   leftElsewhere(): void {
     if (this.any) return;
     this.#stay();
-    const desertion = this.#host.deserted();
+    const desertion = this.#desert();
     if (desertion)
       this.#stay = startDeadline(desertion.afterMs, () => {
         if (!this.any) desertion.end();
@@ -83,5 +92,55 @@ export class Viewers {
   /** Their log can't be served here any more. */
   interrupt(): void {
     for (const subscription of [...this.#subscriptions]) subscription.interrupt();
+  }
+
+  /** Whether somebody follows the events, here or at another gateway. */
+  watchedAnywhere(): MaybePromise<boolean> {
+    return this.watching || !this.#env.cluster ? this.watching : this.#seenElsewhere('watching');
+  }
+
+  /** Whether other gateways say that somebody is there; also where one of them did not answer. */
+  async #seenElsewhere(how: 'watching' | 'any'): Promise<boolean> {
+    const { store, cluster } = this.#env;
+    const { ref, writer } = this.#session;
+    // Who holds it does not follow it, and all others do that have viewers.
+    if (writer && (await asUnavailable(() => store.shared!.followers(ref))) === 0) return false;
+    const seen = await cluster!.errands.askAll(VIEWED, ref);
+    return seen.some((at) => at === undefined || at[how]);
+  }
+
+  /** The last one has left. What is to become of the run; null where that changes nothing. */
+  #desert(): Desertion | null {
+    const { runs, ref, writer, log } = this.#session;
+    const { active } = runs;
+    const { onDisconnect = this.#env.onDisconnect } = this.#env.app(ref.app);
+    if (onDisconnect !== 'abort') return null;
+    if (!active) {
+      if (!writer && log?.activity.runId !== undefined) void this.#tellDeserted();
+      return null;
+    }
+    const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
+    const end = (): void => void runs.end(active, ending);
+    const afterMs = this.#env.disconnectGraceMs;
+    return { afterMs, end: this.#env.cluster ? () => void this.#endUnseen(end) : end };
+  }
+
+  async #endUnseen(end: () => void): Promise<void> {
+    try {
+      if (!(await this.#seenElsewhere('any')) && !this.any) end();
+    } catch (error) {
+      this.#session.report(error, `looking who follows session ${this.#session.id}`);
+    }
+  }
+
+  /** Tells the gateway where its run is that the last viewer left here. */
+  async #tellDeserted(): Promise<void> {
+    const session = this.#session;
+    try {
+      await perform(session, { type: 'deserted' });
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return;
+      session.report(error, `telling that nobody follows session ${session.id}`);
+    }
   }
 }

@@ -85,7 +85,7 @@ describe('the packed package', () => {
     ]);
     const root = join(installed.project, 'node_modules', NAME);
     expect(jumps.map(({ file, text: line }) => [relative(realpathSync(root), file), line])).to.deep.equal([
-      ['dist/src/server/create-gateway.ts', 'export function createGateway<'],
+      ['dist/src/server/gateway/create-gateway.ts', 'export function createGateway<'],
       ['dist/src/client/client.ts', 'export function createClient(options: ClientOptions): Client;'],
     ]);
   });

@@ -1,50 +1,42 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ClientTransport } from '../shared/client-transport.js';
-import type { PayloadTypes } from '../shared/contract.js';
-import { GatewayError, installErrorTable } from '../shared/errors.js';
-import type { MethodTree } from '../shared/method.js';
-import type { HistoryPlace, ParamsOf, ResultOf } from '../shared/operation-types.js';
-import type { Application, ContentTypes } from './apps/application.js';
-import { registerApp } from './apps/define-app.js';
-import type { SessionHandle, SessionOptions } from './apps/session-handle.js';
-import { type Assembly, assemble } from './assembly.js';
-import { within } from './async/deadline.js';
-import { isPromise } from './async/maybe-promise.js';
-import type { DisconnectTarget } from './auth/presence.js';
-import type { GatewayConfig, PayloadSchemas } from './config/config.js';
-import { type ParsedConfig, parseConfig } from './config/parse.js';
-import type { GatewayStats } from './diagnostics/gateway-stats.js';
-import { Doors, type StartedGateway } from './doors.js';
+import type { ClientTransport } from '../../shared/client-transport.js';
+import type { PayloadTypes } from '../../shared/contract.js';
+import { installErrorTable } from '../../shared/errors.js';
+import type { MethodTree } from '../../shared/method.js';
+import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import type { Application, ContentTypes } from '../apps/application.js';
+import { registerApp } from '../apps/define-app.js';
+import type { SessionHandle, SessionOptions } from '../apps/session-handle.js';
+import type { DisconnectTarget } from '../auth/presence.js';
+import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
+import { type ParsedConfig, parseConfig } from '../config/parse.js';
+import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type {
   EraseOptions,
   ExportOptions,
   ImportOptions,
   ImportSource,
   WholeScope,
-} from './host/data-options.js';
-import type { ExecuteOptions, SessionsOptions } from './host/execute-options.js';
-import { HostData } from './host/host-data.js';
-import { hostIdentity } from './host/host-identity.js';
-import { hostCaller, openSession } from './host/open-session.js';
-import type { LifecycleEvent, LifecycleListener } from './lifecycle/lifecycle.js';
-import type { PlainOperation } from './operations/operations.js';
-import type { GatewayPlugin } from './plugins/plugin.js';
-import { drainSessions } from './sessions/drain.js';
-import type { Erased } from './sessions/erasing.js';
+} from '../host/data-options.js';
+import type { ExecuteOptions, SessionsOptions } from '../host/execute-options.js';
+import { HostData } from '../host/host-data.js';
+import { hostIdentity } from '../host/host-identity.js';
+import { hostCaller, openSession } from '../host/open-session.js';
+import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
+import type { PlainOperation } from '../operations/operations.js';
+import type { GatewayPlugin } from '../plugins/plugin.js';
+import type { Erased } from '../sessions/erasing.js';
+import { type FetchOptions, serveFetch } from '../transports/fetch/serve-fetch.js';
+import { inProcessTransport } from '../transports/in-process/in-process-transport.js';
+import type { HandleOptions, OperationOptions, ServedOperation } from '../transports/request.js';
+import { type Assembly, assemble } from './assembly.js';
+import type { StartedGateway } from './doors.js';
+import { GatewayLife } from './life.js';
 import { statsOf } from './stats.js';
-import { type FetchOptions, serveFetch } from './transports/fetch/serve-fetch.js';
-import { inProcessTransport } from './transports/in-process/in-process-transport.js';
-import type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
 
 // Bundlers may leave out the module that does this by itself.
 installErrorTable();
-
-const SWEEP_MS = 30_000;
-const FILE_SWEEP_MS = 10 * 60_000;
-const RUN_AGE_MS = 24 * 3_600_000;
-/** What finishing responses may take once all runs have ended. */
-const CLOSE_GRACE_MS = 1000;
 
 let partsOf: (gateway: Gateway<any, any, any>) => Assembly;
 
@@ -63,16 +55,8 @@ export class Gateway<
     readonly content: ContentTypes<Apps>;
   };
   readonly #parts: Assembly;
-  readonly #doors: Doors;
+  readonly #life: GatewayLife;
   readonly #data: HostData;
-  #opening: Promise<void> | null = null;
-  #recovered: Promise<void> = Promise.resolve();
-  /** Resolves once the plugins that are being started have: what is taken up again is theirs to hear of. */
-  #listening: Promise<void> = Promise.resolve();
-  #started: Promise<StartedGateway> | null = null;
-  #sweeper: NodeJS.Timeout | undefined;
-  #fileSweeper: NodeJS.Timeout | undefined;
-  #closed: Promise<void> | null = null;
 
   static {
     partsOf = (gateway) => gateway.#parts;
@@ -81,11 +65,11 @@ export class Gateway<
   /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
     this.#parts = assemble(parseConfig(config), {
-      ready: () => this.#readyForRequests(),
+      ready: () => this.#life.readyForRequests(),
       stats: () => this.stats(),
     });
-    this.#doors = new Doors(this.#parts);
-    this.#data = new HostData({ ...this.#parts, ready: () => this.#ready() });
+    this.#life = new GatewayLife(this.#parts);
+    this.#data = new HostData({ ...this.#parts, ready: () => this.#life.ready() });
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
     }
@@ -102,86 +86,7 @@ export class Gateway<
    * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` once it was closed: a gateway serves once
    */
   start(): Promise<StartedGateway> {
-    if (this.#closed) return Promise.reject(closedForGood());
-    this.#started ??= this.#start().catch((error: unknown) => {
-      this.#started = null;
-      throw error;
-    });
-    return this.#started;
-  }
-
-  async #start(): Promise<StartedGateway> {
-    const { config, lifecycle, plugins } = this.#parts;
-    let begun = (): void => {};
-    this.#listening = new Promise((resolve) => {
-      begun = resolve;
-    });
-    try {
-      await this.#ready();
-      await plugins.start();
-    } finally {
-      begun();
-    }
-    const started = await this.#doors.open();
-    config.logger.info({ gateway: config.id, ...started }, 'the gateway has started');
-    lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
-    return started;
-  }
-
-  /** Opens the store on first use; null once it is open. */
-  #ready(): Promise<void> | null {
-    if (this.#parts.state.open) return null;
-    if (this.#closed) return Promise.reject(closedForGood());
-    this.#opening ??= this.#openStore();
-    return this.#opening;
-  }
-
-  /** The same for callers, who are not told what is wrong with the store. */
-  #readyForRequests(): Promise<void> | null {
-    return (
-      this.#ready()?.catch((error: unknown) => {
-        if (this.#closed) throw closedForGood();
-        this.#parts.report(error, 'opening the store');
-        throw new GatewayError({
-          code: 'OVERLOADED',
-          message: 'The store cannot be opened',
-          retryAfterMs: 1000,
-          cause: error,
-        });
-      }) ?? null
-    );
-  }
-
-  async #openStore(): Promise<void> {
-    const { config, sessions, files, erasing, apps, report, now: clock } = this.#parts;
-    try {
-      const opened = config.store.open();
-      if (isPromise(opened)) await opened;
-      await sessions.join(({ app }) => !this.#closed && apps.has(app));
-      // Before anything of it is taken up again, or seen.
-      await erasing.resume();
-      this.#parts.state.open = true;
-    } catch (error) {
-      this.#opening = null;
-      throw error;
-    }
-    this.#recovered = this.#listening
-      .then(() => sessions.recover())
-      .catch((error: unknown) => report(error, 'recovering sessions'));
-    this.#sweeper = setInterval(() => {
-      const { ageMs } = config.limits.retention;
-      const now = clock();
-      sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      void erasing.resume();
-      const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
-      Promise.resolve()
-        .then(() => config.store.expire(before))
-        .catch((error: unknown) => report(error, 'expiring records'));
-    }, SWEEP_MS).unref();
-    this.#fileSweeper = setInterval(
-      () => files.sweep().catch((error: unknown) => report(error, 'sweeping files')),
-      Math.min(FILE_SWEEP_MS, Math.max(50, config.limits.unnamedFileMs / 4)),
-    ).unref();
+    return this.#life.start();
   }
 
   /** Serves one request; a path that is not the gateway's is answered with 404. */
@@ -228,7 +133,7 @@ export class Gateway<
   ): Promise<ResultOf<Name>> {
     const { config, authenticator, operations, http } = this.#parts;
     const { auth, sessionScope } = config;
-    await this.#ready();
+    await this.#life.ready();
     if (options.by && !options.user) {
       const identity = await http.identify(options.by);
       // What the client of a request wants is as far to be trusted as that client.
@@ -286,7 +191,7 @@ export class Gateway<
     const { app, name } = apps.parse(key);
     const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
     return openSession(
-      { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#ready() },
+      { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#life.ready() },
       apps.format(app, name),
       hostCaller(identity),
     );
@@ -373,58 +278,8 @@ export class Gateway<
 
   /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return this.#life.close();
   }
-
-  async #close(): Promise<void> {
-    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
-    state.draining = true;
-    config.logger.info({ gateway: config.id }, 'the gateway drains');
-    await this.#started?.catch(() => {});
-    // A store that is being opened for a first request is opened, and then closed with the rest.
-    await this.#opening?.catch(() => {});
-    connections.drain();
-    const drained = plugins.drain();
-    const { storeMs } = config.limits;
-    await within(this.#recovered, storeMs);
-    await drainSessions(sessions, {
-      drainMs: config.limits.drainMs,
-      storeMs,
-      handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
-      others: Promise.all([calls.idle(), drained]).then(() => {}),
-      tells: () => connections.tellOfRuns,
-    });
-    calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
-    await sessions.leave();
-    connections.endAll();
-    await plugins.destroy();
-    await this.#doors.close(CLOSE_GRACE_MS);
-    clearInterval(this.#sweeper);
-    clearInterval(this.#fileSweeper);
-    if (state.open) await this.#closeStore();
-    this.#parts.stopLog();
-    config.logger.info({ gateway: config.id }, 'the gateway has stopped');
-    lifecycle.emit('stopped', {});
-  }
-
-  async #closeStore(): Promise<void> {
-    const { config, report } = this.#parts;
-    try {
-      const closed = await within(Promise.resolve(config.store.close()), config.limits.storeMs);
-      if (!closed) throw new GatewayError({ code: 'TIMEOUT', message: 'The store did not close in time' });
-    } catch (error) {
-      report(error, 'closing the store');
-    }
-  }
-}
-
-function closedForGood(): GatewayError {
-  return new GatewayError({
-    code: 'SHUTTING_DOWN',
-    message: 'The gateway was closed and does not start again; make another one',
-    retryable: false,
-  });
 }
 
 /** The inferred tree, or none where no methods were given. */

@@ -1,6 +1,6 @@
-import type { MethodTree } from '../shared/method.js';
-import type { Application } from './apps/application.js';
-import type { GatewayConfig, PayloadSchemas } from './config/config.js';
+import type { MethodTree } from '../../shared/method.js';
+import type { Application } from '../apps/application.js';
+import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods } from './gateway.js';
 
 // No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.

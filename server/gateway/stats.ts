@@ -1,5 +1,5 @@
+import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { Assembly } from './assembly.js';
-import type { GatewayStats } from './diagnostics/gateway-stats.js';
 
 type Parts = Pick<Assembly, 'apps' | 'calls' | 'config' | 'connections' | 'sessions' | 'state' | 'unread'>;
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { type Listening, listen } from '../transports/http/listen.js';
+import { UnixSocketDoor } from '../transports/unix-socket/unix-socket-door.js';
 import type { Assembly } from './assembly.js';
-import { type Listening, listen } from './transports/http/listen.js';
-import { UnixSocketDoor } from './transports/unix-socket/unix-socket-door.js';
 
 /** Where a gateway listens; an embedded one has no port of its own. */
 export interface StartedGateway {

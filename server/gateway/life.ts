@@ -1,0 +1,168 @@
+import { GatewayError } from '../../shared/errors.js';
+import { within } from '../async/deadline.js';
+import { isPromise } from '../async/maybe-promise.js';
+import { drainSessions } from '../sessions/drain.js';
+import type { Assembly } from './assembly.js';
+import { Doors, type StartedGateway } from './doors.js';
+
+const SWEEP_MS = 30_000;
+const FILE_SWEEP_MS = 10 * 60_000;
+const RUN_AGE_MS = 24 * 3_600_000;
+/** What finishing responses may take once all runs have ended. */
+const CLOSE_GRACE_MS = 1000;
+
+/** A gateway from its start to its end: opens the store, starts the plugins, listens, sweeps, drains and closes. */
+export class GatewayLife {
+  readonly #parts: Assembly;
+  readonly #doors: Doors;
+  #opening: Promise<void> | null = null;
+  #recovered: Promise<void> = Promise.resolve();
+  /** Resolves once the plugins that are being started have: what is taken up again is theirs to hear of. */
+  #listening: Promise<void> = Promise.resolve();
+  #started: Promise<StartedGateway> | null = null;
+  #sweeper: NodeJS.Timeout | undefined;
+  #fileSweeper: NodeJS.Timeout | undefined;
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: Assembly) {
+    this.#parts = parts;
+    this.#doors = new Doors(parts);
+  }
+
+  start(): Promise<StartedGateway> {
+    if (this.#closed) return Promise.reject(closedForGood());
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = null;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<StartedGateway> {
+    const { config, lifecycle, plugins } = this.#parts;
+    let begun = (): void => {};
+    this.#listening = new Promise((resolve) => {
+      begun = resolve;
+    });
+    try {
+      await this.ready();
+      await plugins.start();
+    } finally {
+      begun();
+    }
+    const started = await this.#doors.open();
+    config.logger.info({ gateway: config.id, ...started }, 'the gateway has started');
+    lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
+    return started;
+  }
+
+  /** Opens the store on first use; null once it is open. */
+  ready(): Promise<void> | null {
+    if (this.#parts.state.open) return null;
+    if (this.#closed) return Promise.reject(closedForGood());
+    this.#opening ??= this.#openStore();
+    return this.#opening;
+  }
+
+  /** The same for callers, who are not told what is wrong with the store. */
+  readyForRequests(): Promise<void> | null {
+    return (
+      this.ready()?.catch((error: unknown) => {
+        if (this.#closed) throw closedForGood();
+        this.#parts.report(error, 'opening the store');
+        throw new GatewayError({
+          code: 'OVERLOADED',
+          message: 'The store cannot be opened',
+          retryAfterMs: 1000,
+          cause: error,
+        });
+      }) ?? null
+    );
+  }
+
+  async #openStore(): Promise<void> {
+    const { config, sessions, files, erasing, apps, report, now: clock } = this.#parts;
+    try {
+      const opened = config.store.open();
+      if (isPromise(opened)) await opened;
+      await sessions.join(({ app }) => !this.#closed && apps.has(app));
+      // Before anything of it is taken up again, or seen.
+      await erasing.resume();
+      this.#parts.state.open = true;
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+    this.#recovered = this.#listening
+      .then(() => sessions.recover())
+      .catch((error: unknown) => report(error, 'recovering sessions'));
+    this.#sweeper = setInterval(() => {
+      const { ageMs } = config.limits.retention;
+      const now = clock();
+      sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
+      void erasing.resume();
+      const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
+      Promise.resolve()
+        .then(() => config.store.expire(before))
+        .catch((error: unknown) => report(error, 'expiring records'));
+    }, SWEEP_MS).unref();
+    this.#fileSweeper = setInterval(
+      () => files.sweep().catch((error: unknown) => report(error, 'sweeping files')),
+      Math.min(FILE_SWEEP_MS, Math.max(50, config.limits.unnamedFileMs / 4)),
+    ).unref();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
+    state.draining = true;
+    config.logger.info({ gateway: config.id }, 'the gateway drains');
+    await this.#started?.catch(() => {});
+    // A store that is being opened for a first request is opened, and then closed with the rest.
+    await this.#opening?.catch(() => {});
+    connections.drain();
+    const drained = plugins.drain();
+    const { storeMs } = config.limits;
+    await within(this.#recovered, storeMs);
+    await drainSessions(sessions, {
+      drainMs: config.limits.drainMs,
+      storeMs,
+      handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
+      others: Promise.all([calls.idle(), drained]).then(() => {}),
+      tells: () => connections.tellOfRuns,
+    });
+    calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
+    await sessions.leave();
+    connections.endAll();
+    await plugins.destroy();
+    await this.#doors.close(CLOSE_GRACE_MS);
+    clearInterval(this.#sweeper);
+    clearInterval(this.#fileSweeper);
+    if (state.open) await this.#closeStore();
+    this.#parts.stopLog();
+    config.logger.info({ gateway: config.id }, 'the gateway has stopped');
+    lifecycle.emit('stopped', {});
+  }
+
+  async #closeStore(): Promise<void> {
+    const { config, report } = this.#parts;
+    try {
+      const closed = await within(Promise.resolve(config.store.close()), config.limits.storeMs);
+      if (!closed) throw new GatewayError({ code: 'TIMEOUT', message: 'The store did not close in time' });
+    } catch (error) {
+      report(error, 'closing the store');
+    }
+  }
+}
+
+function closedForGood(): GatewayError {
+  return new GatewayError({
+    code: 'SHUTTING_DOWN',
+    message: 'The gateway was closed and does not start again; make another one',
+    retryable: false,
+  });
+}

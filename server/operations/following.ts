@@ -1,0 +1,128 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
+import type { ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
+import { PROTOCOL_RANGE } from '../../shared/version.js';
+import { authExpiry } from '../auth/expiry.js';
+import { errand } from '../cluster/errands.js';
+import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { Session } from '../sessions/session.js';
+import type { Caller } from './caller.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { Authorize } from './operation-parts.js';
+
+/** A connection of another gateway is to follow other sessions. */
+const SUBSCRIBE = errand<
+  { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
+  ResultOf<'subscribe'>
+>('subscribe');
+
+/** What connections follow. */
+export class Following {
+  readonly #env: OperationEnvironment;
+  readonly #authorize: Authorize;
+
+  constructor(env: OperationEnvironment, authorize: Authorize) {
+    this.#env = env;
+    this.#authorize = authorize;
+    // Who asks was authenticated and counted there; what it may follow is decided here once more.
+    env.sessions.cluster?.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
+  }
+
+  /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
+  async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
+    connection.identity = identity;
+    for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
+  }
+
+  /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
+  async open(
+    connection: EventConnection,
+    targets: readonly SubscribeTarget[],
+    protocol: number = PROTOCOL_RANGE.max,
+  ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
+    // Who speaks for a caller in this process follows to its end what was accepted.
+    if (connection.options.client) assertOpen(this.#env);
+    const followed = [];
+    for (const { sessionId, ...target } of targets) {
+      if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
+      const session = await this.#subscribable(sessionId, connection.identity);
+      const place = await asUnavailable(() => connection.follow(session, target));
+      followed.push({ id: session.id, ...place });
+    }
+    this.#env.connections.announce(connection);
+    const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
+    const { expiresAt } = connection.identity;
+    connection.send('connected', {
+      protocol,
+      gatewayId: this.#env.gatewayId,
+      connectionId: connection.id,
+      clientId: connection.id,
+      heartbeatMs: connection.options.heartbeatMs,
+      ...authExpiry(expiresAt),
+      defaultApp: this.#env.apps.defaultApp,
+      sessions,
+    });
+    connection.heartbeat();
+    for (const { begin } of followed) begin();
+    return sessions;
+  }
+
+  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
+    const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
+    // A session that has not begun is waited for.
+    await session.look();
+    return session;
+  }
+
+  /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */
+  async subscribe(
+    params: ParamsOf<'subscribe'>,
+    identity: Caller['identity'],
+  ): Promise<ResultOf<'subscribe'>> {
+    const { connectionId, sessionId, add = [], remove = [] } = params;
+    const { sessions, connections } = this.#env;
+    const holder = connections.elsewhere(connectionId);
+    if (holder !== null && sessions.cluster) {
+      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
+      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+      return done;
+    }
+    const connection = connections.get(connectionId);
+    const { scope, userKey } = identity;
+    if (
+      !connection?.options.client ||
+      connection.identity.scope !== scope ||
+      connection.identity.userKey !== userKey
+    ) {
+      throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+    }
+    const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
+    const canonical = (id: string): string => {
+      const { app, name } = this.#env.apps.parse(id);
+      return this.#env.apps.format(app, name);
+    };
+    const removed = remove.map(canonical);
+    const followed = new Set(connection.sessionIds);
+    for (const id of removed) followed.delete(id);
+    for (const target of targets)
+      followed.add(canonical(typeof target === 'string' ? target : target.sessionId));
+    if (followed.size > MAX_SUBSCRIPTIONS) {
+      throw new GatewayError({
+        code: 'QUEUE_FULL',
+        message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
+      });
+    }
+    for (const id of removed) connection.unfollow(id);
+    for (const target of targets) {
+      const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
+      this.#env.quotas.subscribes.take(identity);
+      // The present token decides, not the one the connection was opened with.
+      const session = await this.#subscribable(id, identity);
+      const { info, begin } = await connection.follow(session, start);
+      connection.send('subscribed', { sessionId: session.id, ...info });
+      begin();
+    }
+    return { subscriptions: connection.sessionIds };
+  }
+}

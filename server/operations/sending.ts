@@ -1,0 +1,109 @@
+import { isGatewayError } from '../../shared/errors.js';
+import type { Accepted, ParamsOf, RunResult } from '../../shared/operation-types.js';
+import type { RunOperation } from '../../shared/operations.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { SendRequest } from '../sessions/message-sender.js';
+import type { Session } from '../sessions/session.js';
+import type { Caller } from './caller.js';
+import { checkClientMessages, checkToolCount } from './client-messages.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
+import { readParams } from './params.js';
+import { traceOf } from './trace-of.js';
+
+/** A run that can be followed. */
+export interface Followed {
+  readonly runId: string;
+  readonly session: Session;
+  /** Place just before its `message_accepted`. */
+  readonly cursor: string;
+  readonly result: Promise<RunResult>;
+}
+
+/** A message that was accepted, with what a transport needs to follow its run. */
+export interface Sent extends Followed {
+  readonly accepted: Accepted;
+  /** Whether an earlier send with its key had been accepted. */
+  readonly repeated: boolean;
+}
+
+/** The operations that begin a run. */
+export class Sending {
+  readonly #env: OperationEnvironment;
+  readonly #parts: OperationParts;
+
+  constructor(env: OperationEnvironment, parts: OperationParts) {
+    this.#env = env;
+    this.#parts = parts;
+  }
+
+  /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
+  async start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return asUnavailable(() =>
+      name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
+    );
+  }
+
+  #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
+    const params = readParams('send', raw);
+    const { message, messages, onBusy, parent, replaces } = params;
+    const inputs = messages ?? [message!];
+    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+    const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
+    return this.#begin('send', params, caller, { inputs, onBusy, place, behind });
+  }
+
+  #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
+    const params = readParams('regenerate', raw);
+    return this.#begin('regenerate', params, caller, { inputs: [], again: params.messageId ?? null });
+  }
+
+  async #begin(
+    name: RunOperation,
+    params: ParamsOf<'regenerate'>,
+    caller: Caller,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again'>,
+  ): Promise<Sent> {
+    const { sessionId, idempotencyKey: key, metadata } = params;
+    const { inputs, onBusy, place, behind, again } = begun;
+    const { user, userKey, scope } = caller.identity;
+    const { access, authorize, files, room } = this.#parts;
+    checkToolCount(params, this.#env.clientToolsPerSend);
+    const ref = await authorize(sessionId, name, caller);
+    if (!caller.trusted) await access.brought(params, ref.app, caller.identity);
+    const session = this.#env.sessions.get(ref);
+    let isCounted = false;
+    const sending = this.#env.sessions.sender.send(session, {
+      inputs,
+      onBusy,
+      place,
+      behind,
+      again,
+      // In a session that is one person's alone it says nothing.
+      senderId: scope === userKey ? undefined : user.id,
+      key,
+      metadata,
+      user,
+      trace: traceOf(caller),
+      requestId: caller.requestId,
+      clientTools: params.clientTools,
+      parameters: params.parameters,
+      admit: () => {
+        assertOpen(this.#env);
+        this.#env.quotas.sends.take(caller.identity);
+        isCounted = true;
+        const readable = files.checkNamed(inputs, caller.identity);
+        return readable ? readable.then(() => room.check(session.ref)) : room.check(session.ref);
+      },
+    });
+    const sent = await sending.catch((error: unknown) => {
+      // Whoever plans it anew sends one message all the same.
+      const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
+      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
+      throw error;
+    });
+    const { repeated, result, ...accepted } = sent;
+    const { runId, cursor } = accepted;
+    return { runId, session, cursor, repeated, result, accepted };
+  }
+}

@@ -1,0 +1,271 @@
+import { GatewayError } from '../../shared/errors.js';
+import { within } from '../async/deadline.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import { newEpoch } from '../ids.js';
+import { LimitError } from '../limit-error.js';
+import type { LogBatch } from '../log/batch.js';
+import { healMs } from '../log/heal.js';
+import type { LogListener } from '../log/log-options.js';
+import { LogWriter } from '../log/log-writer.js';
+import { asUnavailable } from '../log/unavailable.js';
+import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
+import type { SessionEnvironment } from './environment.js';
+import { tellFirst } from './fork.js';
+import { recover, recoverToEnd } from './recovery.js';
+import { LeftRuns } from './run-record.js';
+import type { Session } from './session.js';
+
+/** How soon is tried again what a store did not let be done, in milliseconds: nobody else may come to tell. */
+export const RETRY_MS = { first: 1000, longest: 30_000 };
+
+/** By whom a session is begun where there is none, and with what. */
+export interface Beginning extends Omit<NewSession, 'epoch' | 'userId'> {
+  readonly userId: string | undefined;
+  /** The run that is about to be accepted. */
+  readonly runId?: string;
+  /** It has begun. */
+  readonly begun?: () => void;
+}
+
+/** How a session is taken that is there. */
+export interface Taking {
+  /** A dead holder that it may be taken from. */
+  readonly from?: string | undefined;
+  /** It is taken only to be deleted: what was left in it is not begun again. @default false */
+  readonly toEnd?: boolean | undefined;
+}
+
+/** A session as it is held here: taken for writing, lost to another gateway or with its store, taken up again, given up. */
+export class Holding implements LogListener {
+  /** While it is held. */
+  writer: LogWriter | null = null;
+  /** Whether its writer was lost since it was last held. */
+  isLost = false;
+  readonly #session: Session;
+  readonly #env: SessionEnvironment;
+  #taking: Promise<LogWriter | null> | null = null;
+  /** Since when the store has lacked what was written here; monotonic milliseconds. */
+  #lackingSince: number | null = null;
+  /** Its gateway is ending. */
+  #abandoned = false;
+
+  constructor(session: Session, env: SessionEnvironment) {
+    this.#session = session;
+    this.#env = env;
+  }
+
+  /** While it is being taken. */
+  get taking(): Promise<LogWriter | null> | null {
+    return this.#taking;
+  }
+
+  /**
+   * Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none.
+   *
+   * @throws HeldElsewhere
+   */
+  take(create?: Beginning, taking: Taking = {}): MaybePromise<LogWriter | null> {
+    if (this.#session.closing) {
+      // What would begin anew is turned away.
+      if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+      return null;
+    }
+    if (this.writer) return this.writer;
+    if (this.#taking) return this.#taking.then((writer) => writer ?? this.take(create, taking));
+    const held = asUnavailable(() => this.#acquire(create, taking));
+    if (!isPromise(held)) return held;
+    this.#taking = held.finally(() => {
+      this.#taking = null;
+    });
+    return this.#taking;
+  }
+
+  #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<LogWriter | null> {
+    const { store, holder, cluster } = this.#env;
+    const { ref } = this.#session;
+    const options = { holder, taken: (): void => this.recheck(), ...(from !== undefined && { from }) };
+    return andThen(store.acquire(ref, options), (acquired) => {
+      if (from && acquired.kind === 'acquired') void cluster?.tellTaken(ref, from);
+      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
+      return andThen(store.count(ref.scope), (count) => {
+        this.#assertRoom(count);
+        const { userId, runId, begun, ...parts } = create;
+        const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
+        return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
+          andThen(this.#adopt(acquired, { beginning: runId }), (writer) => {
+            if (acquired.kind === 'acquired' && acquired.created) begun?.();
+            return writer;
+          }),
+        );
+      });
+    });
+  }
+
+  /** @param count Open sessions in the scope */
+  #assertRoom(count: number): void {
+    const allowed = this.#env.sessionsIn(this.#session.ref.scope);
+    if (count < allowed) return;
+    throw new LimitError('limits.sessionsPerUser', {
+      code: 'RATE_LIMITED',
+      message: `A user can have ${allowed} open sessions; close one first`,
+      retryAfterMs: 60_000,
+    });
+  }
+
+  #adopt(
+    acquired: Acquired,
+    {
+      beginning,
+      toEnd = false,
+    }: { readonly beginning?: string | undefined; readonly toEnd?: boolean | undefined },
+  ): MaybePromise<LogWriter | null> {
+    if (acquired.kind === 'absent') return null;
+    if (acquired.kind === 'owned') throw new HeldElsewhere(acquired.holder);
+    const { head, record, openRuns, created } = acquired;
+    const session = this.#session;
+    const view = session.viewOf(head);
+    const opened = LogWriter.open(this.#env.store, view, head.term, {
+      retention: this.#env.retention,
+      now: this.#env.now,
+      listener: this,
+    });
+    const told = andThen(opened, (writer) => andThen(tellFirst(writer, record.userId), () => writer));
+    return andThen(told, (writer) => {
+      this.writer = writer;
+      this.isLost = false;
+      session.show(view);
+      session.watch();
+      if (created) {
+        const { id: sessionId, ref } = session;
+        const user = record.userId === undefined ? {} : { userId: record.userId };
+        this.#env.notify({ type: 'session:created', sessionId, app: ref.app, ...user });
+      } else {
+        const left = new LeftRuns(openRuns, record.userId);
+        if (toEnd) recoverToEnd(session.runs, writer, left);
+        else {
+          session.calls.recover(writer);
+          recover(session.runs, writer, left);
+        }
+      }
+      void session.results.learn(beginning);
+      session.viewers.wake();
+      return writer;
+    });
+  }
+
+  committed(batch: LogBatch): void {
+    this.#session.viewers.wake(batch);
+  }
+
+  broken(term: number, error: unknown): void {
+    this.#lose(term, error);
+  }
+
+  unavailable(error: unknown): void {
+    this.#session.report(error, `the store cannot write session ${this.#session.id} now`);
+  }
+
+  /** Another gateway may hold the session now: follows it where the store says so. */
+  recheck(): void {
+    this.checkTerm().catch(() => this.tryAgain(() => this.recheck()));
+  }
+
+  /** Finds out whether it is still held here. */
+  async checkTerm(): Promise<void> {
+    // What is being taken now may be lost by the time it is here.
+    if (this.#taking) await this.#taking.catch(() => {});
+    const { writer } = this;
+    if (!writer) return;
+    // What is acknowledged by now.
+    const { head: known } = writer.view;
+    const head = await this.#env.store.head(this.#session.ref);
+    if (head?.term !== writer.term)
+      this.#lose(writer.term, new StoreError('FENCED', 'Another writer holds this session'));
+    else if (head.head >= known) this.#lackingSince = null;
+    else {
+      this.#lackingSince ??= performance.now();
+      if (performance.now() - this.#lackingSince < healMs(this.#env.store))
+        this.tryAgain(() => this.recheck());
+      else this.#lose(writer.term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
+    }
+  }
+
+  /** Does something again that the store did not let be done. */
+  tryAgain(what: () => void): void {
+    setTimeout(() => {
+      if (!this.#abandoned) what();
+    }, RETRY_MS.first).unref();
+  }
+
+  /** The log can't be written here any more: whoever holds it now, or the next to hold it, ends its runs in it. */
+  #lose(term: number, error: unknown): void {
+    // It may be another one by now, or lost already.
+    if (this.writer?.term !== term) return;
+    const session = this.#session;
+    session.report(error, `the log of session ${session.id} was lost`);
+    const fenced = error instanceof StoreError && error.code === 'FENCED';
+    const cursor = session.log?.cursor ?? '';
+    this.writer = null;
+    this.isLost = true;
+    this.#lackingSince = null;
+    if (!fenced) session.log = null;
+    session.endCalls('The session was lost');
+    session.runs.lose(cursor);
+    if (fenced) {
+      // Another gateway holds it, whose log those who follow it go on with.
+      session.watch();
+      session.heard();
+    } else {
+      session.viewers.interrupt();
+      this.#retake();
+    }
+  }
+
+  /** Takes up again what was lost here with its store: its runs are open in the log, and nobody else may come to end them. */
+  #retake(ms = RETRY_MS.first): void {
+    const again = async (): Promise<void> => {
+      if (this.writer || this.#abandoned) return;
+      try {
+        await this.#session.hold();
+      } catch (error) {
+        // Another gateway was first: it is followed.
+        if (error instanceof HeldElsewhere) return this.#session.heard();
+        this.#retake(Math.min(2 * ms, RETRY_MS.longest));
+      }
+    };
+    setTimeout(() => void again(), ms).unref();
+  }
+
+  /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
+  async release(): Promise<void> {
+    await this.writer?.quiesce();
+    await this.letGo();
+  }
+
+  /** Gives the session up as it is. */
+  async letGo(): Promise<void> {
+    const { writer } = this;
+    this.forget();
+    if (writer) await this.#env.store.release(this.#session.ref, writer.term);
+  }
+
+  /** It is not held any more. */
+  forget(): void {
+    this.writer = null;
+    this.#session.log = null;
+  }
+
+  /** Gives the session up, even with what could not be stored within so many milliseconds. */
+  async abandon(ms: number): Promise<void> {
+    this.#abandoned = true;
+    const { writer } = this;
+    const session = this.#session;
+    const failed = (error: unknown): void =>
+      session.report(error, `session ${session.id} was given up with events that could not be stored`);
+    const released = this.release().catch(failed);
+    if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
+    writer?.abandon();
+    this.forget();
+  }
+}
