@@ -7,7 +7,7 @@ import type { Upload } from '../../files/files.js';
 import type { ByteRange } from '../../stores/files/file-store.js';
 import { sentBytes } from '../sent-bytes.js';
 import { sendJson } from './answer.js';
-import { mayTakeLong } from './body-times.js';
+import { mayTakeLong } from './carried.js';
 import { fileHeaders, isFresh, rangeOf } from './file-headers.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';

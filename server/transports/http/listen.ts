@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
-import { BodyTimes } from './body-times.js';
+import { CarriedRequests } from './carried.js';
 import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
 
 /** How a standalone gateway listens. */
@@ -52,11 +52,9 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });
   });
-  const answers = new OpenAnswers();
-  const bodies = new BodyTimes(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
+  const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   server.on('request', (request, response) => {
-    bodies.add(request, response);
-    answers.add(response);
+    carried.add(request, response);
   });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -75,15 +73,15 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       resolve({
         port: (server.address() as AddressInfo).port,
         stop: (graceMs) => {
-          bodies.stop();
-          return stopListening(server, answers, graceMs);
+          carried.stop();
+          return stopListening(server, carried, graceMs);
         },
       }),
     );
   });
 }
 
-function stopListening(server: Server, answers: OpenAnswers, graceMs: number): Promise<void> {
+function stopListening(server: Server, carried: CarriedRequests, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
@@ -91,27 +89,6 @@ function stopListening(server: Server, answers: OpenAnswers, graceMs: number): P
       resolve();
     });
     // Browsers hold connections ready that never carried a request; Node does not count those as idle.
-    answers.whenNone(() => server.closeAllConnections());
+    carried.whenNone(() => server.closeAllConnections());
   });
-}
-
-/** Counts the answers that are not closed. */
-class OpenAnswers {
-  #open = 0;
-  #none: (() => void) | null = null;
-  readonly #closed = (): void => {
-    this.#open -= 1;
-    if (this.#open === 0) this.#none?.();
-  };
-
-  add(response: ServerResponse): void {
-    this.#open += 1;
-    response.on('close', this.#closed);
-  }
-
-  /** Calls back whenever there is none, which may be now. */
-  whenNone(listener: () => void): void {
-    this.#none = listener;
-    if (this.#open === 0) listener();
-  }
 }
