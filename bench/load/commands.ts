@@ -25,6 +25,8 @@ export type Command =
 
 export interface Counts {
   readonly events: number;
+  /** Events since the clients connected, whatever was forgotten meanwhile. */
+  readonly eventsEver: number;
   readonly bytes: number;
   /** Requests that were answered. */
   readonly requests: number;

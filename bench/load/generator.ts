@@ -28,6 +28,8 @@ export class Generator implements ConnectionListener {
   /** Requests of a closed loop that are not sent yet. */
   #toSend = 0;
   #events = 0;
+  /** Events before the last `zero`. */
+  #eventsBefore = 0;
   #bytes = 0;
   #requests = 0;
   #refused = 0;
@@ -61,6 +63,7 @@ export class Generator implements ConnectionListener {
   zero(latencies: boolean): void {
     this.#timed = latencies;
     for (const times of [this.#event, this.#first, this.#answer]) times.clear();
+    this.#eventsBefore += this.#events;
     this.#events = this.#bytes = this.#requests = this.#refused = this.#late = 0;
     this.#cpu = process.cpuUsage();
     this.#beganAt = this.#lastAt = nowMicros();
@@ -110,6 +113,7 @@ export class Generator implements ConnectionListener {
     const { user, system } = process.cpuUsage(this.#cpu);
     return {
       events: this.#events,
+      eventsEver: this.#eventsBefore + this.#events,
       bytes: this.#bytes,
       requests: this.#requests,
       refused: this.#refused,
