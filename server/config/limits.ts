@@ -50,7 +50,8 @@ export interface Limits {
    * Bounds of an identity that many callers share instead of a user's: of `anonymous`, of a token without `user`, of a user that
    * authentication marked `service: true`; `sessions`, `bytes` and `fileBytes` also where `sessionScope` gives many users one scope.
    *
-   * @default 10,000 connections, 100,000 sessions, 1,000 sends, 10,000 invokes, 10,000 reads and 1,000 uploads a second, 64 Gi, 64 GiB of files
+   * @default 10,000 connections, 100,000 sessions, 1,000 sends, 10,000 invokes, 10,000 reads and 1,000 uploads a second, 64 Gi, 64 GiB of
+   * files; a user's limit where that is higher
    */
   readonly shared: {
     readonly connections: number;

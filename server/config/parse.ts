@@ -220,7 +220,22 @@ function limitsOf(given: GatewayConfig['limits']): Limits {
   return {
     ...merged,
     retention: within(DEFAULT_LIMITS.retention, given?.retention),
-    shared: within(DEFAULT_LIMITS.shared, given?.shared),
+    shared: within(sharedDefaults(merged), given?.shared),
+  };
+}
+
+/** Many callers together may do what one may: a host that sets the limits of a user has raised those of a shared identity with them. */
+function sharedDefaults(ofUser: Limits): Limits['shared'] {
+  const { shared } = DEFAULT_LIMITS;
+  return {
+    connections: Math.max(shared.connections, ofUser.connectionsPerUser),
+    sessions: Math.max(shared.sessions, ofUser.sessionsPerUser),
+    sendsPerSecond: Math.max(shared.sendsPerSecond, ofUser.sendsPerSecond),
+    invokesPerSecond: Math.max(shared.invokesPerSecond, ofUser.invokesPerSecond),
+    readsPerSecond: Math.max(shared.readsPerSecond, ofUser.readsPerSecond),
+    uploadsPerSecond: Math.max(shared.uploadsPerSecond, ofUser.uploadsPerSecond),
+    bytes: Math.max(shared.bytes, ofUser.userBytes),
+    fileBytes: Math.max(shared.fileBytes, ofUser.userFileBytes),
   };
 }
 

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { type AuthConfig, memoryStore, type Store } from '../../server/index.js';
+import { parseConfig } from '../../server/config/parse.js';
+import {
+  type AuthConfig,
+  DEFAULT_LIMITS,
+  type GatewayConfig,
+  memoryStore,
+  type Store,
+} from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
@@ -88,6 +95,33 @@ describe('identities that many callers share', () => {
     ];
     expect(await twice(() => post(`${url}/invoke`, { method: 'ping' }))).to.deep.equal([200, 429]);
     expect(await twice(() => get(`${url}/apps`))).to.deep.equal([200, 429]);
+  });
+
+  it('may do what one person may, where that is more and limits.shared is silent', () => {
+    const sharedOf = (limits: GatewayConfig['limits']) => parseConfig({ app: echo, limits }).limits.shared;
+    expect(sharedOf({})).to.deep.equal(DEFAULT_LIMITS.shared);
+    expect(
+      sharedOf({
+        connectionsPerUser: 20_000,
+        sessionsPerUser: 200_000,
+        sendsPerSecond: 2000,
+        invokesPerSecond: Number.POSITIVE_INFINITY,
+        readsPerSecond: 20_000,
+        uploadsPerSecond: 2000,
+        userBytes: 2 ** 40,
+        userFileBytes: 2 ** 41,
+      }),
+    ).to.deep.equal({
+      connections: 20_000,
+      sessions: 200_000,
+      sendsPerSecond: 2000,
+      invokesPerSecond: Number.POSITIVE_INFINITY,
+      readsPerSecond: 20_000,
+      uploadsPerSecond: 2000,
+      bytes: 2 ** 40,
+      fileBytes: 2 ** 41,
+    });
+    expect(sharedOf({ sendsPerSecond: 2000, shared: { sendsPerSecond: 3 } }).sendsPerSecond).to.equal(3);
   });
 });
 
