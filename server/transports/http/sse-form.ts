@@ -1,6 +1,6 @@
 import { encodeSse } from '../../../shared/sse.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
-import { type SocketPayload, socketPayload } from '../shared-text.js';
+import { isShareable, SharedText, type SocketPayload } from '../shared-text.js';
 
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
@@ -8,8 +8,14 @@ export type IdMode = 'cursor' | 'vector';
 /** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is. */
 export function chunk(text: string): SocketPayload {
   const size = Buffer.byteLength(text);
-  const framed = `${size.toString(16)}\r\n${text}\r\n`;
-  return socketPayload(framed, size + framed.length - text.length);
+  const head = `${size.toString(16)}\r\n`;
+  if (isShareable(text, size)) return new SharedText(`${head}${text}\r\n`);
+  // A long text is copied to where it is sent from, and nowhere else.
+  const bytes = Buffer.allocUnsafe(head.length + size + 2);
+  bytes.write(head, 0, 'latin1');
+  bytes.write(text, head.length, size === text.length ? 'latin1' : 'utf8');
+  bytes.write('\r\n', head.length + size, 'latin1');
+  return bytes;
 }
 
 function sseForm(ids: IdMode, frame: (text: string) => SocketPayload): WireForm<SocketPayload> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineApp, PROTOCOL_VERSION, tool } from '../../../server/index.js';
 import { echo, heldApp } from '../../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../../support/gateway.js';
-import { openStream, type RawStream } from '../../support/sse-client.js';
+import { openStream, type RawEvent, type RawStream } from '../../support/sse-client.js';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const events = (url: string, query: string, more = {}): Promise<RawStream> =>
@@ -208,6 +208,29 @@ describe('GET /events', () => {
       await stream.until(() => stream.logged.filter(({ event }) => event === 'message_end').length === 3);
       expect(stream.logged).to.deep.equal(streams[0]!.logged);
     }
+  });
+
+  it('texts of any length and alphabet arrive whole, as they are written and later', async () => {
+    const texts = ['x', 'é', '漢👩\u200d👧'].flatMap((letters) =>
+      [1, 4_000, 40_000].map((count) => letters.repeat(count)),
+    );
+    const app = defineApp({
+      async *run() {
+        yield* texts;
+      },
+    });
+    const { url } = await startGateway({ app });
+    const read = async (query: string): Promise<RawEvent[]> => {
+      const stream = await events(url, query);
+      await stream.until(({ event }) => event === 'connected');
+      if (!query.includes('from')) await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+      await stream.until(({ event }) => event === 'message_end');
+      return stream.logged;
+    };
+    const live = await read('sessionId=main');
+    const deltas = live.filter(({ event }) => event === 'content_delta');
+    expect(deltas.map(({ data }) => data.delta)).to.deep.equal(texts);
+    expect(await read('sessionId=main&from=earliest')).to.deep.equal(live);
   });
 
   it('the same session twice in the query is one', async () => {
