@@ -147,16 +147,16 @@ async function compare(names: readonly string[]): Promise<void> {
 async function soakFor(seconds: number): Promise<void> {
   console.log(`${machine}; ${seconds} s`);
   console.log(
-    'minute    CPU  sends  first event p99  event p50      p99      RSS     heap  late  refused  closed',
+    'minute    CPU  sends  first event p99  event p50      p99      RSS     live  late  refused  closed',
   );
   const minutes: Minute[] = [];
   const { sendsPerSecond, lost } = await soak(seconds, settings, (minute, n) => {
     minutes.push(minute);
-    const { cpu, sends, firstP99Ms, eventP50Ms, eventP99Ms, rssMiB, heapMiB, late, refused, closed } = minute;
+    const { cpu, sends, firstP99Ms, eventP50Ms, eventP99Ms, rssMiB, liveMiB, late, refused, closed } = minute;
     console.log(
       `${String(n).padStart(6)}  ${`${(cpu * 100).toFixed(0)}%`.padStart(5)}  ${String(sends).padStart(5)}  ` +
         `${firstP99Ms.toFixed(1).padStart(12)} ms  ${eventP50Ms.toFixed(2).padStart(6)} ms  ${eventP99Ms.toFixed(1).padStart(6)}  ` +
-        `${rssMiB.toFixed(0).padStart(4)} MiB  ${heapMiB.toFixed(0).padStart(5)}  ${String(late).padStart(5)}  ${String(refused).padStart(7)}  ${String(closed).padStart(6)}`,
+        `${rssMiB.toFixed(0).padStart(4)} MiB  ${liveMiB.toFixed(0).padStart(5)}  ${String(late).padStart(5)}  ${String(refused).padStart(7)}  ${String(closed).padStart(6)}`,
     );
   });
   console.log(`${sendsPerSecond} sends a second, of 100 events each; ${lost} events lost`);
@@ -164,7 +164,7 @@ async function soakFor(seconds: number): Promise<void> {
   const [from, to] = [minutes[2], minutes.at(-1)];
   if (from && to && from !== to)
     console.log(
-      `The last minute beside the third: event p99 × ${(to.eventP99Ms / from.eventP99Ms).toFixed(2)}, RSS × ${(to.rssMiB / from.rssMiB).toFixed(2)}`,
+      `The last minute beside the third: event p99 × ${(to.eventP99Ms / from.eventP99Ms).toFixed(2)}, RSS × ${(to.rssMiB / from.rssMiB).toFixed(2)}, live heap × ${(to.liveMiB / from.liveMiB).toFixed(2)}`,
     );
   if (lost !== 0 || minutes.some(({ refused, closed }) => refused + closed > 0)) process.exitCode = 1;
 }

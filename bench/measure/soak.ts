@@ -10,6 +10,8 @@ const FIRST_RATE = 50;
 const CALIBRATIONS = 6;
 const CALIBRATION_MS = 3000;
 const CATCH_UP_MS = 5000;
+/** Time after which what waited for a full collection is behind. */
+const SETTLE_MS = 1000;
 
 export interface Minute {
   /** Share of a core that the server used. */
@@ -18,8 +20,10 @@ export interface Minute {
   readonly firstP99Ms: number;
   readonly eventP50Ms: number;
   readonly eventP99Ms: number;
+  /** At its end. */
   readonly rssMiB: number;
-  readonly heapMiB: number;
+  /** What a full collection of garbage leaves then. */
+  readonly liveMiB: number;
   /** Sends that no free client was left for, in this period. */
   readonly late: number;
   readonly refused: number;
@@ -67,16 +71,16 @@ export async function soak(
       await Promise.all([viewers.zero(true), senders.zero(true)]);
       await server.tell({ do: 'zeroCpu' });
       await sleep(period * 1000);
-      const [{ micros }, { rss, heap }] = [
-        await server.tell({ do: 'cpu' }),
-        await server.tell({ do: 'rss' }),
-      ];
+      const { micros } = await server.tell({ do: 'cpu' });
+      const { rss } = await server.tell({ do: 'rss' });
       const isLast = (n + 1) * period > seconds;
       if (isLast) {
         await senders.rate(0);
         await drained(senders);
       }
       const [sent, watched] = await Promise.all([senders.counts(), viewers.counts()]);
+      const { heap } = await server.tell({ do: 'memory' });
+      await sleep(SETTLE_MS);
       report(
         {
           cpu: micros / (period * 1e6),
@@ -85,7 +89,7 @@ export async function soak(
           eventP50Ms: watched.eventLatency.p50 / 1000,
           eventP99Ms: watched.eventLatency.p99 / 1000,
           rssMiB: rss / 2 ** 20,
-          heapMiB: heap / 2 ** 20,
+          liveMiB: heap / 2 ** 20,
           late: sent.late,
           refused: sent.refused,
           closed: sent.closed + watched.closed,
