@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
-import type { Message, Usage } from '../../shared/messages.js';
+import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 
@@ -10,7 +10,7 @@ interface EventLog {
   append(draft: EventDraft): number;
 }
 
-/** The answer as its app makes it: turns what it yields into events, counts the blocks so that each delta names its own, and keeps what only the end says. */
+/** The answer as its app makes it: turns what it yields into events, and counts the blocks so that each delta names its own. */
 export class AnswerWriter {
   readonly #runId: string;
   readonly #log: EventLog;
@@ -21,8 +21,6 @@ export class AnswerWriter {
   #blocks = 0;
   #open: 'text' | 'reasoning' | null = null;
   readonly #data = new Set<string>();
-  #usage: Record<string, unknown> | null = null;
-  #metadata: Record<string, unknown> | null = null;
 
   /**
    * @param began Called with its first text or reasoning.
@@ -49,31 +47,6 @@ export class AnswerWriter {
   /** Number of blocks so far. */
   get blocks(): number {
     return this.#blocks;
-  }
-
-  /** What the run has used so far, as its app counts it. */
-  get counts(): Usage | null {
-    return this.#usage as Usage | null;
-  }
-
-  /** An answer with the metadata that the app has given it. */
-  annotated(answer: Message): Message {
-    return this.#metadata ? { ...answer, metadata: this.#metadata } : answer;
-  }
-
-  /** @throws GatewayError `INTERNAL` for what is no object; TypeError for a cycle or bigint */
-  annotate(metadata: Readonly<Record<string, unknown>>): void {
-    this.#metadata = { ...this.#metadata, ...copy(metadata) };
-  }
-
-  /** Adds counts to those so far. @throws as `annotate` */
-  usage(counts: Usage): void {
-    const usage = { ...this.#usage };
-    for (const [name, value] of Object.entries(copy(counts))) {
-      const old = usage[name];
-      usage[name] = typeof value === 'number' && typeof old === 'number' ? old + value : value;
-    }
-    this.#usage = usage;
   }
 
   text(delta: string): void {
@@ -185,16 +158,4 @@ function unknownItem(item: unknown): GatewayError {
       ? `an event of type ${String((item as AppEvent).type)}`
       : typeof item;
   return new GatewayError({ code: 'INTERNAL', message: `The app yielded ${what}; yield strings or events` });
-}
-
-/** What of an object survives as JSON. @throws GatewayError `INTERNAL` for what is no object; TypeError for a cycle or bigint */
-function copy<T extends object>(value: T): Record<string, unknown> {
-  // Each character of a text, and each item of a list, would become a field.
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new GatewayError({
-      code: 'INTERNAL',
-      message: 'Usage and annotations are objects of named values',
-    });
-  }
-  return JSON.parse(JSON.stringify(value) ?? '{}') as Record<string, unknown>;
 }

@@ -1,5 +1,6 @@
 import type { EventDraft } from '../../shared/events.js';
-import type { Message, StopReason, Usage } from '../../shared/messages.js';
+import type { SessionState } from '../../shared/fold.js';
+import { type StopReason, withoutPlace } from '../../shared/messages.js';
 import type { LiveRun } from './live-run.js';
 
 /** How a run ends. */
@@ -11,14 +12,12 @@ export interface Ending {
   readonly reason?: string | undefined;
 }
 
-/** The events that end a run. */
-export function endDrafts(
-  run: LiveRun,
-  ending: Ending,
-  message: Message,
-  usage: Usage | null,
-): readonly EventDraft[] {
+/** The events that end a run. What they say of its answer is what the log has of it by then, whoever ends it and whether it has started. */
+export function endDrafts(run: LiveRun, ending: Ending, state: SessionState): readonly EventDraft[] {
   const base = { runId: run.id, ts: Date.now() };
+  const said = state.run?.runId === run.id ? withoutPlace(state.run.message) : run.emptyAnswer();
+  const message = run.notes.annotated(said);
+  const usage = run.notes.counts;
   const { stopReason, error, intoRunId } = ending;
   const end: EventDraft = {
     type: 'message_end',

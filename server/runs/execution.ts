@@ -1,10 +1,8 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
-import { type Message, type StopReason, withoutPlace } from '../../shared/messages.js';
+import type { Message, StopReason } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
 import { isPromise } from '../async/maybe-promise.js';
-import { type Ending, endDrafts } from './ending.js';
+import type { Ending } from './ending.js';
 import type { LiveRun } from './live-run.js';
 import { LiveTurn } from './live-turn.js';
 import type { Resumption } from './resumption.js';
@@ -102,7 +100,7 @@ export class Execution {
     try {
       const result: AppResult = typeof value === 'string' ? { text: value } : ((value ?? {}) as AppResult);
       if (typeof result.text === 'string') this.#scope.answer.text(result.text);
-      if (result.usage) this.#scope.answer.usage(result.usage);
+      if (result.usage) this.#run.notes.usage(result.usage);
       this.#port.end({ stopReason: stopReasonOf(result.stopReason) });
     } catch (error) {
       this.#fail(error);
@@ -110,14 +108,6 @@ export class Execution {
   }
 
   readonly #fail = (error: unknown): void => this.#scope.fail(error);
-
-  /** What the end of the run says of its answer, as that stands in the log by then. */
-  endDrafts(ending: Ending, { run: active }: SessionState): readonly EventDraft[] {
-    const run = this.#run;
-    const { answer } = this.#scope;
-    const said = active?.runId === run.id ? withoutPlace(active.message) : run.emptyAnswer();
-    return endDrafts(run, ending, answer.annotated(said), answer.counts);
-  }
 
   /** Takes nothing more from the app. Calls nobody's code. */
   seal(): void {

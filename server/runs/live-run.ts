@@ -8,6 +8,7 @@ import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
+import { AnswerNotes } from './answer-notes.js';
 
 /** Everything a run is started with. */
 export interface RunRequest {
@@ -39,6 +40,7 @@ export class LiveRun {
   readonly messageId: string;
   /** The answer so far, where a former process began the run and this one goes on with it. */
   readonly resumed: Message | null;
+  readonly notes = new AnswerNotes();
   /** The context in which it was accepted: its app runs there, whoever started, answered or ended it; from its start on with its trace. */
   context: Context;
   /** Settles when it is over in this process: with its end, or `lost` where that could not be stored here; rejects when another process goes on with it. */

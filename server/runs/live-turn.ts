@@ -87,7 +87,7 @@ export class LiveTurn implements Turn {
   readonly file: Turn['file'] = (fileId) => this.#handed('file', this.#scope.port.file(fileId));
 
   readonly annotate: Turn['annotate'] = (metadata) => {
-    if (!this.#scope.ended) this.#scope.answer.annotate(metadata);
+    if (!this.#scope.ended) this.#scope.run.notes.annotate(metadata);
   };
 
   readonly title: Turn['title'] = (text) => {
@@ -104,7 +104,7 @@ export class LiveTurn implements Turn {
   };
 
   readonly usage: Turn['usage'] = (counts) => {
-    if (!this.#scope.ended) this.#scope.answer.usage(counts);
+    if (!this.#scope.ended) this.#scope.run.notes.usage(counts);
   };
 
   /** An app may let go of a promise it was given; a failure that nobody waits for is logged and harms nobody else. */

@@ -40,7 +40,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   const drafts = (state: SessionState): readonly EventDraft[] => {
     const concerned = runs.filter((run) => caused.concerns(state, run));
     over = mapPacked(concerned, (run) => ({ run, execution: caused.execution(run) }));
-    ends = over.flatMap(({ run, execution }) => endsOf(run, execution, ending, state));
+    ends = over.flatMap(({ run }) => endDrafts(run, ending, state));
     return [...ends, ...caused.cause(state, ends)];
   };
   const acknowledged = (): void => {
@@ -70,16 +70,6 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   } finally {
     for (const run of runs) run.doomed = false;
   }
-}
-
-/** The events that end a run, whether or not it has started. */
-export function endsOf(
-  run: LiveRun,
-  execution: Execution | null,
-  ending: Ending,
-  state: SessionState,
-): readonly EventDraft[] {
-  return execution?.endDrafts(ending, state) ?? endDrafts(run, ending, run.emptyAnswer(), null);
 }
 
 /** Whether a run has been accepted and not ended, as the log has it. */

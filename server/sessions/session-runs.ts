@@ -14,14 +14,14 @@ import type { LogWriter } from '../log/log-writer.js';
 import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
-import type { Ending } from '../runs/ending.js';
+import { type Ending, endDrafts } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
 import { StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { type CausedEnding, endRuns, endsOf, isOpen } from './run-endings.js';
+import { type CausedEnding, endRuns, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
 
@@ -218,7 +218,7 @@ export class SessionRuns {
     const stored = this.#logEnd(run, (state) => {
       // A run that something else has ended meanwhile has its end.
       if (!isOpen(state, run.id)) return [];
-      const ends = endsOf(run, execution, ending, state);
+      const ends = endDrafts(run, ending, state);
       return before ? [before, ...ends] : ends;
     });
     execution?.release(ending);

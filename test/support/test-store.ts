@@ -3,8 +3,9 @@ import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../..
 import type { GatewayEvent } from '../../shared/events.js';
 import { type HostileStore, hostileStore } from './hostile-store.js';
 import { ENGINES, fatesOf, STORES, type StoreKind } from './stores.js';
+import { noteUntrue, StreamedAnswers } from './streamed.js';
 
-/** A store that remembers everything it acknowledged: the model of property tests. */
+/** A store that remembers everything it acknowledged, and watches that ends say what was streamed: the model of property tests. */
 export interface TestStore {
   readonly store: Store;
   /** What of its calls went wrong, and how to have it behave. */
@@ -24,6 +25,7 @@ export function testStore(kind: StoreKind = STORES[0]!): TestStore {
   const logs = new Map<string, GatewayEvent[]>();
   const epochs = new Map<string, string[]>();
   const firsts = new Map<string, number>();
+  const answers = new Map<string, StreamedAnswers>();
 
   const remember = (log: LogRef, events: readonly EventRecord[], result: AppendResult): void => {
     if (result.duplicate) return;
@@ -32,10 +34,15 @@ export function testStore(kind: StoreKind = STORES[0]!): TestStore {
       kept = [];
       logs.set(log.epoch, kept);
       epochs.set(log.name, [...(epochs.get(log.name) ?? []), log.epoch]);
+      answers.set(log.epoch, new StreamedAnswers());
     }
     for (const [i, { type, body }] of events.entries()) {
       const cursor = `${log.epoch}.${events[i]!.term}.${result.first + i}`;
-      if (kept.length === result.first + i - 1) kept.push({ type, cursor, ...JSON.parse(body) });
+      if (kept.length !== result.first + i - 1) continue;
+      const event = { type, cursor, ...JSON.parse(body) } as GatewayEvent;
+      kept.push(event);
+      const wrong = answers.get(log.epoch)!.take(event);
+      if (wrong !== null) noteUntrue(wrong);
     }
   };
 

@@ -1,3 +1,4 @@
+import { untrueEnds } from '../../support/streamed.js';
 import type { History } from '../history.js';
 import { answerTo, saidOf } from '../script.js';
 import { type LoggedRun, logsOf, type SessionLog } from './facts.js';
@@ -6,6 +7,7 @@ import { type LoggedRun, logsOf, type SessionLog } from './facts.js';
 export function* judgeRuns(history: History): Generator<string> {
   for (const log of logsOf(history).values()) {
     yield* judgeTurns(log);
+    for (const wrong of untrueEnds(log.events)) yield `${log.sessionId}: ${wrong}`;
     yield* judgeOrder(history, log);
     for (const run of log.runs.values()) yield* judgeEnd(history, log, run);
   }
