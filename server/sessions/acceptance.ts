@@ -166,10 +166,9 @@ async function acceptAt(
   assertNewIds(request, log.view, queue.all());
   if (!move) queue.check(onBusy);
   const run = new LiveRun(request);
-  const place = queue.add(run);
+  queue.add(run);
   const interrupts = onBusy === 'interrupt';
-  const position = interrupts ? 0 : place;
-  const accepted: EventDraft = {
+  const acceptedAt = (position: number): EventDraft => ({
     type: 'message_accepted',
     runId: run.id,
     ts: Date.now(),
@@ -179,7 +178,8 @@ async function acceptAt(
     onBusy,
     position,
     ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
+  });
+  let position = 0;
   let acceptedAfter = 0;
   let behind = 0;
   let starts = false;
@@ -200,7 +200,8 @@ async function acceptAt(
         behind = ends.length + moved.length;
         const idle = !state.run || ends.length > 0;
         starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
-        return [...moved, accepted, ...(starts ? runs.startOf(run) : [])];
+        if (!interrupts) position = queue.before(run, state);
+        return [...moved, acceptedAt(position), ...(starts ? runs.startOf(run) : [])];
       },
       options: { opens: toNewRun(request), refusable: true },
       acknowledged: () => {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
 import { LimitError } from '../limit-error.js';
 import type { LiveRun } from '../runs/live-run.js';
 
@@ -38,18 +39,26 @@ export class RunQueue {
     }
   }
 
-  /** Puts a run in its place and returns how many are before it. */
-  add(run: LiveRun): number {
+  /** Puts a run in its place. */
+  add(run: LiveRun): void {
     const { onBusy } = run.request;
     const active = this.active?.doomed ? null : this.active;
     let index = this.#waiting.length;
     if (onBusy === 'interrupt') index = 0;
-    else if (onBusy === 'steer' && active) {
-      const ordinary = this.#waiting.findIndex((other) => other.request.onBusy !== 'steer');
-      if (ordinary >= 0) index = ordinary;
+    else if (onBusy === 'steer') {
+      // The active run may be another one by the time that this is stored.
+      const ordinary = this.#waiting.findIndex(
+        (other) => other.request.onBusy !== 'steer' && !interrupts(other),
+      );
+      if (ordinary >= 0 && (active || interrupts(this.#waiting[0]!))) index = ordinary;
     }
     this.#waiting.splice(index, 0, run);
-    return index + (active ? 1 : 0);
+  }
+
+  /** How many runs are before one, as the log stands: others may be on their way to it, or have ended since it was put in its place. */
+  before(run: LiveRun, { run: active, queue }: SessionState): number {
+    const isLogged = ({ id }: LiveRun): boolean => queue.some(({ runId }) => runId === id);
+    return (active ? 1 : 0) + this.#waiting.slice(0, this.#waiting.indexOf(run)).filter(isLogged).length;
   }
 
   /** Puts a run that was accepted by a former process at the end; its order is that of the log. */
@@ -98,3 +107,7 @@ export class RunQueue {
     return this.active ? [this.active, ...this.#waiting] : [...this.#waiting];
   }
 }
+
+/** Whether a run is about to take the place of the active one. */
+const interrupts = ({ state, request }: LiveRun): boolean =>
+  state === 'accepting' && request.onBusy === 'interrupt';

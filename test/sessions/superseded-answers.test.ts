@@ -18,7 +18,7 @@ for (const on of WILLING_STORES) {
       for (const first of ['the cause', 'the run']) {
         it(`keeps what it had said: ${name}, where ${first} comes first`, async () => {
           const model = testStore(on);
-          let finish: Gate = gate();
+          const finish: Gate = gate();
           const said = gate();
           const app = defineApp({
             async *run(turn) {
