@@ -5,8 +5,12 @@ import { backOff, connectWire, type Wire } from './wires.js';
 
 /** Answers that say nothing about the command but that it is to be sent again. */
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|FAILOVER|NOREPLICAS|BUSY) ?/;
-/** Answers to a connection that Redis did not take: nothing was done. */
-const REFUSED = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOAUTH|NOPERM|WRONGPASS)/;
+/** Answers that say that nothing was done. */
+const REFUSED =
+  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOAUTH|NOPERM|WRONGPASS|NOSCRIPT|BUSY|NOREPLICAS|MOVED|ASK)\b/;
+/** Commands that change nothing: of one without an answer nothing has to be known. */
+const READS =
+  /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|PUBSUB)$/;
 
 /** How long holders are given to write again what a Redis has forgotten that was begun anew: they have to reach it first. */
 const SETTLE_MS = 1000;
@@ -14,14 +18,10 @@ const SETTLE_MS = 1000;
 /** How long a command is sent again at least. */
 const LEAST_TRIED_MS = 2000;
 
-interface SendOptions {
-  /** Whether the command writes: one without an answer may have been made. */
-  readonly writes?: boolean;
-}
-
 /**
  * The way to Redis. What has no answer is sent again with the same bytes, so that everything sent has to bear being done twice.
- * Given up after a lease: by then others have taken over.
+ * Given up after a lease: by then others have taken over. Of what changes anything it is unknown from then on whether it was made, if
+ * any of the tries may have been: what is said of a later try takes nothing of that doubt.
  */
 export class Link {
   readonly #settings: RedisSettings;
@@ -120,26 +120,30 @@ export class Link {
   }
 
   /** Runs a script. @throws StoreError */
-  async run(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-    options?: SendOptions,
-  ): Promise<unknown> {
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const { writes } = script;
     const rest = [String(keys.length), ...keys, ...args];
     try {
-      return await this.send(keys[0]!, ['EVALSHA', script.hash, ...rest], options);
+      return await this.#send(keys[0]!, ['EVALSHA', script.hash, ...rest], { writes, isDoubtful: false });
     } catch (error) {
       if (!this.#isAnswer((error as Error).cause, /^NOSCRIPT/)) throw error;
-      // Redis forgets scripts when it ends.
-      return this.send(keys[0]!, ['EVAL', script.source, ...rest], options);
+      // Redis forgets scripts when it ends, and may have run this one before.
+      const isDoubtful = (error as StoreError).code === 'UNKNOWN';
+      return this.#send(keys[0]!, ['EVAL', script.source, ...rest], { writes, isDoubtful });
     }
   }
 
   /** Sends a command until it is answered. @throws StoreError */
-  async send(key: string, args: readonly string[], { writes = false }: SendOptions = {}): Promise<unknown> {
+  send(key: string, args: readonly string[]): Promise<unknown> {
+    return this.#send(key, args, { writes: !READS.test(args[0]!), isDoubtful: false });
+  }
+
+  async #send(
+    key: string,
+    args: readonly string[],
+    { writes, isDoubtful }: { readonly writes: boolean; isDoubtful: boolean },
+  ): Promise<unknown> {
     const startedAt = performance.now();
-    let isDoubtful = false;
     for (let tries = 0; ; tries++) {
       try {
         const answer = await this.#open.send(key, args);
@@ -153,7 +157,7 @@ export class Link {
         isDoubtful ||= !this.#wire?.isUnsent(error) && !this.#isAnswer(error, REFUSED);
         if (!passes || performance.now() - startedAt > Math.max(LEAST_TRIED_MS, this.#settings.leaseMs))
           throw new StoreError(
-            writes && passes && isDoubtful ? 'UNKNOWN' : 'UNAVAILABLE',
+            writes && isDoubtful ? 'UNKNOWN' : 'UNAVAILABLE',
             `Redis cannot be used: ${(error as Error).message}`,
             { cause: error },
           );

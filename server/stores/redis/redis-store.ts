@@ -153,7 +153,7 @@ export class RedisStore implements Store {
     const at = performance.now();
     const args = [...by, '', '', '', ...begun.args];
     // Who holds it may have been forgotten too.
-    const take = () => link.run(ACQUIRE, keys, args, { writes: true });
+    const take = () => link.run(ACQUIRE, keys, args);
     const answer = (await link.believed(take)) as readonly unknown[];
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
@@ -166,7 +166,7 @@ export class RedisStore implements Store {
     const again = async (): Promise<boolean> => {
       const seen = created ? ['', ''] : [head.epoch, String(head.head)];
       const given = [...by.slice(0, -1), data.od!, String(head.term), ...seen, ...begun.args];
-      return ((await link.run(ACQUIRE, keys, given, { writes: true })) as readonly unknown[])[0] === 'A';
+      return ((await link.run(ACQUIRE, keys, given)) as readonly unknown[])[0] === 'A';
     };
     held.add({ log, sid, term: head.term, ordinal: data.od!, taken, taking: { at, again } });
     lists.used(ref, data.od!, record.updatedAt);
@@ -224,7 +224,7 @@ export class RedisStore implements Store {
     const keys = [session.meta, session.closed, own.events, own.checkpoint, own.rows, own.replies];
     const place = [log.epoch, String(term), String(checkpoint.seq)];
     const args = [...place, JSON.stringify(checkpoint), String(put.grown), ...encodeRows(put.messages)];
-    const [letter, grown] = (await link.run(CUT, keys, args, { writes: true })) as [string, number];
+    const [letter, grown] = (await link.run(CUT, keys, args)) as [string, number];
     if (letter === 'F') throw new StoreError('FENCED', 'Another writer holds this session');
     usage.grow(log.scope, grown);
   }

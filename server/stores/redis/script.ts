@@ -4,11 +4,18 @@ import { createHash } from 'node:crypto';
 export class Script {
   readonly source: string;
   readonly hash: string;
+  /** Whether it changes anything. */
+  readonly writes: boolean = true;
 
   constructor(...parts: readonly string[]) {
     this.source = parts.join('\n');
     this.hash = createHash('sha1').update(this.source).digest('hex');
   }
+}
+
+/** A script that changes nothing. */
+export class Look extends Script {
+  override readonly writes = false;
 }
 
 /** What scripts share. Numbers beyond 2^31 are text: Lua would write them with an exponent. */

@@ -62,16 +62,14 @@ export class Writer {
     const { sid } = keys.session(log);
     const own = held.get(sid, options.term);
     const sent = encodeAppend(keys, log, events, options);
-    const answer =
-      sent.runId === undefined
-        ? await this.#write(sent, own)
-        : (await Promise.all([this.#write(sent, own), this.#indexRun(log, sent.runId)]))[0];
+    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);
+    const answer = await this.#write(sent, own).catch((error: unknown) => {
+      if ((error as StoreError).code !== 'UNKNOWN') this.#unindexRun(log, sent.runId);
+      throw error;
+    });
+    if (answer[0] !== 'A' && answer[0] !== 'D' && sent.runId !== answer[2]) this.#unindexRun(log, sent.runId);
     const result = this.#resultOf(log, answer);
-    if (answer[0] === 'K' || answer[0] === 'O') {
-      if (sent.runId !== undefined && sent.runId !== answer[2])
-        await this.#parts.expiry.forgetRuns(log.scope, [sent.runId]);
-      return result;
-    }
+    if (answer[0] === 'K' || answer[0] === 'O') return result;
     place(events, result.first, options.term);
     if (answer[0] === 'A') usage.grow(log.scope, sent.size);
     if (own) {
@@ -99,7 +97,7 @@ export class Writer {
   }
 
   async #send({ script, keys, args }: SentBatch): Promise<Answer> {
-    return (await this.#parts.link.run(script, keys, args, { writes: true })) as Answer;
+    return (await this.#parts.link.run(script, keys, args)) as Answer;
   }
 
   #resultOf({ epoch }: LogRef, answer: Answer): AppendResult {
@@ -148,7 +146,8 @@ export class Writer {
   async #writeAgain(own: HeldLog, batches: readonly KeptBatch[]): Promise<Answer | null> {
     for (const batch of batches) {
       const { sent } = batch;
-      const [answer] = await Promise.all([this.#send(sent), this.#indexRun(own.log, sent.runId)]);
+      if (sent.runId !== undefined) await this.#indexRun(own.log, sent.runId);
+      const answer = await this.#send(sent);
       if (answer[0] !== 'A' && answer[0] !== 'D') return answer;
       // It may forget this, too.
       batch.at = performance.now();
@@ -180,11 +179,23 @@ export class Writer {
     await Promise.all(held.recent().map((own) => mend(own).catch(() => {})));
   }
 
-  /** Notes to which session a run belongs, in another part of a cluster. */
-  async #indexRun(log: LogRef, runId: string | undefined): Promise<void> {
-    if (runId === undefined) return;
+  /**
+   * Notes to which session a run belongs, in another part of a cluster. Before the run is written: where that part is away, nothing was.
+   *
+   * @throws StoreError `UNAVAILABLE`
+   */
+  async #indexRun(log: LogRef, runId: string): Promise<void> {
     const key = this.#parts.keys.run(log.scope, runId);
-    await this.#parts.link.send(key, ['SET', key, memberOf(log)], { writes: true });
+    try {
+      await this.#parts.link.send(key, ['SET', key, memberOf(log)]);
+    } catch (cause) {
+      throw new StoreError('UNAVAILABLE', 'Redis cannot note a run', { cause });
+    }
+  }
+
+  /** The run does not begin. A note that stays leads to a session that does not have the run. */
+  #unindexRun(log: LogRef, runId: string | undefined): void {
+    if (runId !== undefined) this.#parts.expiry.forgetRuns(log.scope, [runId]).catch(() => {});
   }
 
   async #erase(

@@ -1,4 +1,4 @@
-import { COMMON, Script } from '../script.js';
+import { COMMON, Look, Script } from '../script.js';
 
 /** Entries that are read at first, and at most at once. */
 const FEW = 4;
@@ -8,7 +8,7 @@ const MANY = 64;
  * Reads a page of a log: the lowest place that is kept, then for each batch the place of its last event, its field and its text. KEYS:
  * meta, closed, events. ARGV: epoch, after, limit, bytes. May give more than asked for, and less only where there is no more.
  */
-export const READ = new Script(
+export const READ = new Look(
   COMMON,
   `
 local meta = call('HMGET', KEYS[1], 'ep', 'first', 'ex')
@@ -41,7 +41,7 @@ end
 );
 
 /** Follows a path of rows from its end. KEYS: rows. ARGV: id, limit, '1' for the rows themselves. Gives the id before, how many there were, and the rows, last first. */
-export const PATH = new Script(
+export const PATH = new Look(
   COMMON,
   `
 local id, limit, path, seen, count = ARGV[1], tonumber(ARGV[2]), {}, {}, 0
@@ -60,7 +60,7 @@ return {id, count, path}
 );
 
 /** A page of the sessions of a scope, the one used last first: members and when they were used. KEYS: list. ARGV: time, member before, count. */
-export const LIST = new Script(
+export const LIST = new Look(
   COMMON,
   `
 local rank = call('ZCOUNT', KEYS[1], '(' .. ARGV[1], '+inf')
@@ -82,7 +82,7 @@ return page
 );
 
 /** A run of a session by its id, or by its key. KEYS: open, ended, byKey. ARGV: id or key, '1' for a key. */
-export const RUN = new Script(
+export const RUN = new Look(
   COMMON,
   `
 local run = ARGV[1]

@@ -1,4 +1,4 @@
-import { COMMON, Script } from '../script.js';
+import { COMMON, Look, Script } from '../script.js';
 
 /** How long a member that let its lease run out is remembered, in milliseconds. */
 const FORGOTTEN_MS = 600_000;
@@ -20,7 +20,7 @@ return (not until_ or tonumber(until_) <= now) and 1 or 0
 );
 
 /** Those whose lease has not run out. KEYS: nodes. */
-export const LIVING = new Script(
+export const LIVING = new Look(
   COMMON,
   `
 local time = call('TIME')
