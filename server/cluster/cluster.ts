@@ -22,11 +22,10 @@ export interface Question {
   readonly input: unknown;
 }
 
-/** What came of a question: done there, not held there, or nobody said. */
+/** What came of a question: done there; not held there; it was not heard there, and surely not done; or it may have been heard, and nobody said. */
 export type Reply =
   | { readonly kind: 'done'; readonly output: unknown }
-  | { readonly kind: 'not-held' }
-  | { readonly kind: 'silent' };
+  | { readonly kind: 'not-held' | 'unheard' | 'silent' };
 
 /** Messages of members to one another. */
 type Mail =
@@ -109,10 +108,10 @@ export class Cluster {
     // From before it is asked: the answer may be here first.
     const replied = new Promise<Mail>((resolve) => this.#asked.set(id, resolve));
     try {
-      // Where the store could not be asked it may be the next time.
-      const heard = await this.#tell(holder, { ...question, from: this.#options.holder }).catch(() => false);
-      if (!heard || !(await within(replied, Math.min(ASK_MS, this.#options.shared.leaseMs))))
-        return { kind: 'silent' };
+      // Of what the store did not say it may be heard all the same.
+      const heard = await this.#tell(holder, { ...question, from: this.#options.holder }).catch(() => true);
+      if (!heard) return { kind: 'unheard' };
+      if (!(await within(replied, Math.min(ASK_MS, this.#options.shared.leaseMs)))) return { kind: 'silent' };
       const reply = await replied;
       if ('error' in reply) throw GatewayError.fromJSON(reply.error);
       return 'ok' in reply ? { kind: 'done', output: reply.ok } : { kind: 'not-held' };
@@ -137,14 +136,21 @@ export class Cluster {
    */
   async handOver(ref: SessionRef, asked: readonly string[] = []): Promise<void> {
     try {
-      const others = await this.others();
-      const left = others.filter((member) => !asked.includes(member));
-      const next = firstFor(ref, left);
+      const next = await this.heirOf(ref, asked);
       const all = [...asked, this.#options.holder];
       if (next !== undefined) await this.#tell(next, { take: ref, asked: all });
     } catch (error) {
       this.#options.report(error, 'handing a session over to another gateway');
     }
+  }
+
+  /** Which other member goes on with a session that is given up here; undefined where there is none. */
+  async heirOf(ref: SessionRef, asked: readonly string[] = []): Promise<string | undefined> {
+    const others = await this.others();
+    return firstFor(
+      ref,
+      others.filter((member) => !asked.includes(member)),
+    );
   }
 
   /** Tells a member that passed for dead what was taken from it: it may be well again by then, and believe that it holds that. Never rejects. */

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { newRequestId } from '../ids.js';
+import { unavailable } from '../log/unavailable.js';
+import { StoreError } from '../stores/store.js';
 import type { Cluster } from './cluster.js';
 
 /** How long an answer of a gateway is waited for that lives. */
@@ -64,17 +66,16 @@ export class Errands {
     if (!(await this.#cluster.alive(holder))) return undefined;
     const question = { id: newRequestId(), ref: null, input: { errand: name, input } };
     const until = performance.now() + waitMs;
+    let isDoubtful = false;
     do {
       const reply = await this.#cluster.ask(holder, question);
       if (reply.kind === 'done') return reply.output as Output;
+      isDoubtful ||= reply.kind === 'silent';
       if (!(await this.#cluster.alive(holder))) return undefined;
       await delay(AGAIN_MS * (1 + Math.random()));
     } while (this.#cluster.joined && performance.now() < until);
-    throw new GatewayError({
-      code: 'OVERLOADED',
-      message: 'Another gateway did not answer',
-      retryAfterMs: 1000,
-    });
+    const code = isDoubtful ? 'UNKNOWN' : 'UNAVAILABLE';
+    throw unavailable(new StoreError(code, 'Another gateway did not answer'));
   }
 
   /** Has all others do something. What came of it at those that are there: undefined where one refused, or did not answer. */

@@ -73,10 +73,7 @@ export class SessionDirectory {
     if (!shared) return null;
     return new Cluster({
       ...{ shared, holder, report },
-      serve: async (ref, input) => {
-        const session = this.peek(ref);
-        return session && performAsked(session, input as SessionInput);
-      },
+      serve: (ref, input) => this.#serve(ref, input as SessionInput),
       serves: (ref) => this.#served(ref),
       take: (ref, from) => this.#take(ref, from),
       taken: (ref) => this.peek(ref)?.holding.recheck(),
@@ -87,6 +84,17 @@ export class SessionDirectory {
         for (const { holding } of this.#live.values()) holding.recheck();
       },
     });
+  }
+
+  /** Does what another gateway asks. */
+  async #serve(ref: SessionRef, input: SessionInput): Promise<{ readonly output: unknown } | null> {
+    const session = this.#served(ref) ? this.get(ref) : this.peek(ref);
+    if (!session) return null;
+    try {
+      return await performAsked(session, input);
+    } finally {
+      this.forget(session);
+    }
   }
 
   /** The other gateways on the same store, where it is shared. */

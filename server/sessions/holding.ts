@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
@@ -8,7 +9,7 @@ import type { LogBatch } from '../log/batch.js';
 import { healMs } from '../log/heal.js';
 import type { LogListener } from '../log/log-options.js';
 import { LogWriter } from '../log/log-writer.js';
-import { asUnavailable } from '../log/unavailable.js';
+import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { tellFirst } from './fork.js';
@@ -45,6 +46,8 @@ export class Holding implements LogListener {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   #taking: Promise<LogWriter | null> | null = null;
+  /** It is being taken until it is known who holds it. */
+  #retaking = false;
   /** Since when the store has lacked what was written here; monotonic milliseconds. */
   #lackingSince: number | null = null;
   /** Its gateway is ending. */
@@ -60,12 +63,19 @@ export class Holding implements LogListener {
     return this.#taking;
   }
 
+  /** Whether it is given up, or not to be taken any more: its gateway ends, and others can go on. */
+  get leaving(): boolean {
+    return this.#abandoned || (this.#session.runs.held && this.#env.cluster !== null && !this.writer);
+  }
+
   /**
    * Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none.
    *
-   * @throws HeldElsewhere
+   * @throws HeldElsewhere also of the gateway that goes on with it, where this one ends
+   * @throws GatewayError `SHUTTING_DOWN` where there is no other
    */
   take(create?: Beginning, taking: Taking = {}): MaybePromise<LogWriter | null> {
+    if (this.leaving) return this.#elsewhere();
     if (this.#session.closing) {
       // What would begin anew is turned away.
       if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
@@ -73,12 +83,30 @@ export class Holding implements LogListener {
     }
     if (this.writer) return this.writer;
     if (this.#taking) return this.#taking.then((writer) => writer ?? this.take(create, taking));
-    const held = asUnavailable(() => this.#acquire(create, taking));
-    if (!isPromise(held)) return held;
-    this.#taking = held.finally(() => {
-      this.#taking = null;
-    });
-    return this.#taking;
+    const failed = (error: unknown): never => {
+      // The store may have it that the session is held here, with what others left in it.
+      if (!(error instanceof HeldElsewhere || error instanceof LimitError)) this.#retake();
+      if (!(error instanceof StoreError)) throw error;
+      // A session may have begun, of which nobody was told; nothing was done in it.
+      throw create?.begun ? unavailable(error) : notTried(error);
+    };
+    try {
+      const held = this.#acquire(create, taking);
+      if (!isPromise(held)) return held;
+      this.#taking = held.catch(failed).finally(() => {
+        this.#taking = null;
+      });
+      return this.#taking;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Whoever the session is left to, as its gateway ends. */
+  async #elsewhere(): Promise<never> {
+    const next = await asUnavailable(() => this.#env.cluster?.heirOf(this.#session.ref));
+    if (next === undefined) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+    throw new HeldElsewhere(next);
   }
 
   #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<LogWriter | null> {
@@ -222,19 +250,31 @@ export class Holding implements LogListener {
     }
   }
 
-  /** Takes up again what was lost here with its store: its runs are open in the log, and nobody else may come to end them. */
-  #retake(ms = RETRY_MS.first): void {
-    const again = async (): Promise<void> => {
-      if (this.writer || this.#abandoned) return;
+  /**
+   * Takes the session, at once and until that is answered: it was lost with its store, or the store was not heard to say who holds it.
+   * Nobody else may come to end its runs, and nobody else can take what the store says is held here.
+   */
+  #retake(): void {
+    if (this.#retaking) return;
+    this.#retaking = true;
+    void this.#takeUntilKnown().finally(() => {
+      this.#retaking = false;
+    });
+  }
+
+  async #takeUntilKnown(): Promise<void> {
+    const longest = Math.min(RETRY_MS.longest, (this.#env.cluster?.leaseMs ?? Number.POSITIVE_INFINITY) / 2);
+    for (let ms = 0; ; ms = Math.min(2 * ms || RETRY_MS.first, longest)) {
+      await delay(ms, undefined, { ref: false });
+      if (this.writer || this.leaving) return;
       try {
         await this.#session.hold();
+        return;
       } catch (error) {
         // Another gateway was first: it is followed.
         if (error instanceof HeldElsewhere) return this.#session.heard();
-        this.#retake(Math.min(2 * ms, RETRY_MS.longest));
       }
-    };
-    setTimeout(() => void again(), ms).unref();
+    }
   }
 
   /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
@@ -247,7 +287,12 @@ export class Holding implements LogListener {
   async letGo(): Promise<void> {
     const { writer } = this;
     this.forget();
-    if (writer) await this.#env.store.release(this.#session.ref, writer.term);
+    try {
+      if (writer) await this.#env.store.release(this.#session.ref, writer.term);
+    } catch (error) {
+      this.#retake();
+      throw error;
+    }
   }
 
   /** It is not held any more. */

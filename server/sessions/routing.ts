@@ -4,6 +4,8 @@ import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { newRequestId } from '../ids.js';
+import { unavailable } from '../log/unavailable.js';
+import { StoreError } from '../stores/store.js';
 import type { AcceptedRun } from './acceptance.js';
 import { originOf } from './find-run.js';
 import { type OutputOf, performHere, type SessionInput } from './perform.js';
@@ -13,6 +15,9 @@ import type { Session } from './session.js';
 const ROUTE_MS = 15_000;
 /** Before a holder is asked again that lives, and did not answer or had let go, in milliseconds; up to twice as much. */
 const AGAIN_MS = 40;
+const UNANSWERED = 'The gateway that holds the session did not answer';
+/** What says that nothing was done. */
+const NOT_DONE: ReadonlySet<string> = new Set(['OVERLOADED', 'SHUTTING_DOWN']);
 
 /**
  * Does a piece of work in a session: here, where it is held here or by nobody, at once where it is held already; else it is asked of the
@@ -27,7 +32,7 @@ export function perform<Input extends SessionInput>(
 ): MaybePromise<OutputOf<Input>> {
   const { cluster } = session;
   if (!cluster) return performHere(session, input);
-  if (session.writer) {
+  if (isHeld(session)) {
     return confirmed(session, input, () => perform(session, input)) as MaybePromise<OutputOf<Input>>;
   }
   const routed = (error: unknown): MaybePromise<OutputOf<Input>> => {
@@ -41,6 +46,8 @@ export function perform<Input extends SessionInput>(
     return routed(error);
   }
 }
+
+const isHeld = ({ writer, holding }: Session): boolean => writer !== null && !holding.leaving;
 
 /**
  * Does work where the session is held. What is refused is refused by what is remembered here, and another gateway may have taken the
@@ -85,24 +92,30 @@ async function route(
   const id = 'request' in given ? given.request.runId : newRequestId();
   const input = await settled(session, given, id);
   if (!input) return false;
-  for (let holder = heldBy; performance.now() < until; ) {
-    const reply = await cluster.ask(holder, { id, ref: session.ref, input });
-    if (reply.kind === 'done') return outcome(session, input, reply.output);
-    const dead = reply.kind === 'silent' && !(await cluster.alive(holder));
-    if (!dead) await delay(AGAIN_MS * (1 + Math.random()));
-    try {
-      const done = await performHere(session, input, dead ? holder : undefined);
-      return await outcome(session, input, done);
-    } catch (error) {
-      if (!(error instanceof HeldElsewhere)) throw error;
-      holder = error.holder;
+  const question = { id, ref: session.ref, input };
+  // Of what a holder has heard, and has not answered, nobody knows whether it is done.
+  let isDoubtful = false;
+  try {
+    for (let holder = heldBy; performance.now() < until; ) {
+      const reply = await cluster.ask(holder, question);
+      if (reply.kind === 'done') return await outcome(session, input, reply.output);
+      isDoubtful ||= reply.kind === 'silent';
+      const dead = reply.kind !== 'not-held' && !(await cluster.alive(holder));
+      if (!dead) await delay(AGAIN_MS * (1 + Math.random()));
+      try {
+        const done = await performHere(session, input, dead ? holder : undefined);
+        return await outcome(session, input, done);
+      } catch (error) {
+        if (!(error instanceof HeldElsewhere)) throw error;
+        holder = error.holder;
+      }
     }
+    throw new GatewayError({ code: 'OVERLOADED', message: UNANSWERED, retryAfterMs: 1000 });
+  } catch (error) {
+    throw isDoubtful && isGatewayError(error) && NOT_DONE.has(error.code)
+      ? unavailable(new StoreError('UNKNOWN', UNANSWERED, { cause: error }))
+      : error;
   }
-  throw new GatewayError({
-    code: 'OVERLOADED',
-    message: 'The gateway that holds the session did not answer',
-    retryAfterMs: 1000,
-  });
 }
 
 /**
@@ -128,17 +141,18 @@ async function outcome(session: Session, input: SessionInput, output: unknown): 
   return { position, cursor, ...(input.type === 'regenerate' && { message }) };
 }
 
-/** Does what another gateway asks; null where the session is not held here. */
+/** Does what another gateway asks, which the store, or a gateway that ends, has told that the session is held here; null where another one holds it. */
 export async function performAsked(
   session: Session,
   input: SessionInput,
 ): Promise<{ readonly output: unknown } | null> {
-  if (!session.writer) return null;
   const elsewhere = (): never => {
     throw new HeldElsewhere('');
   };
   try {
-    return { output: await confirmed(session, input, elsewhere) };
+    return {
+      output: await (isHeld(session) ? confirmed(session, input, elsewhere) : performHere(session, input)),
+    };
   } catch (error) {
     // It was lost, or let go, meanwhile.
     if (error instanceof HeldElsewhere) return null;

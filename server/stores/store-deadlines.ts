@@ -51,8 +51,8 @@ class Deadlines {
 }
 
 /**
- * A store whose answers are not waited for longer than so many milliseconds. Of an append that is late it is unknown whether it was
- * made; the other calls can be made again. Opening, closing, expiring, `vacuum` and `backup` take the time they take.
+ * A store whose answers are not waited for longer than so many milliseconds. Of what changes anything it is unknown then whether it was
+ * made. Opening, closing, expiring, `vacuum` and `backup` take the time they take.
  *
  * @param ms `Infinity` waits for ever.
  */
@@ -64,8 +64,8 @@ export function withDeadlines(store: Store, ms: number): Store {
     open: () => store.open(),
     close: () => store.close(),
     ...(store.check && { check: () => deadlines.bound('check', store.check!()) }),
-    acquire: (ref, options) => deadlines.bound('acquire', store.acquire(ref, options)),
-    release: (ref, term) => deadlines.bound('release', store.release(ref, term)),
+    acquire: (ref, options) => deadlines.bound('acquire', store.acquire(ref, options), 'UNKNOWN'),
+    release: (ref, term) => deadlines.bound('release', store.release(ref, term), 'UNKNOWN'),
     append: (log, events, options) =>
       deadlines.bound('append', store.append(log, events, options), 'UNKNOWN'),
     read: (log, after, limit, bytes) => deadlines.bound('read', store.read(log, after, limit, bytes)),
@@ -74,7 +74,7 @@ export function withDeadlines(store: Store, ms: number): Store {
     run: (ref, name) => deadlines.bound('run', store.run(ref, name)),
     sessionOf: (scope, runId) => deadlines.bound('sessionOf', store.sessionOf(scope, runId)),
     cut: (log, checkpoint, messages, term) =>
-      deadlines.bound('cut', store.cut(log, checkpoint, messages, term)),
+      deadlines.bound('cut', store.cut(log, checkpoint, messages, term), 'UNKNOWN'),
     checkpoint: (log) => deadlines.bound('checkpoint', store.checkpoint(log)),
     messages: (log, path) => deadlines.bound('messages', store.messages(log, path)),
     replies: (log, parent) => deadlines.bound('replies', store.replies(log, parent)),
@@ -85,11 +85,11 @@ export function withDeadlines(store: Store, ms: number): Store {
     count: (scope) => deadlines.bound('count', store.count(scope)),
     unfinished: () => deadlines.bound('unfinished', store.unfinished()),
     expire: (before) => store.expire(before),
-    remove: (ref, notice) => deadlines.bound('remove', store.remove(ref, notice)),
+    remove: (ref, notice) => deadlines.bound('remove', store.remove(ref, notice), 'UNKNOWN'),
     kept: (scope, page) => deadlines.bound('kept', store.kept(scope, page)),
-    beginErasure: (erasure) => deadlines.bound('beginErasure', store.beginErasure(erasure)),
+    beginErasure: (erasure) => deadlines.bound('beginErasure', store.beginErasure(erasure), 'UNKNOWN'),
     erasures: () => deadlines.bound('erasures', store.erasures()),
-    endErasure: (erasure) => deadlines.bound('endErasure', store.endErasure(erasure)),
+    endErasure: (erasure) => deadlines.bound('endErasure', store.endErasure(erasure), 'UNKNOWN'),
     ...(store.vacuum && { vacuum: () => store.vacuum!() }),
     ...(store.backup && { backup: (path) => store.backup!(path) }),
     watch: (ref, wake) => store.watch(ref, wake),
