@@ -1,5 +1,6 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { ErrorBody } from '../../shared/gateway-error.js';
+import { atOnce } from '../async/at-once.js';
 import { within } from '../async/deadline.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Membership, SharedStore } from '../stores/shared-store.js';
@@ -9,6 +10,8 @@ import { firstFor } from './rendezvous.js';
 
 /** How long an answer is waited for before the question is asked again, in milliseconds; no longer than a lease. */
 const ASK_MS = 2000;
+/** Sessions that are taken up at once: each waits for the store a few times. */
+export const TAKEN_AT_ONCE = 16;
 /** How long an answer is remembered for those who ask again. */
 const REMEMBERED_MS = 60_000;
 
@@ -172,14 +175,18 @@ export class Cluster {
       const found = await orphans();
       const now = performance.now();
       const keys = new Set<string>();
+      const mine: (SessionRef & { readonly from: string })[] = [];
       for (const { from = '', ...ref } of found) {
         const key = JSON.stringify(ref);
         keys.add(key);
         const seen = this.#left.get(key) ?? now;
         this.#left.set(key, seen);
-        const mine = firstFor(ref, members) === holder || now - seen >= shared.leaseMs;
-        if (mine && this.#membership && serves(ref)) await take(ref, from);
+        const isMine = firstFor(ref, members) === holder || now - seen >= shared.leaseMs;
+        if (isMine && serves(ref)) mine.push({ ...ref, from });
       }
+      await atOnce(mine, TAKEN_AT_ONCE, async ({ from, ...ref }) => {
+        if (this.#membership) await take(ref, from);
+      });
       for (const key of this.#left.keys()) if (!keys.has(key)) this.#left.delete(key);
     } catch (error) {
       report(error, 'taking up sessions of other gateways');

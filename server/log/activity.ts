@@ -1,5 +1,5 @@
 import type { SessionState } from '../../shared/fold.js';
-import { type Activity, IDLE } from '../stores/store.js';
+import type { Activity } from '../stores/store.js';
 
 /** Events with which a session is used: it does something else after them, or shows another message. */
 const USING: ReadonlySet<string> = new Set([
@@ -29,14 +29,26 @@ export function isUse(type: string): boolean {
  * What a session does by its folded state.
  *
  * @param start Place just before the first event of the active run's.
+ * @param ended How many runs have ended.
  */
-export function activityOf({ run, pending, queue }: SessionState, start: number | undefined): Activity {
-  if (!run && queue.length === 0 && pending.length === 0) return IDLE;
+export function activityOf(
+  { run, pending, queue }: SessionState,
+  start: number | undefined,
+  ended?: number,
+): Activity {
+  const counted = ended !== undefined && { ended };
+  if (!run && queue.length === 0 && pending.length === 0) return { status: 'idle', queued: 0, ...counted };
   const active = run && { runId: run.runId, ...(start !== undefined && { start }) };
   const status = pending.length > 0 ? 'waiting' : 'running';
-  return { status, ...active, queued: queue.length };
+  return { status, queued: queue.length, ...counted, ...active };
 }
 
 export function isSameActivity(a: Activity, b: Activity): boolean {
-  return a.status === b.status && a.runId === b.runId && a.start === b.start && a.queued === b.queued;
+  return (
+    a.status === b.status &&
+    a.runId === b.runId &&
+    a.start === b.start &&
+    a.queued === b.queued &&
+    a.ended === b.ended
+  );
 }

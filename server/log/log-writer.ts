@@ -281,7 +281,8 @@ export class LogWriter {
     let { start } = activity;
     if (state.run && state.run.runId !== activity.runId)
       start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
-    const after = activityOf(state, start);
+    const ends = entries.filter(({ record }) => record.type === 'message_end').length;
+    const after = activityOf(state, start, ends > 0 ? (activity.ended ?? 0) + ends : activity.ended);
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const about = aboutOf(state);
     return {

@@ -1,7 +1,8 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
+import { atOnce } from '../async/at-once.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { Cluster } from '../cluster/cluster.js';
+import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import type { Naming } from '../files/files.js';
 import { newRequestId } from '../ids.js';
@@ -314,9 +315,9 @@ export class SessionDirectory {
 
   /** Takes up what former processes left unfinished. */
   async recover(): Promise<void> {
-    for (const { from, ...ref } of await this.#env.store.unfinished()) {
+    await atOnce(await this.#env.store.unfinished(), TAKEN_AT_ONCE, async ({ from, ...ref }) => {
       if (this.#served(ref)) await this.#take(ref, from);
-    }
+    });
   }
 
   async #take(ref: SessionRef, from?: string): Promise<void> {

@@ -25,6 +25,8 @@ export class RunResults {
   #again: NodeJS.Timeout | null = null;
   /** The gateway is ending. */
   #ended = false;
+  /** How many runs of which log had ended when all that are awaited were read. */
+  #known: string | undefined;
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
@@ -71,17 +73,31 @@ export class RunResults {
     return result;
   }
 
+  /** The same as `learn`, where any run has ended since that was done last. */
+  async learnEnds(): Promise<void> {
+    const { log } = this.#session;
+    const { ended } = log?.activity ?? {};
+    const known = ended === undefined ? undefined : `${log!.ref.epoch} ${ended}`;
+    if (known !== undefined && known === this.#known) return;
+    if (await this.learn()) this.#known = known;
+  }
+
   /**
    * Finds out how the runs ended that somebody waits for, where others may have ended them.
    *
    * @param beginning The run that is about to be accepted
+   * @returns Whether that could be read
    */
-  async learn(beginning?: string): Promise<void> {
+  async learn(beginning?: string): Promise<boolean> {
     const session = this.#session;
+    let isKnown = true;
     try {
       for (const [runId, awaited] of [...this.#awaited]) {
         // What is being accepted, is queued or runs here is told when it ends.
-        if (runId === beginning || session.runs.queue.find(runId)) continue;
+        if (runId === beginning || session.runs.queue.find(runId)) {
+          isKnown = false;
+          continue;
+        }
         // Before the store is asked: one that is accepted meanwhile may not be in its answer.
         const { accepted } = awaited;
         const record = await this.#env.store.run(session.ref, { runId });
@@ -91,6 +107,7 @@ export class RunResults {
         else if (accepted) this.#missing(runId);
       }
     } catch (error) {
+      isKnown = false;
       session.report(error, `reading runs of session ${session.id}`);
       // Nobody else may come to tell.
       this.#again ??= setTimeout(() => {
@@ -99,6 +116,7 @@ export class RunResults {
       }, RETRY_MS.first).unref();
     }
     session.watch();
+    return isKnown;
   }
 
   /** The store has no record any more of a run that was accepted. */

@@ -46,8 +46,8 @@ export class Session implements Subscribable {
   readonly #env: SessionEnvironment;
   /** Stops hearing what others write. */
   #unwatch: (() => void) | null = null;
-  /** Whether it is about to look at what others wrote. */
-  #heardOf = false;
+  /** Whether it is looking at what others wrote, or is about to, and whether it is to look once more. */
+  readonly #hearing = { now: false, again: false };
   #closing: Promise<void> | null = null;
 
   constructor(ref: SessionRef, env: SessionEnvironment) {
@@ -135,9 +135,9 @@ export class Session implements Subscribable {
   /** Looks at the present log, which that takes from nobody; null when there is none. */
   look(): MaybePromise<LogView | null> {
     this.usedAt = performance.now();
-    // What only looks must not wait for a close that runs.
-    if (this.#closing) return null;
+    // What only looks must not wait for a close that runs: until that is stored all is there.
     if (this.writer) return this.log;
+    if (this.#closing) return null;
     // Whether it could be taken is nothing to those who only look.
     const again = (): MaybePromise<LogView | null> => this.look();
     if (this.holding.taking) return this.holding.taking.then(again, again);
@@ -212,20 +212,30 @@ export class Session implements Subscribable {
 
   /** Others may have written. */
   heard(): void {
-    if (this.#heardOf) return;
-    this.#heardOf = true;
-    setImmediate(async () => {
-      this.#heardOf = false;
-      if (!this.#unwatch) return;
-      try {
+    const hearing = this.#hearing;
+    if (hearing.now) hearing.again = true;
+    else {
+      hearing.now = true;
+      setImmediate(() => void this.#hear());
+    }
+  }
+
+  /** One look at a time: a store that is slow is not to be asked more for that. */
+  async #hear(): Promise<void> {
+    const hearing = this.#hearing;
+    hearing.again = false;
+    try {
+      if (this.#unwatch) {
         await this.look();
         this.viewers.wake();
-        await this.results.learn();
-      } catch (error) {
-        this.report(error, `following session ${this.id}`);
-        this.holding.tryAgain(() => this.heard());
+        await this.results.learnEnds();
       }
-    });
+    } catch (error) {
+      this.report(error, `following session ${this.id}`);
+      this.holding.tryAgain(() => this.heard());
+    }
+    hearing.now = false;
+    if (hearing.again) this.heard();
   }
 
   /** Finds out what others wrote, and whether it is still held here; null where nobody else can write. */

@@ -89,6 +89,8 @@ export interface Activity {
   readonly start?: number;
   /** Messages that wait for their run. */
   readonly queued: number;
+  /** How many runs of the log have ended since that was first counted: those who wait for one look when it changes. */
+  readonly ended?: number;
 }
 
 /** The activity of a session that does nothing. */
