@@ -1,5 +1,5 @@
 /** The longest delay of a Node timer; a longer one would fire at once. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
+export const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Calls back after `ms` milliseconds, unless cancelled. Never, where `ms` is undefined or infinite. */
 export function startDeadline(ms: number | undefined, onTimeout: () => void): () => void {

@@ -105,7 +105,7 @@ export interface Limits {
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs and method calls to finish. @default 25 s */
   readonly drainMs: number;
-  /** How long an answer of the store is waited for. @default 10 s */
+  /** How long an answer of the store is waited for, and how long callers wait for it. @default 10 s */
   readonly storeMs: number;
 }
 

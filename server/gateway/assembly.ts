@@ -305,7 +305,7 @@ function sessionEnvironment(
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'> {
   const { limits, id, onDisconnect } = config;
-  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize } = limits;
+  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, storeMs } = limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
@@ -324,6 +324,7 @@ function sessionEnvironment(
     waitMs,
     answerSize,
     stepsSize,
+    storeMs,
     disconnectGraceMs,
     onDisconnect,
     now: parts.now,

@@ -25,6 +25,11 @@ export function notTried(cause: unknown): GatewayError {
   return unavailable(new StoreError('UNAVAILABLE', 'Not tried', { cause }));
 }
 
+/** What a caller is told that waited long enough: the work goes on behind it. */
+export function unanswered(cause?: unknown): GatewayError {
+  return unavailable(new StoreError('UNKNOWN', 'Not answered in time', { cause }));
+}
+
 /** A call of the store whose failure is what callers are told of one. */
 export function asUnavailable<T>(call: () => MaybePromise<T>): MaybePromise<T> {
   const failed = (error: unknown): never => {

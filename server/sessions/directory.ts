@@ -1,12 +1,13 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import { atOnce } from '../async/at-once.js';
+import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import type { Naming } from '../files/files.js';
 import { newRequestId } from '../ids.js';
-import { asUnavailable } from '../log/unavailable.js';
+import { asUnavailable, unanswered } from '../log/unavailable.js';
 import type { NewSession, SessionRef } from '../stores/store.js';
 import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';
@@ -24,12 +25,16 @@ import { VIEWED } from './viewers.js';
 const IDLE_MS = 60_000;
 /** Sessions swept before others get their turn. */
 const SWEEP_SLICE = 50;
+/** What callers wait longer than one call of the store is waited for, in milliseconds: what that says is said to them. */
+const BEHIND_MS = 250;
 
 /** The sessions that are live in this process. */
 export class SessionDirectory {
   readonly sender: MessageSender;
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
+  /** For answers to callers. What they asked for goes on behind them. */
+  readonly #deadlines: Deadlines;
   /** Nothing more is started. */
   #ending = false;
   #served: (ref: SessionRef) => boolean = () => false;
@@ -61,7 +66,8 @@ export class SessionDirectory {
       if (!session) throw new GatewayError({ code: 'CALL_NOT_FOUND' });
       await session.calls.answered(callId, answer);
     });
-    this.sender = new MessageSender(env.store, env.files);
+    this.#deadlines = new Deadlines(env.storeMs + BEHIND_MS);
+    this.sender = new MessageSender(env.store, env.files, this.#deadlines);
   }
 
   #clusterOf({
@@ -136,8 +142,17 @@ export class SessionDirectory {
     return andThen(session.look(), (log) => this.#begun(session, log));
   }
 
-  /** Does a piece of work in a session. @throws GatewayError `SESSION_NOT_FOUND`, and what the work itself says */
+  /**
+   * Does a piece of work in a session.
+   *
+   * @throws GatewayError `SESSION_NOT_FOUND`, what the work itself says, and `OVERLOADED` with an unknown outcome where that takes longer
+   * than the store is waited for
+   */
   perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
+    return this.#deadlines.bound(this.#perform(ref, input), unanswered);
+  }
+
+  #perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
     const session = this.get(ref);
     const refused = (error: unknown): never => {
       this.forget(session);
@@ -166,6 +181,14 @@ export class SessionDirectory {
   async fork(
     source: SessionRef,
     ref: SessionRef,
+    given: { readonly at: string | undefined; readonly userId: string },
+  ): Promise<HistoryPlace & { readonly id: string }> {
+    return this.#deadlines.bound(this.#fork(source, ref, given), unanswered);
+  }
+
+  async #fork(
+    source: SessionRef,
+    ref: SessionRef,
     { at, userId }: { readonly at: string | undefined; readonly userId: string },
   ): Promise<HistoryPlace & { readonly id: string }> {
     const { log } = await this.existing(source);
@@ -191,6 +214,10 @@ export class SessionDirectory {
    * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for one that they name
    */
   async import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
+    return this.#deadlines.bound(this.#import(ref, given), unanswered);
+  }
+
+  async #import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
     const { messages, userId, ...about } = given;
     checkChanges(about, this.#env);
     const files = await this.#env.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
@@ -216,7 +243,7 @@ export class SessionDirectory {
     files: Omit<Naming, 'messages'> | null,
   ): Promise<HistoryPlace & { readonly id: string }> {
     try {
-      const begun = await this.perform(ref, { type: 'begin', userId, parts });
+      const begun = await this.#perform(ref, { type: 'begin', userId, parts });
       files?.accepted(begun.cursor);
       return { id: this.get(ref).id, ...begun };
     } catch (error) {
@@ -257,6 +284,10 @@ export class SessionDirectory {
    * @throws GatewayError `SESSION_NOT_FOUND` where there is nothing
    */
   async delete(ref: SessionRef): Promise<void> {
+    return this.#deadlines.bound(this.#delete(ref), unanswered);
+  }
+
+  async #delete(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
     try {
       // Somebody may begin it, or close it, while it is looked at.

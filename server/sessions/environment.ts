@@ -25,6 +25,8 @@ export interface SessionEnvironment {
   readonly waitMs: number;
   readonly answerSize: number;
   readonly stepsSize: number;
+  /** How long a call of the store is waited for. */
+  readonly storeMs: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */

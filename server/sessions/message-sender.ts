@@ -11,10 +11,12 @@ import {
   withoutPlace,
 } from '../../shared/messages.js';
 import type { Accepted, ClientTool, RunResult } from '../../shared/operation-types.js';
+import type { Deadlines } from '../async/deadlines.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { Files } from '../files/files.js';
 import { newMessageId, newRunId } from '../ids.js';
+import { unanswered } from '../log/unavailable.js';
 import type { RunRecord, Store } from '../stores/store.js';
 import type { AcceptedRun } from './acceptance.js';
 import { messageOf, originOf } from './find-run.js';
@@ -66,13 +68,23 @@ export class MessageSender {
   readonly #files: Files;
   readonly #pending = new Map<string, { readonly hash: string; readonly sent: Promise<SentMessage> }>();
 
-  constructor(store: Store, files: Files) {
+  readonly #deadlines: Deadlines;
+
+  constructor(store: Store, files: Files, deadlines: Deadlines) {
     this.#store = store;
     this.#files = files;
+    this.#deadlines = deadlines;
   }
 
-  /** @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, or what the session answers. */
+  /**
+   * @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, or what the session answers; `OVERLOADED` with an unknown outcome
+   * where that takes longer than the store is waited for
+   */
   async send(session: Session, request: SendRequest): Promise<SentMessage> {
+    return this.#deadlines.bound(this.#send(session, request), unanswered);
+  }
+
+  async #send(session: Session, request: SendRequest): Promise<SentMessage> {
     const { key } = request;
     if (key === undefined) return this.#accept(session, request);
     const hash = hashOf(request);

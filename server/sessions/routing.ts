@@ -4,8 +4,7 @@ import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { newRequestId } from '../ids.js';
-import { unavailable } from '../log/unavailable.js';
-import { StoreError } from '../stores/store.js';
+import { unanswered } from '../log/unavailable.js';
 import type { AcceptedRun } from './acceptance.js';
 import { originOf } from './find-run.js';
 import { type OutputOf, performHere, type SessionInput } from './perform.js';
@@ -112,9 +111,7 @@ async function route(
     }
     throw new GatewayError({ code: 'OVERLOADED', message: UNANSWERED, retryAfterMs: 1000 });
   } catch (error) {
-    throw isDoubtful && isGatewayError(error) && NOT_DONE.has(error.code)
-      ? unavailable(new StoreError('UNKNOWN', UNANSWERED, { cause: error }))
-      : error;
+    throw isDoubtful && isGatewayError(error) && NOT_DONE.has(error.code) ? unanswered(error) : error;
   }
 }
 

@@ -6,6 +6,7 @@ import { embedGateway } from '../support/embedded.js';
 import { heldStore } from '../support/held-store.js';
 import { hostileStore, listedFates } from '../support/hostile-store.js';
 import { testStore } from '../support/test-store.js';
+import { until } from '../support/until.js';
 
 const endless = defineApp({
   async *run() {
@@ -102,6 +103,61 @@ describe('a store that does not answer', () => {
       ...['message_accepted', 'message_start', 'content_delta', 'message_end'],
       ...['message_accepted', 'message_start', 'content_delta', 'message_end'],
     ]);
+  });
+});
+
+describe('callers of a store whose writes stay unknown', () => {
+  const limits = { storeMs: 100 };
+
+  /** A store that loses the answers to appends until it relents, without making them. */
+  function losing() {
+    const model = testStore();
+    let loses = false;
+    const hostile = hostileStore(model.store, (method) => (loses && method === 'append' ? 'drop' : 'do'));
+    const lose = (): void => {
+      loses = true;
+    };
+    return { model, lose, ...hostile };
+  }
+
+  const unknown = { code: 'OVERLOADED', details: { outcome: 'unknown' } };
+  const told = async (work: Promise<unknown>) => {
+    const { code, details } = await work.then(
+      () => ({ code: 'done', details: undefined }),
+      (error) => error,
+    );
+    return { code, details };
+  };
+
+  it('are answered within storeMs, and a send goes on behind them, once', async () => {
+    const { model, store, lose, relent } = losing();
+    const session = embedGateway({ app: defineApp({ run: (turn) => turn.text }), store, limits }).session(
+      'main',
+    );
+    await session.send('first').result;
+    lose();
+    const send = { idempotencyKey: 'one' };
+    expect(await told(session.send('second', send).accepted), 'the first time').to.deep.equal(unknown);
+    expect(await told(session.send('second', send).accepted), 'with the same key').to.deep.equal(unknown);
+    relent();
+    const { message } = await session.send('second', send).result;
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'second' }]);
+    const texts = model.eventsOf('main').filter(({ type }) => type === 'message_end');
+    expect(texts).to.have.length(2);
+  });
+
+  it('of an abort, a close and a delete too, which then have been done', async () => {
+    for (const work of ['abort', 'close', 'delete'] as const) {
+      const { model, store, lose, relent } = losing();
+      const session = embedGateway({ app: endless, store, limits }).session('main');
+      await session.send('first').accepted;
+      const wrote = (type: string) => () => model.eventsOf('main').some((event) => event.type === type);
+      await until(wrote('content_delta'));
+      lose();
+      expect(await told(session[work]()), work).to.deep.equal(unknown);
+      relent();
+      await until(wrote(work === 'abort' ? 'message_end' : 'session_closed'));
+    }
   });
 });
 

@@ -1,0 +1,59 @@
+import { MAX_DELAY_MS } from './deadline.js';
+import { isPromise, type MaybePromise } from './maybe-promise.js';
+
+interface Pending {
+  readonly at: number;
+  readonly late: () => unknown;
+  reject(error: unknown): void;
+}
+
+/** Bounds how long answers are waited for, all by the same time and with one timer: most come long before it fires. */
+export class Deadlines {
+  readonly #ms: number;
+  /** In the order in which they are due. */
+  readonly #pending = new Set<Pending>();
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param ms `Infinity` waits for ever. */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /**
+   * The same answer, or what `late` returns as its error. What is waited for goes on; its later outcome is dropped.
+   */
+  bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T> {
+    if (!isPromise(answer) || this.#ms === Number.POSITIVE_INFINITY) return answer;
+    return new Promise<T>((resolve, reject) => {
+      const call: Pending = { at: performance.now() + this.#ms, late, reject };
+      this.#pending.add(call);
+      if (!this.#timer) this.#wait(this.#ms);
+      answer.then(
+        (value) => {
+          this.#pending.delete(call);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#pending.delete(call);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #wait(ms: number): void {
+    this.#timer = setTimeout(this.#check, Math.min(ms, MAX_DELAY_MS)).unref();
+  }
+
+  readonly #check = (): void => {
+    this.#timer = null;
+    const now = performance.now();
+    for (const call of this.#pending) {
+      if (call.at > now) {
+        return this.#wait(call.at - now);
+      }
+      this.#pending.delete(call);
+      call.reject(call.late());
+    }
+  };
+}
