@@ -190,7 +190,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const sessions = new SessionDirectory(
     sessionEnvironment(config, { holder, apps, quotas, files, reaches, notify, report, now }),
   );
-  const erasing = new Erasing({ store, sessions, files, report });
+  const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
+  const erasing = new Erasing({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
   const rates = sharesRates && cluster ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);

@@ -48,14 +48,12 @@ export class HostData {
     const what =
       typeof target === 'string' ? this.#refOf(target, whose) : { scope: this.#wholeScope(target) };
     await this.#env.ready();
-    const erased = await this.#env.erasing.erase(what);
-    if (vacuum) await this.vacuum();
-    return erased;
+    return this.#env.erasing.erase(what, vacuum);
   }
 
   async vacuum(): Promise<void> {
     await this.#env.ready();
-    await asUnavailable(() => this.#env.config.store.vacuum?.());
+    await this.#env.erasing.vacuum();
   }
 
   async *export(key: string, { what = 'messages', ...whose }: ExportOptions): AsyncGenerator<string> {

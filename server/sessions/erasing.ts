@@ -2,7 +2,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { Erasure, SessionRef, Store } from '../stores/store.js';
+import type { BegunErasure, Erasure, SessionRef, Store } from '../stores/store.js';
 import type { SessionDirectory } from './directory.js';
 
 /** Sessions looked up at once. */
@@ -20,6 +20,10 @@ export interface ErasingEnvironment {
   readonly store: Store;
   readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
   readonly files: Pick<Files, 'erase'>;
+  /** This process, as the others on the same store know it. */
+  readonly holder: string;
+  /** Whether another one may be at work: what it erases is left to it. */
+  alive(holder: string): Promise<boolean>;
   report: Report;
 }
 
@@ -37,13 +41,23 @@ export class Erasing {
     this.#env = env;
   }
 
-  /** @throws GatewayError `OVERLOADED`: it is not done yet, and will be gone on with */
-  async erase(erasure: Erasure): Promise<Erased> {
-    await asUnavailable(() => this.#env.store.beginErasure(erasure));
-    return this.#finish(erasure);
+  /**
+   * @param vacuum Whether the store leaves no byte of it, also where another process goes on with it.
+   * @throws GatewayError `OVERLOADED`: it is not done yet, and will be gone on with
+   */
+  async erase(erasure: Erasure, vacuum: boolean): Promise<Erased> {
+    const { store, holder: by } = this.#env;
+    await asUnavailable(() => store.beginErasure({ erasure, by, vacuum }));
+    const erased = await this.#finish(erasure);
+    if (vacuum) await this.vacuum();
+    return erased;
   }
 
-  /** Goes on with what was begun and not ended. */
+  async vacuum(): Promise<void> {
+    await asUnavailable(() => this.#env.store.vacuum?.());
+  }
+
+  /** Goes on with what was begun, not ended, and is nobody's who lives. */
   resume(): Promise<void> {
     this.#resuming ??= this.#resume().finally(() => {
       this.#resuming = null;
@@ -52,14 +66,25 @@ export class Erasing {
   }
 
   async #resume(): Promise<void> {
-    const { store, report } = this.#env;
+    const { store, holder, report } = this.#env;
     try {
-      const left = (await store.erasures()).filter((erasure) => !this.#active.has(keyOf(erasure)));
-      for (const erasure of left) await this.#finish(erasure);
-      if (left.length > 0) await store.vacuum?.();
+      let isToVacuum = false;
+      for (const begun of await store.erasures()) {
+        if (await this.#isUnderWay(begun)) continue;
+        await store.beginErasure({ ...begun, by: holder });
+        await this.#finish(begun.erasure);
+        isToVacuum ||= begun.vacuum;
+      }
+      if (isToVacuum) await this.vacuum();
     } catch (error) {
       report(error, 'erasing what was begun to be erased');
     }
+  }
+
+  /** Whether somebody is at it. */
+  async #isUnderWay({ erasure, by }: BegunErasure): Promise<boolean> {
+    if (this.#active.has(keyOf(erasure))) return true;
+    return by !== this.#env.holder && (await this.#env.alive(by));
   }
 
   async #finish(erasure: Erasure): Promise<Erased> {

@@ -11,6 +11,7 @@ import {
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
+  type BegunErasure,
   type Checkpoint,
   type Erasure,
   type EventRecord,
@@ -83,7 +84,7 @@ class MemoryStore implements Store {
   /** Sessions by their runs. */
   readonly #runs = new Map<string, MemorySession>();
   readonly #wakes = new Map<string, Set<() => void>>();
-  readonly #erasures = new Map<string, Erasure>();
+  readonly #erasures = new Map<string, BegunErasure>();
   #ordinal = 0;
 
   open(): void {}
@@ -421,11 +422,11 @@ class MemoryStore implements Store {
     return left.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit);
   }
 
-  beginErasure(erasure: Erasure): void {
-    this.#erasures.set(erasureKey(erasure), erasure);
+  beginErasure(begun: BegunErasure): void {
+    this.#erasures.set(erasureKey(begun.erasure), begun);
   }
 
-  erasures(): readonly Erasure[] {
+  erasures(): readonly BegunErasure[] {
     return [...this.#erasures.values()];
   }
 

@@ -44,7 +44,7 @@ export function withDeadlines(store: Store, ms: number): Store {
     expire: (before) => store.expire(before),
     remove: (ref, notice) => bound('remove', store.remove(ref, notice), 'UNKNOWN'),
     kept: (scope, page) => bound('kept', store.kept(scope, page)),
-    beginErasure: (erasure) => bound('beginErasure', store.beginErasure(erasure), 'UNKNOWN'),
+    beginErasure: (begun) => bound('beginErasure', store.beginErasure(begun), 'UNKNOWN'),
     erasures: () => bound('erasures', store.erasures()),
     endErasure: (erasure) => bound('endErasure', store.endErasure(erasure), 'UNKNOWN'),
     ...(store.vacuum && { vacuum: () => store.vacuum!() }),

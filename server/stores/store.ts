@@ -244,6 +244,15 @@ export interface Notice {
 /** What is to be dropped for good: one session, or all of a scope. */
 export type Erasure = SessionRef | { readonly scope: string; readonly app?: never; readonly name?: never };
 
+/** An erasure that has begun. */
+export interface BegunErasure {
+  readonly erasure: Erasure;
+  /** Who does it, as a holder. */
+  readonly by: string;
+  /** Whether the store is vacuumed when it has ended. Otherwise nobody does it who is not asked to. */
+  readonly vacuum: boolean;
+}
+
 /** What became of an append. */
 export interface AppendResult {
   readonly epoch: string;
@@ -436,10 +445,10 @@ export interface Store {
     scope: string,
     page: { readonly limit: number; readonly after?: SessionRef },
   ): MaybePromise<readonly SessionRef[]>;
-  /** Remembers, durably before it answers, that something is being erased, until `endErasure`. The same again changes nothing. */
-  beginErasure(erasure: Erasure): MaybePromise<void>;
-  /** What is being erased. */
-  erasures(): MaybePromise<readonly Erasure[]>;
+  /** Remembers, durably before it answers, that something is being erased, until `endErasure`. The same again takes its place. */
+  beginErasure(begun: BegunErasure): MaybePromise<void>;
+  /** What is being erased. A store that vacuums when it is opened says so of what it found then. */
+  erasures(): MaybePromise<readonly BegunErasure[]>;
   /** Forgets an erasure. What it has dropped goes with the next `vacuum`, also one that another process makes. */
   endErasure(erasure: Erasure): MaybePromise<void>;
   /**

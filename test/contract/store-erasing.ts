@@ -160,16 +160,17 @@ export function describeErasing(makeStore: () => StoreUnderTest | Promise<StoreU
     });
 
     it('remembers what is being erased until that has ended', async () => {
-      const all = { scope: 'alice' };
+      const all = { erasure: { scope: 'alice' }, by: 'one', vacuum: true };
+      const one = { erasure: refOf(), by: 'one', vacuum: true };
       expect(await store.erasures()).to.deep.equal([]);
-      for (const erasure of [all, refOf(), all]) await store.beginErasure(erasure);
-      expect(await store.erasures()).to.have.deep.members([all, refOf()]);
-      await store.endErasure(all);
-      expect(await store.erasures()).to.deep.equal([refOf()]);
+      for (const begun of [{ ...all, vacuum: false }, one, all]) await store.beginErasure(begun);
+      expect(await store.erasures()).to.have.deep.members([all, one]);
+      await store.endErasure(all.erasure);
+      expect(await store.erasures()).to.deep.equal([one]);
       if (made.reopen) store = await made.reopen();
-      if (made.reopen) expect(await store.erasures()).to.deep.equal([refOf()]);
+      if (made.reopen) expect(await store.erasures()).to.deep.equal([one]);
       await store.vacuum?.();
-      expect(await store.erasures()).to.deep.equal([refOf()]);
+      expect(await store.erasures()).to.deep.equal([one]);
       await store.endErasure(refOf());
       expect(await store.erasures()).to.deep.equal([]);
     });

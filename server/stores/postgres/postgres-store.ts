@@ -6,6 +6,7 @@ import {
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
+  type BegunErasure,
   type Checkpoint,
   type Erasure,
   type EventRecord,
@@ -271,17 +272,18 @@ export class PostgresStore implements Store {
     return this.#open.reader.kept(scope, page);
   }
 
-  async beginErasure(erasure: Erasure): Promise<void> {
-    const query = 'INSERT INTO $S.meta VALUES ($1, $2) ON CONFLICT (name) DO NOTHING';
-    await this.#open.database.ask(query, nameOf(erasure), JSON.stringify(erasure));
+  async beginErasure(begun: BegunErasure): Promise<void> {
+    const query =
+      'INSERT INTO $S.meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+    await this.#open.database.ask(query, nameOf(begun.erasure), JSON.stringify(begun));
   }
 
-  async erasures(): Promise<readonly Erasure[]> {
+  async erasures(): Promise<readonly BegunErasure[]> {
     const rows = await this.#open.database.ask(
       'SELECT value FROM $S.meta WHERE starts_with(name, $1)',
       ERASING,
     );
-    return rows.map(({ value }) => JSON.parse(value) as Erasure);
+    return rows.map(({ value }) => JSON.parse(value) as BegunErasure);
   }
 
   async endErasure(erasure: Erasure): Promise<void> {

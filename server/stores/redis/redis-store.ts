@@ -4,6 +4,7 @@ import {
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
+  type BegunErasure,
   type Checkpoint,
   type Erasure,
   type EventRecord,
@@ -291,15 +292,15 @@ export class RedisStore implements Store {
     return members.map((member) => refOfMember(scope, member));
   }
 
-  async beginErasure(erasure: Erasure): Promise<void> {
+  async beginErasure(begun: BegunErasure): Promise<void> {
     const key = this.#keys.erasures;
-    await this.#open.link.send(key, ['HSET', key, fieldOf(erasure), JSON.stringify(erasure)]);
+    await this.#open.link.send(key, ['HSET', key, fieldOf(begun.erasure), JSON.stringify(begun)]);
   }
 
-  async erasures(): Promise<readonly Erasure[]> {
+  async erasures(): Promise<readonly BegunErasure[]> {
     const key = this.#keys.erasures;
     const all = (await this.#open.link.send(key, ['HVALS', key])) as string[];
-    return all.map((text) => JSON.parse(text) as Erasure);
+    return all.map((text) => JSON.parse(text) as BegunErasure);
   }
 
   async endErasure(erasure: Erasure): Promise<void> {

@@ -1,5 +1,5 @@
 import { encodeEvents } from '../event-text.js';
-import type { Erasure, Notice, SessionRef } from '../store.js';
+import type { BegunErasure, Erasure, Notice, SessionRef } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import type { Connection } from './connection.js';
 import { dropOfLog } from './expiry.js';
@@ -75,15 +75,20 @@ const VACUUM = 'vacuum';
 const rowOf = ({ scope, app, name }: Erasure): string => `${ERASING}${JSON.stringify([scope, app, name])}`;
 
 /** Notes what is to be dropped, and that the file is to be written anew when it is. */
-export function beginErasure({ connection, sql }: Parts, erasure: Erasure): void {
+export function beginErasure({ connection, sql }: Parts, begun: BegunErasure): void {
   connection.transaction(() => {
-    sql.putMeta.run(rowOf(erasure), JSON.stringify(erasure));
+    sql.putMeta.run(rowOf(begun.erasure), JSON.stringify(begun));
     sql.putMeta.run(VACUUM, 1);
   }, 'FULL');
 }
 
-export function erasures(sql: Statements): readonly Erasure[] {
-  return sql.metaFrom.all(ERASING).map(({ value }) => JSON.parse(value as string) as Erasure);
+export function erasures(sql: Statements): readonly BegunErasure[] {
+  return sql.metaFrom.all(ERASING).map(({ value }) => JSON.parse(value as string) as BegunErasure);
+}
+
+/** What a former process was erasing leaves nothing in the file, whatever it had been told: whoever ends it vacuums. */
+export function vacuumLeft(parts: Parts): void {
+  for (const begun of erasures(parts.sql)) if (!begun.vacuum) beginErasure(parts, { ...begun, vacuum: true });
 }
 
 export function endErasure({ connection, sql }: Parts, erasure: Erasure): void {

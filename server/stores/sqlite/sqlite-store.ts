@@ -6,6 +6,7 @@ import {
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
+  type BegunErasure,
   type Checkpoint,
   type Erasure,
   type EventRecord,
@@ -37,6 +38,7 @@ import {
   keptSessions,
   removeSession,
   vacuum,
+  vacuumLeft,
 } from './erasing.js';
 import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
@@ -109,6 +111,7 @@ export class SqliteStore implements Store {
     try {
       const parts = this.#assemble(connection);
       this.#parts = parts;
+      vacuumLeft(parts);
       if (isToVacuum(parts.sql)) this.#vacuumLeft();
     } catch (error) {
       connection.close();
@@ -327,11 +330,11 @@ export class SqliteStore implements Store {
     return keptSessions(this.#open.sql, scope, page);
   }
 
-  beginErasure(erasure: Erasure): void {
-    this.#write((parts) => beginErasure(parts, erasure));
+  beginErasure(begun: BegunErasure): void {
+    this.#write((parts) => beginErasure(parts, begun));
   }
 
-  erasures(): readonly Erasure[] {
+  erasures(): readonly BegunErasure[] {
     return erasures(this.#open.sql);
   }
 

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { defineApp, type Store } from '../../server/index.js';
+import { type Gate, gate } from '../support/gate.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNode } from './nodes.js';
+
+const USER = { id: 'ann' };
+
+/** Gateways on one store, whose vacuums are counted and whose deletes the test may hold. */
+function cluster() {
+  const hub = new MemoryHub();
+  const vacuums: string[] = [];
+  const app = defineApp({ run: () => 'x' });
+  const start = (name: string, held?: { readonly at: Gate; readonly door: Gate }): Promise<Node> =>
+    startNode(hub, { app, limits: { storeMs: 60_000 } }, (inner) => {
+      const remove: Store['remove'] = async (...given) => {
+        held?.at.open();
+        await held?.door.passed;
+        return inner.remove(...given);
+      };
+      return new Proxy(inner, {
+        get(target, member) {
+          if (member === 'vacuum') return () => void vacuums.push(name);
+          if (member === 'remove') return remove;
+          const value = target[member as keyof Store];
+          return typeof value === 'function' ? (value as () => unknown).bind(target) : value;
+        },
+      });
+    });
+  return { start, vacuums };
+}
+
+describe('an erasure where gateways share a store', () => {
+  for (const vacuum of [false, true]) {
+    it(`is left to the one that does it, with vacuum: ${vacuum}`, async () => {
+      const { start, vacuums } = cluster();
+      const held = { at: gate(), door: gate() };
+      const a = await start('a', held);
+      await a.gateway.session('main', { user: USER }).send('hello').result;
+      const erased = a.gateway.erase({ user: USER }, { vacuum });
+      await held.at.passed;
+      // It looks for what was begun and not ended before it serves anybody.
+      const b = await start('b');
+      expect(vacuums, 'while it is under way').to.deep.equal([]);
+      expect(await b.node.store.erasures()).to.have.length(1);
+      held.door.open();
+      expect(await erased).to.include({ sessions: 1 });
+      expect(vacuums).to.deep.equal(vacuum ? ['a'] : []);
+      expect(await b.node.store.erasures()).to.deep.equal([]);
+    });
+
+    it(`is gone on with where that one has died, and vacuumed as it was told to: ${vacuum}`, async () => {
+      const { start, vacuums } = cluster();
+      const held = { at: gate(), door: gate() };
+      const a = await start('a', held);
+      await a.gateway.session('main', { user: USER }).send('hello').result;
+      a.gateway.erase({ user: USER }, { vacuum }).catch(() => {});
+      await held.at.passed;
+      a.node.kill();
+      const b = await start('b');
+      expect(await b.node.store.erasures()).to.deep.equal([]);
+      expect(vacuums).to.deep.equal(vacuum ? ['b'] : []);
+      held.door.open();
+    });
+  }
+});
