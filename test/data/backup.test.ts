@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { expect } from 'chai';
 import { defineApp, type Gateway, GatewayError } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
@@ -37,6 +37,15 @@ async function refusal(call: Promise<unknown>): Promise<GatewayError> {
   );
   expect(error).to.be.instanceOf(GatewayError);
   return error as GatewayError;
+}
+
+/** What is moved meanwhile is another one's. */
+function isNamedByConversation(use: string): boolean {
+  try {
+    return 'epoch' in JSON.parse(readFileSync(use, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 describe('a backup of an SQLite store', () => {
@@ -94,7 +103,11 @@ describe('a backup of an SQLite store', () => {
     const block = { type: 'file', mediaType: 'text/plain', fileId };
     await post(`${url}/send`, { sessionId: 'main', message: [{ type: 'text', text: 'see' }, block] });
     // The file, its record and where it is named: by the run at first, by the conversation soon after the answer.
-    await until(() => filesBelow(`${path}.files`).length === 3);
+    await until(() => {
+      const files = filesBelow(`${path}.files`);
+      const uses = files.filter((file) => file.includes(`${sep}uses${sep}`));
+      return files.length === 3 && uses.every((use) => isNamedByConversation(use));
+    });
     const folder = join(dirname(newDatabase()), 'backups');
     mkdirSync(folder);
     const copy = join(folder, 'gateway.db');
