@@ -9,6 +9,7 @@ import {
   IDLE,
   type LogHead,
   type LogRef,
+  type News,
   type Store,
   type StoredEvent,
   StoreError,
@@ -21,6 +22,7 @@ import { DEFAULT_PAGE_BYTES } from './log-options.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedRange } from './retained-range.js';
 import { showing } from './showing.js';
+import { Tail } from './tail.js';
 
 /** Messages kept in memory for turns and snapshots, and shown to an app; older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
@@ -57,6 +59,7 @@ export class LogView implements ReadableLog {
   /** Since when it has lacked that; monotonic milliseconds. */
   #lackingSince: number | null = null;
   #folding: Promise<unknown> | null = null;
+  readonly #tail = new Tail();
   /** Finds out whether a cut was made whose answer was lost; set while the log is written here. */
   settleCut: (() => Promise<void>) | null = null;
 
@@ -97,6 +100,8 @@ export class LogView implements ReadableLog {
    * what was cut is known once it answers.
    */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
+    const heard = this.#tail.read(after, limit, bytes);
+    if (heard) return heard;
     return andThen(this.#store.read(this.ref, after, limit, bytes), (read) => {
       const page = this.#known(read);
       const isMissing = after < this.head && after >= this.first - 1 && page[0]?.seq !== after + 1;
@@ -165,10 +170,33 @@ export class LogView implements ReadableLog {
       return;
     }
     if (first > this.first) this.#stale = true;
+    if (head > this.head) this.#tail.clear();
     this.head = head;
     this.#first = first;
     this.#terms = terms;
     this.#activity = activity ?? null;
+    for (const news of this.#tail.takeAhead()) this.follow(news);
+  }
+
+  /**
+   * Takes what its writer elsewhere has appended, as it was heard of.
+   *
+   * @returns Whether that is all there is to know; otherwise it is not all that was appended, or another one writes
+   */
+  follow(news: News): boolean {
+    const { epoch, events } = news;
+    const term = this.#terms.at(-1)?.term;
+    if (epoch !== this.ref.epoch || this.#isReplaced || events[0]!.term < term!) return false;
+    if (events[0]!.term > term! || events[0]!.seq > this.head + 1) {
+      this.#tail.keep(news);
+      return false;
+    }
+    const fresh = events.filter(({ seq }) => seq > this.head);
+    if (fresh.length > 0) {
+      this.#tail.add(fresh);
+      this.head = fresh.at(-1)!.seq;
+    }
+    return true;
   }
 
   /** The fold at `head`, once it is folded up to there. Its `messages` are the last ones only: those before them are rows. */

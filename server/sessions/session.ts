@@ -9,7 +9,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { openLastLog, openNextLog, openPastLog } from '../log/past-log.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { IDLE, type LogHead, type SessionRef, type Store } from '../stores/store.js';
+import { IDLE, type LogHead, type News, type SessionRef, type Store } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { type Beginning, Holding, type Taking } from './holding.js';
 import { Publisher } from './publisher.js';
@@ -207,11 +207,12 @@ export class Session implements Subscribable {
     const wanted = (this.viewers.watching || this.results.size > 0) && !this.writer;
     if (wanted === (this.#unwatch !== null)) return;
     this.#unwatch?.();
-    this.#unwatch = wanted ? this.#env.store.watch(this.ref, () => this.heard()) : null;
+    this.#unwatch = wanted ? this.#env.store.watch(this.ref, (news) => this.heard(news)) : null;
   }
 
-  /** Others may have written. */
-  heard(): void {
+  /** Others may have written. @param news A batch that they appended */
+  heard(news?: News): void {
+    if (news && !this.#overtaken && this.log?.follow(news)) return this.viewers.wake();
     const hearing = this.#hearing;
     if (hearing.now) hearing.again = true;
     else {

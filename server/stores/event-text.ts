@@ -10,6 +10,13 @@ export function encodeEvents(events: readonly StoredEvent[]): string {
   return text;
 }
 
+/** @param first Place of the first event. */
+export function decodeEvents(data: string, first: number): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  for (const reader = new EventReader(data, first); !reader.done; ) events.push(reader.next());
+  return events;
+}
+
 /** Reads events one by one, or passes over them without making their bodies. */
 export class EventReader {
   readonly #data: string;

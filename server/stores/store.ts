@@ -235,6 +235,19 @@ export interface AppendOptions {
   readonly erase?: string;
 }
 
+/** Whether a batch changes the log alone, as pieces of answers do. */
+export function isPlain({ opens, ends, steps, activity, about, close, once, erase }: AppendOptions): boolean {
+  return (
+    !opens && !ends && !steps && !activity && !about && !close && once === undefined && erase === undefined
+  );
+}
+
+/** A batch that was appended, and changed the log alone: whoever has all that is before it need not look at the store. */
+export interface News {
+  readonly epoch: string;
+  readonly events: readonly StoredEvent[];
+}
+
 /** What takes the place of a session that is dropped: a closed log with one event, which tells those who were behind. */
 export interface Notice {
   readonly epoch: string;
@@ -466,8 +479,9 @@ export interface Store {
   backup?(path: string): MaybePromise<void>;
 
   /**
-   * Calls `wake` when somebody may have appended. Wakes carry no data; they can be doubled or late, and lost only where another one
-   * follows: a store that hears of others over a network wakes once it hears them, and again after each time it may have been deaf.
+   * Calls `wake` when somebody may have appended. Wakes can be doubled or late, and lost only where another one follows: a store that
+   * hears of others over a network wakes once it hears them, and again after each time it may have been deaf. A wake may have the batch
+   * that was appended, once it is stored, and tells nothing of others.
    */
-  watch(ref: SessionRef, wake: () => void): () => void;
+  watch(ref: SessionRef, wake: (news?: News) => void): () => void;
 }

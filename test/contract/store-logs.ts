@@ -204,7 +204,10 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
       woken.length = 0;
       await writer.append(records(3, 3));
       const last = new Promise<void>((resolve) =>
-        closeLater(store.watch(refOf(), resolve), (stop) => stop()),
+        closeLater(
+          store.watch(refOf(), () => resolve()),
+          (stop) => stop(),
+        ),
       );
       await writer.append(records(4, 4));
       await last;

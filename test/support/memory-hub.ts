@@ -1,7 +1,9 @@
 import type { Member, Membership, SharedStore } from '../../server/stores/shared-store.js';
 import {
   type Acquired,
+  isPlain,
   type LogHead,
+  type News,
   type SessionRef,
   type Store,
   type StoredEvent,
@@ -34,7 +36,7 @@ export interface HubNode {
 interface Watch {
   /** Of its node. */
   readonly mark: object;
-  readonly wake: () => void;
+  readonly wake: (news?: News) => void;
 }
 
 /** A store in this process that several gateways share, each through a node of its own: the model of a cluster without a network. */
@@ -83,8 +85,8 @@ export class MemoryHub {
     }));
   }
 
-  #wake(key: string): void {
-    for (const { wake } of this.#watches.get(key) ?? []) void later(this.wakeTurns(), wake);
+  #wake(key: string, news?: News): void {
+    for (const { wake } of this.#watches.get(key) ?? []) void later(this.wakeTurns(), () => wake(news));
   }
 
   node(): HubNode {
@@ -200,7 +202,9 @@ export class MemoryHub {
     const append: Store['append'] = async (log, events, options) => {
       await reached();
       const appended = await inner.append(log, events, options);
-      this.#wake(keyOf(log));
+      const { epoch, first } = appended;
+      const told = events.map((event, i) => ({ ...event, seq: first + i, term: options.term }));
+      this.#wake(keyOf(log), isPlain(options) && told.length > 0 ? { epoch, events: told } : undefined);
       return appended;
     };
     const remove: Store['remove'] = async (ref, notice) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../async/deadline.js';
+import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
 import { Batched } from './batched.js';
 import type { Database } from './database.js';
@@ -231,6 +232,8 @@ export class Node {
     switch (payload[0]) {
       case 'w':
         return this.watches.wake(rest);
+      case 'b':
+        return this.#wake(rest);
       case 't':
         return this.#holders.get(rest)?.();
       case 'r':
@@ -240,6 +243,13 @@ export class Node {
       default:
         this.#heardOwn?.();
     }
+  }
+
+  /** What those hear who follow: key, epoch and first place of a batch, and its events. */
+  #wake(text: string): void {
+    const end = text.indexOf('\n');
+    const [key = '', epoch = '', first] = text.slice(0, end).split(' ');
+    this.watches.wake(key, { epoch, events: decodeEvents(text.slice(end + 1), Number(first)) });
   }
 
   #receive(mail: string): void {

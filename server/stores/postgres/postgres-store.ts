@@ -14,6 +14,7 @@ import {
   type ListPage,
   type LogHead,
   type LogRef,
+  type News,
   type Notice,
   type PageOptions,
   type PathOptions,
@@ -300,7 +301,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  watch(ref: SessionRef, wake: () => void): () => void {
+  watch(ref: SessionRef, wake: (news?: News) => void): () => void {
     const { node, sessions } = this.#open;
     return node.watches.add(sessions.keyOf(ref), wake);
   }

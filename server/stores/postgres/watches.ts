@@ -1,6 +1,10 @@
+import type { News } from '../store.js';
+
+type Wake = (news?: News) => void;
+
 /** Who hears here of appends, by the keys of sessions. */
 export class Watches {
-  readonly #wakes = new Map<string, Set<() => void>>();
+  readonly #wakes = new Map<string, Set<Wake>>();
   readonly #changed: () => void;
   #begun = new Set<string>();
   #ended = new Set<string>();
@@ -14,11 +18,11 @@ export class Watches {
     return [...this.#wakes.keys()];
   }
 
-  add(key: string, wake: () => void): () => void {
+  add(key: string, wake: Wake): () => void {
     const known = this.#wakes.get(key);
-    const wakes = known ?? new Set();
+    const wakes = known ?? new Set<Wake>();
     // Each call is a watch of its own, also with the same function.
-    const own = (): void => wake();
+    const own: Wake = (news) => wake(news);
     wakes.add(own);
     if (!known) {
       this.#wakes.set(key, wakes);
@@ -41,11 +45,7 @@ export class Watches {
     return changes;
   }
 
-  wake(key: string): void {
-    for (const wake of this.#wakes.get(key) ?? []) wake();
-  }
-
-  wakeAll(): void {
-    for (const key of this.keys) this.wake(key);
+  wake(key: string, news?: News): void {
+    for (const wake of this.#wakes.get(key) ?? []) wake(news);
   }
 }

@@ -1,4 +1,4 @@
-import { type AppendOptions, type EventRecord, type LogRef, placeOfAccepted } from '../store.js';
+import { type AppendOptions, type EventRecord, isPlain, type LogRef, placeOfAccepted } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
 import type { Keys } from './keys.js';
@@ -20,10 +20,6 @@ export interface SentBatch {
 /** Place of a run's `message_end` within a batch, from 1; 0 where it has none. */
 function offsetOfEnd(events: readonly EventRecord[], runId: string): number {
   return events.findLastIndex((event) => event.type === 'message_end' && event.runId === runId) + 1;
-}
-
-function isPlain({ opens, ends, steps, activity, about, close, once }: AppendOptions): boolean {
-  return !opens && !ends && !steps && !activity && !about && !close && once === undefined;
 }
 
 /** What an append sends. Most of them are pieces of answers, which need little. */

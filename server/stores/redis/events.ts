@@ -1,5 +1,5 @@
 import type { LoggedEventType } from '../../../shared/events.js';
-import type { StoredEvent } from '../store.js';
+import type { News, StoredEvent } from '../store.js';
 
 /** Writes a batch as text: a line for each event with type, time, run and body. JSON has neither line breaks nor tabs of its own. */
 export function encodeBatch(events: readonly StoredEvent[]): string {
@@ -26,4 +26,12 @@ export function decodeBatch(text: string, term: number, last: number): StoredEve
       body: line.slice(afterRun + 1),
     };
   });
+}
+
+/** What those are told who follow a session: epoch, term and last place of a batch, and the batch; nothing where they have to look. */
+export function decodeNews(text: string): News | undefined {
+  const end = text.indexOf('\n');
+  if (end < 0) return undefined;
+  const [epoch = '', term, last] = text.slice(0, end).split(' ');
+  return { epoch, events: decodeBatch(text.slice(end + 1), Number(term), Number(last)) };
 }

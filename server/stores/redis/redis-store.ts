@@ -12,6 +12,7 @@ import {
   type ListPage,
   type LogHead,
   type LogRef,
+  type News,
   type Notice,
   type PageOptions,
   type PathOptions,
@@ -312,7 +313,7 @@ export class RedisStore implements Store {
     return rewriteFiles(this.#open.link, this.#keys, this.#settings.cluster !== undefined);
   }
 
-  watch(ref: SessionRef, wake: () => void): () => void {
+  watch(ref: SessionRef, wake: (news?: News) => void): () => void {
     return this.#open.watches.watch(this.#keys.session(ref).news, wake);
   }
 }

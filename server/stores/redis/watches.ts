@@ -1,9 +1,13 @@
+import type { News } from '../store.js';
+import { decodeNews } from './events.js';
 import type { Link } from './link.js';
+
+type Wake = (news?: News) => void;
 
 /** Who is woken by news of sessions. Each channel is heard once, however many wait. */
 export class Watches {
   readonly #link: Link;
-  readonly #channels = new Map<string, Set<() => void>>();
+  readonly #channels = new Map<string, Set<Wake>>();
   /** Channels that are being let go of. Who subscribed to one meanwhile would be let go of with it. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -16,9 +20,9 @@ export class Watches {
   }
 
   /** Calls `wake` after each news, once they are heard, and after each time in which some may have been missed. */
-  watch(channel: string, wake: () => void): () => void {
+  watch(channel: string, wake: Wake): () => void {
     // Each watch is one, also of a function that watches already.
-    const own = (): void => wake();
+    const own: Wake = (news) => wake(news);
     let wakes = this.#channels.get(channel);
     if (wakes) wakes.add(own);
     else {
@@ -45,13 +49,13 @@ export class Watches {
     if (this.#leaving.get(channel) === left) this.#leaving.delete(channel);
   }
 
-  async #subscribe(channel: string, wakes: Set<() => void>): Promise<void> {
+  async #subscribe(channel: string, wakes: Set<Wake>): Promise<void> {
     for (;;) {
       try {
         for (let left = this.#leaving.get(channel); left; left = this.#leaving.get(channel)) await left;
         // Nobody waits any more, or another one has subscribed.
         if (this.#channels.get(channel) !== wakes) return;
-        await this.#link.subscribe(channel, () => this.#wake(channel));
+        await this.#link.subscribe(channel, (text) => this.#wake(channel, decodeNews(text)));
         this.#wake(channel);
         return;
       } catch {
@@ -61,8 +65,8 @@ export class Watches {
     }
   }
 
-  #wake(channel: string): void {
-    for (const wake of this.#channels.get(channel) ?? []) wake();
+  #wake(channel: string, news?: News): void {
+    for (const wake of this.#channels.get(channel) ?? []) wake(news);
   }
 
   wakeAll(): void {

@@ -1,5 +1,8 @@
 import { ONCE_MS } from '../../store.js';
 
+/** The longest batch that a notification has room for, with what is said of it, in bytes. */
+const TOLD = 7800;
+
 /**
  * Appending and cutting. What one gateway appends at about the same time, in several sessions, is one call and so one commit; `x` has what
  * goes with the events, which most of them have not.
@@ -10,25 +13,27 @@ CREATE FUNCTION $S.append(
   p_extras text[]
 ) RETURNS TABLE (place int, kind text, v_first bigint, v_last bigint, v_known json) LANGUAGE plpgsql AS $f$
 DECLARE v_done boolean[] := array_fill(false, ARRAY[cardinality(p_logs)]); l $S.log; w jsonb; x jsonb;
+  v_news text[] := array_fill(NULL::text, ARRAY[cardinality(p_logs)]); v_epoch text;
 BEGIN
   -- What is written together, and what one by one, in the one order of all.
   IF cardinality(p_logs) > 1 AND cardinality(array_remove(p_extras, NULL)) > 0 THEN
     PERFORM FROM unnest(p_logs, p_terms) AS a (log, term) JOIN $S.log g ON g.id = a.log AND g.term = a.term ORDER BY g.id FOR UPDATE OF g;
   END IF;
   kind := 'written';
-  FOR place, v_first, v_last IN
+  FOR place, v_first, v_last, v_epoch IN
     WITH a AS (
       SELECT * FROM unnest(p_logs, p_terms, p_batches, p_counts, p_sizes, p_data, p_extras)
         WITH ORDINALITY AS a (log, term, batch, count, size, data, extra, i)
     ), done AS (
       UPDATE $S.log g SET head = g.head + a.count, batch = a.batch, batch_first = g.head + 1, size = g.size + a.size
         FROM a WHERE g.id = a.log AND g.term = a.term AND g.batch = a.batch - 1 AND g.closed IS NULL AND a.extra IS NULL
-        RETURNING a.i, g.id, a.count, a.size, a.data, g.batch_first AS first, g.head AS last
+        RETURNING a.i, g.id, g.epoch, a.count, a.size, a.data, g.batch_first AS first, g.head AS last
     ), kept AS (
       INSERT INTO $S.batch SELECT d.id, d.last, d.first, d.size, d.data FROM done d WHERE d.count > 0
-    ) SELECT d.i, d.first, d.last FROM done d
+    ) SELECT d.i, d.first, d.last, d.epoch FROM done d
   LOOP
     v_done[place] := true;
+    v_news[place] := v_epoch || ' ' || v_first || E'\\n' || p_data[place];
     RETURN NEXT;
   END LOOP;
 
@@ -65,7 +70,9 @@ BEGIN
     RETURN NEXT;
   END LOOP;
   -- After the logs are locked: whoever begins to follow one now waits until this is committed.
-  PERFORM pg_notify('asg_' || f.node, 'w' || f.key) FROM $S.follower f WHERE f.key = ANY (p_keys) AND f.node <> me;
+  -- A batch that changed the log alone, and is short enough, is told with the news.
+  PERFORM pg_notify('asg_' || f.node, CASE WHEN octet_length(n.news) < ${TOLD} THEN 'b' || f.key || ' ' || n.news ELSE 'w' || f.key END)
+    FROM unnest(p_keys, v_news) AS n (key, news) JOIN $S.follower f ON f.key = n.key WHERE f.node <> me;
 END $f$;
 
 -- Whether what has this name is done now. Kept with what it is: a note would be kept more loosely.

@@ -34,13 +34,24 @@ local function write()
 end
 `;
 
-const DONE = `
-call('SPUBLISH', KEYS[3], '')
+const done = (news: string): string => `
+call('SPUBLISH', KEYS[3], ${news})
 return {'A', head + 1, last}
 `;
 
-/** Pieces of answers: nothing changes but the log. */
-export const APPEND = new Script(COMMON, CHECK, WRITE, 'write()', DONE);
+/** The longest batch that followers are told, in bytes; they look for others. */
+const TOLD = 65_536;
+
+/** Pieces of answers: nothing changes but the log. Those who follow are told the batch with the news: see `decodeNews`. */
+export const APPEND = new Script(
+  COMMON,
+  CHECK,
+  WRITE,
+  'write()',
+  done(
+    `(count > 0 and #ARGV[5] <= ${TOLD}) and (epoch .. ' ' .. term .. ' ' .. text(last) .. '\\n' .. ARGV[5]) or ''`,
+  ),
+);
 
 /**
  * An append that begins or ends runs, has steps, changes what is said of the session, or closes it: all of that or nothing.
@@ -115,7 +126,7 @@ local state = call('HMGET', KEYS[1], 'bz', 'own')
 local isLeft = not closes and (state[1] == '1' or call('HLEN', open) > 0)
 note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
 `,
-  DONE,
+  done("''"),
 );
 
 /** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, and all keys of its logs. */
