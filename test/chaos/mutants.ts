@@ -14,6 +14,8 @@ interface Mutant {
   readonly edits: readonly (readonly [find: string, replace: string])[];
   /** Which faults it takes: a part of their names, as a regular expression. */
   readonly faults: string;
+  /** The test that is to see it; the seeds without. */
+  readonly test?: string;
 }
 
 const APPENDING = 'server/stores/redis/scripts/append.ts';
@@ -59,12 +61,35 @@ const MUTANTS: readonly Mutant[] = [
     edits: [['if (!start.gap || isFresh) return start;', 'return start;']],
     faults: FROZEN,
   },
+  {
+    name: 'a run that is indexed behind its batch',
+    file: 'server/stores/redis/writer.ts',
+    edits: [
+      [
+        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const answer',
+        '    const answer',
+      ],
+      [
+        '    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
+        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
+      ],
+    ],
+    faults: '',
+    test: 'test/contract/line/redis.test.ts',
+  },
+  {
+    name: 'doubt that a second refusal takes',
+    file: 'server/stores/redis/link.ts',
+    edits: [['writes && isDoubtful ?', 'writes && passes && isDoubtful ?']],
+    faults: '',
+    test: 'test/contract/line/redis.test.ts',
+  },
 ];
 
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
 
 /** The first violations that were found, or null where none were. */
-function caught({ name, file, edits, faults }: Mutant): string | null {
+function caught({ name, file, edits, faults, test = 'test/chaos/seeds.test.ts' }: Mutant): string | null {
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
   try {
     for (const part of [
@@ -88,7 +113,7 @@ function caught({ name, file, edits, faults }: Mutant): string | null {
     writeFileSync(join(tree, file), mutated);
     const { stdout, status } = spawnSync(
       process.execPath,
-      ['node_modules/mocha/bin/mocha.js', '--bail', 'test/chaos/seeds.test.ts'],
+      ['node_modules/mocha/bin/mocha.js', '--bail', test],
       {
         cwd: tree,
         encoding: 'utf8',
@@ -96,7 +121,9 @@ function caught({ name, file, edits, faults }: Mutant): string | null {
       },
     );
     // Of the difference that the assertion prints: what was found, where nothing was to be.
-    const found = [...stdout.matchAll(/^ +- +"(.*)"/gm)].slice(0, 3).map(([, violation]) => violation);
+    const found = [...stdout.matchAll(/^ +- +"(.*)"|AssertionError: (.* request .*)$/gm)]
+      .slice(0, 3)
+      .map(([, violation, where]) => violation ?? where);
     if (found.length === 0 && status !== 0) throw new Error(`${name} could not be tried:\n${stdout}`);
     return found.length > 0 ? found.join('; ') : null;
   } finally {

@@ -262,7 +262,7 @@ export class RedisStore implements Store {
   }
 
   async remove(ref: SessionRef, notice?: Notice): Promise<void> {
-    const { link, expiry, usage, reader } = this.#open;
+    const { link, expiry, usage, reader, held } = this.#open;
     const { closed, sid } = this.#keys.session(ref);
     const left = notice
       ? [notice.epoch, encodeBatch([notice.event]), String(sizeOf([notice.event]))]
@@ -274,6 +274,8 @@ export class RedisStore implements Store {
       const log = { ...ref, epoch: data.ep! };
       const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
+      // Before: a connection that breaks meanwhile would bring it back.
+      held.drop(sid, log.epoch);
       const [letter, , , runs] = (await link.run(REMOVE, keys, args)) as [string, number, number, string[]];
       // It was begun anew, or others were dropped meanwhile.
       if (letter === 'X') continue;

@@ -1,0 +1,105 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { closeLater } from '../../support/resources.js';
+
+/** Where a call is hit: before it arrives, when it was made and is not answered yet, or so that its answer is late. */
+export const CUTS = ['before', 'after', 'late'] as const;
+export type Cut = (typeof CUTS)[number];
+
+/** What becomes of one request of those that a call makes. */
+export interface Hit {
+  readonly cut: Cut;
+  /** Which of the requests from now on, from 1. */
+  readonly nth: number;
+  /** Done at the moment of the cut, before anybody can come again. */
+  readonly meanwhile?: (() => unknown) | undefined;
+}
+
+/** How long a late answer takes; deadlines are to be shorter. */
+export const LATE_MS = 400;
+
+/** A TCP line to a server that hits one request at one moment, and lets all others pass. */
+export class CutLine {
+  readonly port: number;
+  readonly #sockets = new Set<Socket>();
+  #hit: Hit | null = null;
+  #left = 0;
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  static async to(target: number): Promise<CutLine> {
+    let line: CutLine;
+    const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    line = new CutLine((server.address() as AddressInfo).port);
+    return closeLater(line, () => {
+      for (const socket of line.#sockets) socket.destroy();
+      server.close();
+    });
+  }
+
+  arm(hit: Hit): void {
+    this.#hit = hit;
+    this.#left = hit.nth;
+  }
+
+  /** @returns Whether there was a request to be hit. */
+  disarm(): boolean {
+    const wasHit = this.#hit === null;
+    this.#hit = null;
+    return wasHit;
+  }
+
+  #pass(client: Socket, server: Socket): void {
+    let isIntroduced = false;
+    /** The hit whose request the server was given here. */
+    let hit: Hit | null = null;
+    let late: Promise<unknown> | null = null;
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true).on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (chunk: Buffer) => {
+      // What a connection begins with is no request.
+      const taken = isIntroduced && this.#take();
+      isIntroduced = true;
+      if (!taken) return void server.write(chunk);
+      if (taken.cut === 'before') return void this.#end(taken, end);
+      hit = taken;
+      server.write(chunk);
+    });
+    server.on('data', (chunk: Buffer) => {
+      if (hit?.cut === 'after') {
+        server.pause();
+        return void this.#end(hit, end);
+      }
+      if (hit) {
+        late = new Promise((resolve) => setTimeout(resolve, LATE_MS));
+        hit = null;
+      }
+      if (late) void late.then(() => client.write(chunk));
+      else client.write(chunk);
+    });
+  }
+
+  #take(): Hit | null {
+    if (!this.#hit || --this.#left > 0) return null;
+    const taken = this.#hit;
+    this.#hit = null;
+    return taken;
+  }
+
+  async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
+    await meanwhile?.();
+    end();
+  }
+}

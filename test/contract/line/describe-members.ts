@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { type Store, StoreError } from '../../../server/stores/store.js';
+import { withDeadlines } from '../../../server/stores/store-deadlines.js';
+import { CUTS, type Cut, type Hit, LATE_MS } from './cut-line.js';
+import { type MemberCase, READS, type World, WRITES, worldOf } from './members.js';
+
+/** Two stores on one server: one through a line that is hit, and one beside it that says what became of a call. */
+export interface StoreOnALine {
+  readonly store: Store;
+  readonly beside: Store;
+  arm(hit: Hit): void;
+  disarm(): boolean;
+}
+
+/** A reason for which a server refuses what changes anything. */
+export interface Refusing {
+  readonly name: string;
+  begin(): unknown;
+  end(): unknown;
+}
+
+export interface LineUnderTest {
+  open(): Promise<StoreOnALine>;
+  readonly refusing: readonly Refusing[];
+  /** Members that are known to break it, each with a mend that is on its way. */
+  readonly pending?: RegExp;
+}
+
+type Outcome = 'answered' | StoreError['code'];
+
+/** A call makes no more requests than these. */
+const MOST_REQUESTS = 12;
+
+/** What the caller is told. Anything but an answer and the errors of the port is a fault. */
+async function outcomeOf(call: () => unknown): Promise<Outcome> {
+  try {
+    await call();
+    return 'answered';
+  } catch (error) {
+    if (error instanceof StoreError) return error.code;
+    throw error;
+  }
+}
+
+/** What was late is made by then. */
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2 * LATE_MS));
+
+/** The contract of members of the port over a line that breaks under them. */
+export function describeMembers(make: () => LineUnderTest): void {
+  const { pending } = make();
+  /** Hits each request of a call in turn, each time in a session of its own. */
+  async function eachRequest(
+    member: MemberCase,
+    cut: Cut,
+    line: StoreOnALine,
+    { begin, end }: Partial<Refusing>,
+    check: (outcome: Outcome, world: World, where: string) => Promise<void>,
+  ): Promise<void> {
+    for (let nth = 1; nth <= MOST_REQUESTS; nth++) {
+      const world = await worldOf(line.store, member);
+      line.arm({ cut, nth, meanwhile: begin });
+      const bounded = cut === 'late' ? bound(line.store) : line.store;
+      const outcome = await outcomeOf(() => member.call(bounded, world));
+      const wasHit = line.disarm();
+      if (wasHit) await end?.();
+      if (!wasHit) {
+        expect(nth, 'it makes requests').to.be.greaterThan(1);
+        return;
+      }
+      await check(outcome, world, `${member.name}, request ${nth}, ${cut}: ${outcome}`);
+    }
+  }
+
+  async function judge(
+    member: MemberCase,
+    { store, beside }: StoreOnALine,
+    outcome: Outcome,
+    world: World,
+    where: string,
+  ): Promise<void> {
+    expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
+    if (outcome === 'answered') expect(await member.done!(beside, world), where).to.equal(true);
+    else if (outcome === 'UNAVAILABLE') expect(await member.done!(beside, world), where).to.equal(false);
+    else {
+      // The same again says what became of it.
+      expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
+      expect(await member.done!(beside, world), where).to.equal(true);
+    }
+  }
+
+  for (const cut of CUTS)
+    describe(`whose line is cut ${cut === 'late' ? 'so that answers are late' : `${cut} a call was made`}`, () => {
+      for (const member of WRITES)
+        (pending?.test(`${cut} ${member.name}`) ? it.skip : it)(
+          `${member.name}: what is refused was not made, and what is answered was`,
+          async () => {
+            const line = await make().open();
+            await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
+              if (cut === 'late' && outcome !== 'answered') await settled();
+              await judge(member, line, outcome, world, where);
+            });
+          },
+        );
+
+      for (const member of READS)
+        it(`${member.name}: is answered, or refused and answered the next time`, async () => {
+          const line = await make().open();
+          await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
+            expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
+            expect(await outcomeOf(() => member.call(line.store, world)), where).to.equal('answered');
+          });
+        });
+    });
+
+  for (const { name } of make().refusing)
+    for (const cut of ['before', 'after'] as const)
+      describe(`whose line is cut ${cut} a call was made, and which refuses it then: ${name}`, () => {
+        for (const member of WRITES)
+          (pending?.test(`${cut} ${member.name}, ${name}`) ? it.skip : it)(
+            `${member.name}: what is refused was not made`,
+            async () => {
+              const { refusing, open } = make();
+              const line = await open();
+              const reason = refusing.find((each) => each.name === name)!;
+              await eachRequest(member, cut, line, reason, (outcome, world, where) =>
+                judge(member, line, outcome, world, where),
+              );
+            },
+          );
+      });
+}
+
+/** As a gateway has it, with a deadline that a late answer misses. */
+function bound(store: Store): Store {
+  return withDeadlines(store, LATE_MS / 4);
+}
