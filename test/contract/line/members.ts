@@ -119,12 +119,12 @@ export const WRITES: readonly MemberCase[] = [
   },
   {
     name: 'beginErasure',
-    call: (store, { ref }) => store.beginErasure(ref),
+    call: (store, { ref }) => store.beginErasure({ erasure: ref, by: 'me', vacuum: false }),
     done: async (store, { ref }) => isErasing(store, ref),
   },
   {
     name: 'endErasure',
-    prepare: (store, { ref }) => store.beginErasure(ref),
+    prepare: (store, { ref }) => store.beginErasure({ erasure: ref, by: 'me', vacuum: false }),
     call: (store, { ref }) => store.endErasure(ref),
     done: async (store, { ref }) => !(await isErasing(store, ref)),
   },
@@ -142,7 +142,7 @@ export const WRITES: readonly MemberCase[] = [
 ];
 
 async function isErasing(store: Store, ref: SessionRef): Promise<boolean> {
-  return (await store.erasures()).some(({ scope }) => scope === ref.scope);
+  return (await store.erasures()).some(({ erasure }) => erasure.scope === ref.scope);
 }
 
 /** Those that only look. */
