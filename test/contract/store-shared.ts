@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Membership, SharedStore } from '../../server/stores/shared-store.js';
-import type { SessionRef, Store } from '../../server/stores/store.js';
+import type { News, SessionRef, Store } from '../../server/stores/store.js';
 import { closeLater } from '../support/resources.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
 
@@ -319,6 +319,31 @@ export function describeSharedStore(
         for (let i = 1; i <= 5; i++) {
           await writer.append(records(i, i));
           await eventually(() => head === i);
+        }
+        stop();
+      });
+
+      it('tells with the news a batch that changed the log alone, as it is read, and of others that there is one', async () => {
+        const [a, b] = [await join(), await join()];
+        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
+        const heard: (News | undefined)[] = [];
+        const stop = b.store.watch(refOf(), (news) => heard.push(news));
+        await eventually(async () => (await b.store.shared!.followers(refOf())) === 1);
+        const pieces = [record(1), { ...record(2), body: JSON.stringify({ delta: 'é\n\t"\u2028 😀' }) }];
+        await writer.append(pieces);
+        const told = (): readonly (News | undefined)[] => heard.filter((news) => news !== undefined);
+        await eventually(() => told().length > 0);
+        const events = await b.store.read(writer.log, 0, 9, 9999);
+        expect(told()).to.deep.equal([{ epoch: writer.log.epoch, events }]);
+        for (const more of [
+          { activity: { status: 'running', runId: 'r1', queued: 0 } as const, delta: 'x' },
+          { delta: 'longer than some stores have room for '.repeat(5000) },
+        ]) {
+          const { length } = heard;
+          const { delta, ...options } = more;
+          await writer.append([{ ...record(3), body: JSON.stringify({ delta }) }], options);
+          await eventually(() => heard.length > length);
+          if (options.activity) expect(told()).to.have.length(1);
         }
         stop();
       });

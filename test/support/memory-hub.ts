@@ -66,6 +66,11 @@ export class MemoryHub {
     return [...this.#holders].find(([key]) => key.endsWith(`:${name}`))?.[1] ?? '';
   }
 
+  /** How many watch a session of this name. */
+  watches(name: string): number {
+    return [...this.#watches].find(([key]) => key.endsWith(`:${name}`))?.[1].length ?? 0;
+  }
+
   /** It loses the last batches of a session, as an engine does that had not written them to its disk. @returns How many it was */
   forget(name: string, batches: number): number {
     const lost = this.#memory.forget(name, batches);
