@@ -12,8 +12,8 @@ import { firstFor } from './rendezvous.js';
 const ASK_MS = 2000;
 /** Sessions that are taken up at once: each waits for the store a few times. */
 export const TAKEN_AT_ONCE = 16;
-/** How long an answer is remembered for those who ask again. */
-const REMEMBERED_MS = 60_000;
+/** How long an answer is remembered for those who ask again, in milliseconds: longer than anybody does. */
+const REMEMBERED_MS = 20_000;
 
 /** What is asked of the gateway that holds a session, or of one by its name. */
 export interface Question {

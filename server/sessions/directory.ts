@@ -88,7 +88,7 @@ export class SessionDirectory {
       away: () => reaches(false),
       lapsed: () => {
         reaches(true);
-        for (const { holding } of this.#live.values()) holding.recheck();
+        void atOnce([...this.#live.values()], TAKEN_AT_ONCE, ({ holding }) => holding.recheck());
       },
     });
   }

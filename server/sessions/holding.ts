@@ -112,12 +112,11 @@ export class Holding implements LogListener {
   #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<LogWriter | null> {
     const { store, holder, cluster } = this.#env;
     const { ref } = this.#session;
-    const options = { holder, taken: (): void => this.recheck(), ...(from !== undefined && { from }) };
+    const options = { holder, taken: (): void => void this.recheck(), ...(from !== undefined && { from }) };
     return andThen(store.acquire(ref, options), (acquired) => {
       if (from && acquired.kind === 'acquired') void cluster?.tellTaken(ref, from);
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
-      return andThen(store.count(ref.scope), (count) => {
-        this.#assertRoom(count);
+      return andThen(this.#room(), () => {
         const { userId, runId, begun, ...parts } = create;
         const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
         return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
@@ -130,9 +129,15 @@ export class Holding implements LogListener {
     });
   }
 
-  /** @param count Open sessions in the scope */
-  #assertRoom(count: number): void {
-    const allowed = this.#env.sessionsIn(this.#session.ref.scope);
+  /** Asks whether the scope may have another open session: to count them takes as long as there are. @throws LimitError */
+  #room(): MaybePromise<void> {
+    const { scope } = this.#session.ref;
+    const allowed = this.#env.sessionsIn(scope);
+    if (allowed === Number.POSITIVE_INFINITY) return;
+    return andThen(this.#env.store.count(scope), (count) => this.#assertRoom(count, allowed));
+  }
+
+  #assertRoom(count: number, allowed: number): void {
     if (count < allowed) return;
     throw new LimitError('limits.sessionsPerUser', {
       code: 'RATE_LIMITED',
@@ -195,8 +200,8 @@ export class Holding implements LogListener {
   }
 
   /** Another gateway may hold the session now: follows it where the store says so. */
-  recheck(): void {
-    this.checkTerm().catch(() => this.tryAgain(() => this.recheck()));
+  recheck(): Promise<void> {
+    return this.checkTerm().catch(() => this.tryAgain(() => this.recheck()));
   }
 
   /** Finds out whether it is still held here. */
@@ -214,7 +219,7 @@ export class Holding implements LogListener {
     else {
       this.#lackingSince ??= performance.now();
       if (performance.now() - this.#lackingSince < healMs(this.#env.store))
-        this.tryAgain(() => this.recheck());
+        this.tryAgain(() => void this.recheck());
       else this.#lose(writer.term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
     }
   }

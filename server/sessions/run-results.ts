@@ -102,7 +102,7 @@ export class RunResults {
         const { accepted } = awaited;
         const record = await this.#env.store.run(session.ref, { runId });
         // It has ended here, or is ending: the store may have forgotten that.
-        if (record && !record.result && session.writer) session.holding.recheck();
+        if (record && !record.result && session.writer) void session.holding.recheck();
         if (record) this.#tell(record);
         else if (accepted) this.#missing(runId);
       }
