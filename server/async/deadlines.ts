@@ -22,6 +22,8 @@ export class Deadlines {
   /**
    * The same answer, or what `late` returns as its error. What is waited for goes on; its later outcome is dropped.
    */
+  bound<T>(answer: Promise<T>, late: () => unknown): Promise<T>;
+  bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T>;
   bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T> {
     if (!isPromise(answer) || this.#ms === Number.POSITIVE_INFINITY) return answer;
     return new Promise<T>((resolve, reject) => {

@@ -178,7 +178,7 @@ export class SessionDirectory {
    * @param at Id of the last of them. @default the last one that is shown
    * @throws GatewayError `SESSION_NOT_FOUND`, `MESSAGE_NOT_FOUND`, `SESSION_EXISTS`
    */
-  async fork(
+  fork(
     source: SessionRef,
     ref: SessionRef,
     given: { readonly at: string | undefined; readonly userId: string },
@@ -213,7 +213,7 @@ export class SessionDirectory {
    *
    * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for one that they name
    */
-  async import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
+  import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
     return this.#deadlines.bound(this.#import(ref, given), unanswered);
   }
 
@@ -283,7 +283,7 @@ export class SessionDirectory {
    *
    * @throws GatewayError `SESSION_NOT_FOUND` where there is nothing
    */
-  async delete(ref: SessionRef): Promise<void> {
+  delete(ref: SessionRef): Promise<void> {
     return this.#deadlines.bound(this.#delete(ref), unanswered);
   }
 

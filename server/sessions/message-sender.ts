@@ -80,7 +80,7 @@ export class MessageSender {
    * @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, or what the session answers; `OVERLOADED` with an unknown outcome
    * where that takes longer than the store is waited for
    */
-  async send(session: Session, request: SendRequest): Promise<SentMessage> {
+  send(session: Session, request: SendRequest): Promise<SentMessage> {
     return this.#deadlines.bound(this.#send(session, request), unanswered);
   }
 
