@@ -297,6 +297,52 @@ describeWithPostgres('a PostgreSQL store', () => {
     expect(await writers[1]!.append(records(1, 1))).to.include({ first: 1 });
   });
 
+  it('writes, and keeps its lease, while all that read wait for a table', async () => {
+    const server = await postgresServer();
+    const schema = newSchema();
+    const [a, b] = [await open({ url: server.url, schema }), await open({ url: server.url, schema })];
+    let isLost = false;
+    const heard: string[] = [];
+    const join = (store: Store, holder: string) =>
+      store.shared!.join({
+        holder,
+        hear: (message) => heard.push(message),
+        away() {},
+        lapsed: () => (isLost = true),
+      });
+    const [members] = [await join(a, 'a'), await join(b, 'b')];
+    const writer = await TestWriter.acquire(a, refOf(), undefined, 'a');
+    await writer.append([record(1)], { opens: { runId: 'r', request: '{}' } });
+    // Six leases, with twice as many readers as there are connections for them.
+    const locked = server.sql(
+      `BEGIN; LOCK TABLE ${schema}.message IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3.6); COMMIT`,
+    );
+    await until(
+      async () =>
+        (await server.sql("SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted")).length > 0,
+    );
+    let waiting = 6;
+    const readers = Array.from({ length: waiting }, async () => {
+      await a.replies(writer.log, null);
+      waiting -= 1;
+    });
+    let seq = 1;
+    let isOver = false;
+    void locked.then(() => (isOver = true));
+    while (!isOver) {
+      seq += 1;
+      await writer.append(records(seq, seq));
+      expect(await members.tell('b', `${seq}`)).to.equal(true);
+      expect(await b.unfinished()).to.deep.equal([]);
+      if (seq === 3) expect(waiting, 'readers that wait').to.equal(6);
+    }
+    await Promise.all(readers);
+    expect(isLost).to.equal(false);
+    expect(seq).to.be.greaterThan(5);
+    await until(() => heard.length === seq - 1);
+    expect(await b.acquire(refOf(), { holder: 'b' })).to.include({ kind: 'owned' });
+  });
+
   it('is written by two gateways at once without either waiting for ever', async () => {
     const { url } = await postgresServer();
     const schema = newSchema();

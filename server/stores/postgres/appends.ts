@@ -13,7 +13,6 @@ import { sizeOf } from '../stored-size.js';
 import { Batched } from './batched.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
-import { isUnknown, unavailable } from './faults.js';
 import { runOf } from './rows.js';
 import { toColumn, toNullable } from './text.js';
 
@@ -72,27 +71,19 @@ export class Appends {
     }
   }
 
-  /** @throws StoreError `UNAVAILABLE` where surely nothing was written, else `UNKNOWN` */
-  async #call(appends: readonly Append[]): Promise<Row[]> {
-    const connection = await this.#database.connected();
-    try {
-      return await connection.query(APPEND, [
-        this.#node,
-        appends.map(({ id }) => id),
-        appends.map(({ key }) => key),
-        appends.map(({ options }) => options.term),
-        appends.map(({ options }) => options.batch),
-        appends.map(({ events }) => events.length),
-        appends.map(({ events }) => sizeOf(events)),
-        appends.map(dataOf),
-        appends.map(extrasOf),
-      ]);
-    } catch (error) {
-      if (!isUnknown(error)) throw unavailable(error);
-      throw new StoreError('UNKNOWN', 'The connection to PostgreSQL ended before it answered', {
-        cause: error,
-      });
-    }
+  #call(appends: readonly Append[]): Promise<Row[]> {
+    return this.#database.write(
+      APPEND,
+      this.#node,
+      appends.map(({ id }) => id),
+      appends.map(({ key }) => key),
+      appends.map(({ options }) => options.term),
+      appends.map(({ options }) => options.batch),
+      appends.map(({ events }) => events.length),
+      appends.map(({ events }) => sizeOf(events)),
+      appends.map(dataOf),
+      appends.map(extrasOf),
+    );
   }
 }
 

@@ -1,11 +1,13 @@
 import { StoreError } from '../store.js';
 import { type Client, type Driver, loadDriver, type Pool, parsersOf, type Row } from './driver.js';
-import { storeFailed, unavailable } from './faults.js';
+import { goesOn, isRefusal, storeFailed, unavailable, unknown } from './faults.js';
 import type { PostgresSettings } from './options.js';
 
 /** How long a server is waited for before it passes for gone, in milliseconds. */
 const ANSWER_MS = 15_000;
 const CONNECT_MS = 5000;
+/** Connections for what holds and writes logs, and for what gateways say to each other: none of it takes long, or waits for a reader. */
+const WRITERS = 3;
 /** Of calls that take the time they take. */
 const FOR_EVER = 2 ** 31 - 1;
 
@@ -16,19 +18,32 @@ export class Database {
   readonly #driver: Driver;
   readonly #options: PostgresSettings;
   readonly #pool: Pool;
+  readonly #writes: Pool;
+  readonly #lease: Pool;
 
   private constructor(driver: Driver, options: PostgresSettings) {
     this.#driver = driver;
     this.#options = options;
     this.schema = driver.escapeIdentifier(options.schema);
-    this.#pool = new driver.Pool({
-      ...this.#settings(options.url),
-      connectionTimeoutMillis: CONNECT_MS,
-      idleTimeoutMillis: 60_000,
-      ...options.pool,
-    });
-    // A connection that ends says so to whoever uses it, too; the next call takes another one.
-    this.#pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
+    this.#pool = this.#poolOf();
+    this.#writes = this.#poolOf(WRITERS);
+    this.#lease = this.#poolOf(1);
+  }
+
+  #poolOf(max?: number): Pool {
+    const { url, pool } = this.#options;
+    return (
+      new this.#driver.Pool({
+        ...this.#settings(url),
+        connectionTimeoutMillis: CONNECT_MS,
+        idleTimeoutMillis: 60_000,
+        ...pool,
+        ...(max !== undefined && { max }),
+      })
+        // A connection that ends says so to whoever uses it, too; the next call takes another one.
+        .on('error', () => {})
+        .on('connect', (client) => client.on('error', () => {}))
+    );
   }
 
   static async connect(options: PostgresSettings): Promise<Database> {
@@ -77,7 +92,7 @@ export class Database {
     }
   }
 
-  /** The rows of a statement that may be run again. @throws StoreError `UNAVAILABLE` */
+  /** The rows of a statement that only looks. @throws StoreError `UNAVAILABLE` */
   async ask(text: string, ...values: unknown[]): Promise<Row[]> {
     try {
       return await this.rows(text, values);
@@ -90,34 +105,28 @@ export class Database {
     return (await this.ask(text, ...values))[0] ?? null;
   }
 
-  /** Calls a function of the schema that answers one value, and that may be called again. */
-  async call<T>(name: string, ...values: unknown[]): Promise<T> {
-    const parameters = values.map((_, i) => `$${i + 1}`).join();
-    return (await this.first(`SELECT $S.${name}(${parameters}) AS answer`, ...values))!.answer as T;
+  /** Calls a function of the schema that changes something, and answers one value. @throws StoreError as `change` */
+  call<T>(name: string, ...values: unknown[]): Promise<T> {
+    return callOn(this.#pool, this.schema, name, values);
   }
 
-  /** A connection for an append: that there is none means that nothing was written. */
-  async connected(): Promise<{ query(text: string, values: unknown[]): Promise<Row[]> }> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
-    });
-    return {
-      query: async (text, values) => {
-        let failed: Error | undefined;
-        try {
-          return (await client.query({ text: this.sql(text), values })).rows as Row[];
-        } catch (error) {
-          failed = error as Error;
-          throw error;
-        } finally {
-          client.release(failed);
-        }
-      },
-    };
+  /** The rows of a statement that changes something. @throws StoreError `UNAVAILABLE` where surely nothing was changed, else `UNKNOWN` */
+  change(text: string, ...values: unknown[]): Promise<Row[]> {
+    return changeOn(this.#pool, this.sql(text), values);
+  }
+
+  /** The same as `change`, for what holds a log or writes it, and for what gateways say to each other: it does not wait for those who read. */
+  write(text: string, ...values: unknown[]): Promise<Row[]> {
+    return changeOn(this.#writes, this.sql(text), values);
+  }
+
+  /** The same as `call`, for what keeps this gateway alive to others: it waits for nobody. */
+  live<T>(name: string, ...values: unknown[]): Promise<T> {
+    return callOn(this.#lease, this.schema, name, values);
   }
 
   sql(text: string): string {
-    return text.replace(/\$S\b/g, () => this.schema);
+    return inSchema(text, this.schema);
   }
 
   /** Runs something on one connection, in a transaction. */
@@ -140,7 +149,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#pool, this.#writes, this.#lease].map((pool) => pool.end()));
   }
 
   /** @throws GatewayError `STORE_FAILED` naming the setting that keeps the store from keeping its promises */
@@ -171,6 +180,39 @@ export class Database {
           'setting',
           `has ${setting} = off, and forgets what it acknowledged when it crashes: set it to on, or give postgresStore allowEphemeral: true`,
         );
+  }
+}
+
+const inSchema = (text: string, schema: string): string => text.replace(/\$S\b/g, () => schema);
+
+async function callOn<T>(pool: Pool, schema: string, name: string, values: unknown[]): Promise<T> {
+  const parameters = values.map((_, i) => `$${i + 1}`).join();
+  return (await changeOn(pool, `SELECT ${schema}.${name}(${parameters}) AS answer`, values))[0]!.answer as T;
+}
+
+async function changeOn(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
+  });
+  let failed: Error | undefined;
+  try {
+    return (await client.query({ text, values })).rows as Row[];
+  } catch (error) {
+    failed = error as Error;
+    const isRefused = isRefusal(error) && (goesOn(error) || (await isAlive(client)));
+    throw isRefused ? unavailable(error) : unknown(error);
+  } finally {
+    client.release(failed);
+  }
+}
+
+/** Whether a connection answers still. A server that ends says so with codes that it has for refusals, too. */
+async function isAlive(client: { query(text: string): Promise<unknown> }): Promise<boolean> {
+  try {
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -39,8 +39,23 @@ export function openFailure(error: unknown): unknown {
   return storeFailed('unreachable', `cannot be used now: ${message || code}`, error);
 }
 
-/** The connection or the server ended before it answered, so that what it was to do may be done. */
-export const isUnknown = (error: unknown): boolean => (error as ServerError).severity !== 'ERROR';
+/** What a server says that ends, or a pooler of one that has: connections, shutdowns, its own system and its own faults. */
+const ENDS = /^(08...|25P03|57P..|58...|XX...)$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** Whether the server says by its SQLSTATE that it has done nothing. */
+export function isRefusal(error: unknown): boolean {
+  const { code = '' } = error as ServerError;
+  return SQLSTATE.test(code) && !ENDS.test(code);
+}
+
+/** Whether it says, in English, that its connection goes on. Other languages have other words for that, and for its end. */
+export const goesOn = (error: unknown): boolean => (error as ServerError).severity === 'ERROR';
+
+/** A call whose answer was lost: what it was to do may be done. */
+export function unknown(error: unknown): StoreError {
+  return new StoreError('UNKNOWN', 'PostgreSQL did not say what became of this', { cause: error });
+}
 
 /** A call that was not made, or of which that does not matter because it can be made again. */
 export function unavailable(error: unknown): StoreError {

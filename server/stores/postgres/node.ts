@@ -151,11 +151,9 @@ export class Node {
 
   async #tell(mails: readonly Mail[]): Promise<readonly boolean[]> {
     const holders = mails.map(({ holder }) => holder);
-    return this.#database.call(
-      'tell',
-      holders,
-      mails.map(({ message }) => message),
-    );
+    const messages = mails.map(({ message }) => message);
+    const [row] = await this.#database.write('SELECT $S.tell($1, $2) AS told', holders, messages);
+    return row!.told;
   }
 
   /** Says who is watched here, all of it anew where that may have been forgotten, and wakes those who are new once it is known to all. */
@@ -188,11 +186,11 @@ export class Node {
 
   #register(): Promise<Lease> {
     const holders = [...this.#members.keys()].map(toColumn);
-    return this.#database.call('register', this.id, this.#leaseMs, holders, this.watches.keys);
+    return this.#database.live('register', this.id, this.#leaseMs, holders, this.watches.keys);
   }
 
   async #beat(): Promise<void> {
-    const lease = await this.#database.call<Lease>('beat', this.id, this.#leaseMs);
+    const lease = await this.#database.live<Lease>('beat', this.id, this.#leaseMs);
     if (lease === 'gone') this.#say(true);
     else this.#renewed(lease);
   }
@@ -269,7 +267,7 @@ export class Node {
     this.#inTurn(async () => {
       const query =
         'DELETE FROM $S.mail WHERE node = $1 AND ($2::bigint IS NULL OR id = $2) RETURNING id, holder, data';
-      const rows = await this.#database.ask(query, this.id, id);
+      const rows = await this.#database.write(query, this.id, id);
       for (const { holder, data } of rows.sort((a, b) => a.id - b.id)) this.#deliver(holder, data);
     });
   }

@@ -30,7 +30,7 @@ import {
 import { Appends } from './appends.js';
 import { beginningOf, byId } from './beginning.js';
 import { Database } from './database.js';
-import { openFailure } from './faults.js';
+import { openFailure, unknown } from './faults.js';
 import { migrate } from './migrate.js';
 import { Node } from './node.js';
 import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './options.js';
@@ -137,7 +137,7 @@ export class PostgresStore implements Store {
   async acquire(ref: SessionRef, { holder, create, from, taken }: AcquireOptions): Promise<Acquired> {
     const { database, sessions, reader, node } = this.#open;
     const key = sessions.keyOf(ref);
-    const row = await database.first(
+    const [row] = await database.write(
       'SELECT * FROM $S.acquire($1, $2, $3, $4, $5, $6, $7)',
       key,
       ...[ref.scope, ref.app, ref.name, holder].map(toColumn),
@@ -148,24 +148,24 @@ export class PostgresStore implements Store {
     if (kind === 'absent') return { kind };
     if (kind === 'owned') return { kind, holder: fromColumn(v_holder) };
     node.holds(key, taken);
-    const log = await reader.log(ref);
-    if (log?.id !== v_log || log?.term !== v_term)
-      throw new StoreError('UNAVAILABLE', 'It was taken again at once');
-    sessions.remember(ref, log!.epoch, v_log);
-    const openRuns = kind === 'created' ? [] : await reader.openRuns(log!.session);
-    return {
-      kind: 'acquired',
-      record: recordOf(log!),
-      head: headOf(log!),
-      openRuns,
-      created: kind === 'created',
-    };
+    try {
+      const log = await reader.log(ref);
+      if (log?.id !== v_log || log?.term !== v_term)
+        throw new StoreError('UNAVAILABLE', 'It was taken again at once');
+      sessions.remember(ref, log!.epoch, v_log);
+      const created = kind === 'created';
+      const openRuns = created ? [] : await reader.openRuns(log!.session);
+      return { kind: 'acquired', record: recordOf(log!), head: headOf(log!), openRuns, created };
+    } catch (error) {
+      // It is held, whatever can't be read of it.
+      throw unknown(error);
+    }
   }
 
   async release(ref: SessionRef, term: number): Promise<void> {
     const { database, sessions, node } = this.#open;
     const key = sessions.keyOf(ref);
-    await database.call('release', key, term);
+    await database.write('SELECT $S.release($1, $2)', key, term);
     node.letGo(key);
   }
 
@@ -276,7 +276,7 @@ export class PostgresStore implements Store {
   async beginErasure(begun: BegunErasure): Promise<void> {
     const query =
       'INSERT INTO $S.meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
-    await this.#open.database.ask(query, nameOf(begun.erasure), JSON.stringify(begun));
+    await this.#open.database.change(query, nameOf(begun.erasure), JSON.stringify(begun));
   }
 
   async erasures(): Promise<readonly BegunErasure[]> {
@@ -288,7 +288,7 @@ export class PostgresStore implements Store {
   }
 
   async endErasure(erasure: Erasure): Promise<void> {
-    await this.#open.database.ask('DELETE FROM $S.meta WHERE name = $1', nameOf(erasure));
+    await this.#open.database.change('DELETE FROM $S.meta WHERE name = $1', nameOf(erasure));
   }
 
   /** Writes each table anew; those who use one meanwhile wait. What the server keeps elsewhere (its log, copies, standbys) has its own ways. */

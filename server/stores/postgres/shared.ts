@@ -23,7 +23,7 @@ export function sharedPart(leaseMs: number, parts: () => Parts): SharedStore {
       return row && unpacked(row.value);
     },
     async drop(name) {
-      await parts().database.ask('DELETE FROM $S.note WHERE name = $1', toColumn(name));
+      await parts().database.change('DELETE FROM $S.note WHERE name = $1', toColumn(name));
     },
     async followers(ref) {
       const { database, sessions, node } = parts();

@@ -20,19 +20,22 @@ export const LATE_MS = 400;
 /** A TCP line to a server that hits one request at one moment, and lets all others pass. */
 export class CutLine {
   readonly port: number;
+  readonly #reword: (chunk: Buffer) => Buffer;
   readonly #sockets = new Set<Socket>();
   #hit: Hit | null = null;
   #left = 0;
 
-  private constructor(port: number) {
+  private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
     this.port = port;
+    this.#reword = reword;
   }
 
-  static async to(target: number): Promise<CutLine> {
+  /** @param reword What the server says, as it is heard */
+  static async to(target: number, reword = (chunk: Buffer): Buffer => chunk): Promise<CutLine> {
     let line: CutLine;
     const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    line = new CutLine((server.address() as AddressInfo).port);
+    line = new CutLine((server.address() as AddressInfo).port, reword);
     return closeLater(line, () => {
       for (const socket of line.#sockets) socket.destroy();
       server.close();
@@ -77,7 +80,8 @@ export class CutLine {
       hit = taken;
       server.write(chunk);
     });
-    server.on('data', (chunk: Buffer) => {
+    server.on('data', (said: Buffer) => {
+      const chunk = this.#reword(said);
       if (hit?.cut === 'after') {
         server.pause();
         return void this.#end(hit, end);

@@ -33,7 +33,7 @@ BEGIN
   INSERT INTO $S.node AS n VALUES (me, clock_timestamp() + $S.lease(p_lease)) ON CONFLICT (id) DO UPDATE SET until = excluded.until;
   INSERT INTO $S.member AS m SELECT h, me FROM unnest(p_holders) h ON CONFLICT (holder) DO UPDATE SET node = excluded.node;
   INSERT INTO $S.follower SELECT k, me FROM unnest(p_keys) k ON CONFLICT DO NOTHING;
-  DELETE FROM $S.follower f WHERE f.node = me AND f.key <> ALL (p_keys);
+  DELETE FROM $S.follower f WHERE f.node = me AND NOT EXISTS (SELECT FROM unnest(p_keys) AS k (key) WHERE k.key = f.key);
   RETURN v_lease;
 END $f$;
 
