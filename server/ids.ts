@@ -30,6 +30,8 @@ export const newGatewayId = (): string => `gw_${random(9)}`;
 /** One start of a gateway. */
 export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6)}`;
 
+export const gatewayIdOf = (holder: string): string => holder.slice(0, holder.lastIndexOf('.'));
+
 /** At least 128 bits: whoever knows it may change what the connection receives, within its own scope. */
 export const newConnectionId = (): string => `conn_${random(18)}`;
 

@@ -123,6 +123,8 @@ export { createInProcessTransport, Gateway } from './gateway/gateway.js';
 export type {
   EraseOptions,
   ExportOptions,
+  HeldOptions,
+  HeldSessionInfo,
   ImportOptions,
   ImportSource,
   WholeScope,

@@ -24,6 +24,8 @@ export interface GatewayStats {
     readonly live: number;
     /** Those of them whose log is written here. */
     readonly held: number;
+    /** Those that a shared store said are held here, and were not, when that was last looked for: they were taken up. */
+    readonly stray: number;
   };
   readonly runs: RunCounts & {
     /** By the name of the app; apps without any are there with zeros. */

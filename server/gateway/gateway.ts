@@ -15,6 +15,8 @@ import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type {
   EraseOptions,
   ExportOptions,
+  HeldOptions,
+  HeldSessionInfo,
   ImportOptions,
   ImportSource,
   WholeScope,
@@ -248,6 +250,15 @@ export class Gateway<
    */
   export(key: string, options: ExportOptions = {}): AsyncIterable<string> {
     return this.#data.export(key, options);
+  }
+
+  /**
+   * Who holds what: the sessions of any user that a shared store says are held, as they are found. Asks nobody's permission.
+   *
+   * @throws GatewayError when it is iterated: `INVALID_REQUEST` where the store is not shared
+   */
+  held(options: HeldOptions = {}): AsyncIterable<HeldSessionInfo> {
+    return this.#data.held(options);
   }
 
   /**

@@ -27,7 +27,7 @@ export function statsOf({ apps, calls, config, connections, sessions, state, unr
     gatewayId: config.id,
     draining: state.draining,
     store: { durability: config.store.durability, open: state.open },
-    sessions: { live, held },
+    sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },
     calls: { methods: calls.size, streams: calls.streams, tools },
     delivered: deliveredBy(connections.tally),

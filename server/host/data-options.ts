@@ -28,5 +28,21 @@ export interface ExportOptions extends WhoseSessions {
 /** What an import says besides its messages, and whose the session is. */
 export type ImportOptions = SessionOptions & Omit<ImportParams, 'sessionId' | 'messages'>;
 
+/** Whose sessions are listed that are held. */
+export interface HeldOptions {
+  /** A gateway's id, or one process of it as `holder` has it. @default all */
+  readonly by?: string;
+}
+
+/** A session that a shared store says is held. */
+export interface HeldSessionInfo {
+  readonly sessionId: string;
+  readonly scope: string;
+  /** The process that holds it: its gateway's id, a dot, and a mark of its own. */
+  readonly holder: string;
+  /** False only of one that let its lease run out, or left: others take up what it held. */
+  readonly alive: boolean;
+}
+
 /** Lines of JSON: text or bytes cut anywhere, or the messages themselves. */
 export type ImportSource = string | Iterable<unknown> | AsyncIterable<unknown>;

@@ -4,17 +4,29 @@ import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-ty
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Identity } from '../auth/types.js';
+import { gatewayIdOf } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { Operations } from '../operations/operations.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Erased, Erasing } from '../sessions/erasing.js';
 import { exportItems } from '../sessions/export.js';
 import type { SessionRef, Store } from '../stores/store.js';
-import type { EraseOptions, ExportOptions, ImportOptions, ImportSource, WholeScope } from './data-options.js';
+import type {
+  EraseOptions,
+  ExportOptions,
+  HeldOptions,
+  HeldSessionInfo,
+  ImportOptions,
+  ImportSource,
+  WholeScope,
+} from './data-options.js';
 import type { WhoseSessions } from './execute-options.js';
 import { type HostIdentityOptions, hostIdentity } from './host-identity.js';
 import { importedLines } from './imported-lines.js';
 import { hostCaller } from './open-session.js';
+
+/** Sessions that are held, looked up at once. */
+const HELD_PAGE = 500;
 
 /** What the data of a gateway is reached by. */
 interface DataEnvironment {
@@ -23,7 +35,7 @@ interface DataEnvironment {
     readonly limits: { readonly importedMessages: number };
   };
   readonly authenticator: Authenticator;
-  readonly apps: { readonly defaultApp: string };
+  readonly apps: { readonly defaultApp: string; format(app: string, name: string): string };
   readonly operations: Operations;
   readonly sessions: SessionDirectory;
   readonly erasing: Erasing;
@@ -61,6 +73,26 @@ export class HostData {
     await this.#env.ready();
     const session = await asUnavailable(() => this.#env.sessions.existing(ref));
     for await (const item of exportItems(session, what)) yield encodeLine(item);
+  }
+
+  async *held({ by }: HeldOptions): AsyncGenerator<HeldSessionInfo> {
+    await this.#env.ready();
+    const { shared } = this.#env.config.store;
+    if (!shared)
+      throw refused('This store is not shared: what is held is held by the one gateway that has it');
+    const { cluster } = this.#env.sessions;
+    const living = new Map<string, boolean>();
+    for (let after: SessionRef | undefined; ; ) {
+      const page = await asUnavailable(() => shared.held({ limit: HELD_PAGE, after }));
+      for (const { holder, scope, app, name } of page) {
+        if (by !== undefined && by !== holder && by !== gatewayIdOf(holder)) continue;
+        if (!living.has(holder)) living.set(holder, (await cluster?.alive(holder)) ?? true);
+        const sessionId = this.#env.apps.format(app, name);
+        yield { sessionId, scope, holder, alive: living.get(holder)! };
+      }
+      if (page.length < HELD_PAGE) return;
+      after = page.at(-1);
+    }
   }
 
   async import(key: string, source: ImportSource, options: ImportOptions): Promise<HistoryPlace> {

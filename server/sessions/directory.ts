@@ -19,10 +19,13 @@ import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
 import { checkChanges } from './session-changes.js';
+import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
 /** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
 const IDLE_MS = 60_000;
+/** What is said of a session that the store says is held here. */
+const HELD_UNKNOWN = 'The store says that this gateway holds it, which did not know';
 /** Sessions swept before others get their turn. */
 const SWEEP_SLICE = 50;
 /** What callers wait longer than one call of the store is waited for, in milliseconds: what that says is said to them. */
@@ -31,6 +34,7 @@ const BEHIND_MS = 250;
 /** The sessions that are live in this process. */
 export class SessionDirectory {
   readonly sender: MessageSender;
+  readonly strays = new Strays();
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** For answers to callers. What they asked for goes on behind them. */
@@ -378,6 +382,20 @@ export class SessionDirectory {
           app: session.ref.app,
         });
       }
+    }
+    await this.#takeStrays();
+  }
+
+  async #takeStrays(): Promise<void> {
+    const { store, holder, format, report } = this.#env;
+    if (!store.shared || this.#ending) return;
+    const isKnown = (ref: SessionRef): boolean => this.peek(ref)?.holding.known ?? false;
+    for (const ref of await this.strays.find(store.shared, holder, isKnown)) {
+      const sessionId = format(ref.app, ref.name);
+      report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${sessionId}`, {
+        ...{ sessionId, app: ref.app },
+      });
+      if (this.#served(ref)) await this.#take(ref);
     }
   }
 }

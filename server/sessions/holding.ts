@@ -63,6 +63,11 @@ export class Holding implements LogListener {
     return this.#taking;
   }
 
+  /** Whether it is held here, or it is being found out who holds it. */
+  get known(): boolean {
+    return this.writer !== null || this.#taking !== null || this.#retaking;
+  }
+
   /** Whether it is given up, or not to be taken any more: its gateway ends, and others can go on. */
   get leaving(): boolean {
     return this.#abandoned || (this.#session.runs.held && this.#env.cluster !== null && !this.writer);

@@ -13,6 +13,20 @@ export interface Member {
   lapsed(): void;
 }
 
+/** A session that is open and held, as the store has it. */
+export interface HeldSession extends SessionRef {
+  readonly holder: string;
+}
+
+/** Which of them are listed, each once, in an order of the store's. */
+export interface HeldPage {
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: SessionRef | undefined;
+  /** Those of one holder. */
+  readonly holder?: string | undefined;
+}
+
 /** What a member may do while it is one. */
 export interface Membership {
   /** Whether a holder may be alive: false only of one that let its lease run out, or left. */
@@ -51,6 +65,8 @@ export interface SharedStore {
   drop(name: string): MaybePromise<void>;
   /** How many members watch a session, this one among them. */
   followers(ref: SessionRef): MaybePromise<number>;
+  /** Sessions that are open and that somebody holds, alive or dead. */
+  held(page: HeldPage): MaybePromise<readonly HeldSession[]>;
 }
 
 /** The notes of all members. */

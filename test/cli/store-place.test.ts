@@ -46,6 +46,8 @@ describe('where the commands keep sessions', function () {
       expect(said).to.contain('Sessions cannot be kept at mysql://').and.contain('redis://');
       expect(said).to.not.contain('secret').and.not.contain('    at ');
     }
+    const alone = await ends(2, ['sessions', '--held-by'], { GATEWAY_DB: 'memory' });
+    expect(alone).to.contain('--db names no database that gateways share');
   });
 
   for (const scheme of ['redis', 'postgres']) {
@@ -88,6 +90,12 @@ for (const store of SHARED_STORES) {
           .map((line) => JSON.parse(line)),
       ).to.deep.equal(messages);
       expect(await ends(2, ['backup', 'copy.db'], env)).to.contain('makes no backups');
+      const held = await ends(0, ['sessions', '--held-by', '--json'], env);
+      const { sessionId, holder, alive } = JSON.parse(held.trim());
+      expect({ sessionId, alive }).to.deep.equal({ sessionId: 'default:main', alive: true });
+      const by = (gateway: string) => ends(0, ['sessions', '--held-by', gateway], env);
+      expect(await by(holder)).to.match(/^alive +\S+ {2}default:main {2}/);
+      expect(await by('gw_never')).to.equal('');
       expect(await ends(0, ['erase', 'default:main', ...whose, '--yes'], env)).to.contain('1 session');
       expect(await failure(other!.session('main').history())).to.include({ code: 'SESSION_NOT_FOUND' });
       for (const program of programs) expect(await program.kill('SIGTERM')).to.equal(0);

@@ -240,6 +240,45 @@ export function describeSharedStore(
       });
     });
 
+    describe('what is held', () => {
+      it('is listed with its holder, in pages, until it is let go, closed or taken by another', async () => {
+        const [a, b] = [await join(), await join()];
+        const names = ['s1', 's2', 's3', 's4', 's5'];
+        const writers = new Map<string, TestWriter>();
+        for (const [i, name] of names.entries()) {
+          const { store, holder } = i < 3 ? a : b;
+          writers.set(name, await TestWriter.acquire(store, refOf(name, `scope-${i}`), undefined, holder));
+        }
+        const heldBy = async (holder?: string): Promise<string[]> => {
+          const found: string[] = [];
+          for (let after: SessionRef | undefined; ; ) {
+            const page = await b.shared.held({ limit: 2, after, holder });
+            found.push(...page.map((each) => `${each.scope} ${each.app} ${each.name} ${each.holder}`));
+            if (page.length < 2) return found.sort();
+            after = page.at(-1);
+          }
+        };
+        const lines = (holder: string, ...these: string[]): string[] =>
+          these.map((name) => {
+            const { scope, app } = writers.get(name)!.log;
+            return `${scope} ${app} ${name} ${holder}`;
+          });
+        expect(await heldBy(a.holder)).to.deep.equal(lines(a.holder, 's1', 's2', 's3'));
+        expect(await heldBy()).to.deep.equal([
+          ...lines(a.holder, 's1', 's2', 's3'),
+          ...lines(b.holder, 's4', 's5'),
+        ]);
+        const [first, second, third] = [...writers.values()];
+        await a.store.release(first!.log, first!.term);
+        await second!.append([record(1, 'session_closed')], { close: true });
+        await third!.append([record(1, 'session_closed')], { erase: newTestEpoch() });
+        expect(await heldBy(a.holder)).to.deep.equal([]);
+        await a.store.acquire(refOf('s4', 'scope-3'), { holder: a.holder, from: b.holder });
+        expect(await heldBy()).to.deep.equal([...lines(a.holder, 's4'), ...lines(b.holder, 's5')]);
+        expect(await heldBy('gw.never')).to.deep.equal([]);
+      });
+    });
+
     describe('what is unfinished', () => {
       it('is only what no living member holds, and who held it', async () => {
         const [a, b] = [await join(), await join()];

@@ -248,6 +248,16 @@ export class MemoryHub {
         await reached();
         return new Set(this.#watches.get(keyOf(ref))?.map((watch) => watch.mark)).size;
       },
+      held: async ({ limit, after, holder }) => {
+        await reached();
+        const from = after ? keyOf(after) : '';
+        return [...holders]
+          .filter(([key, by]) => key > from && by !== '' && (holder === undefined || by === holder))
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([key, by]) => ({ ...this.#refs.get(key)!, holder: by }))
+          .filter((ref) => (inner.head(ref) as LogHead | null)?.closed === false)
+          .slice(0, limit);
+      },
     };
     const own: Partial<Store> = { acquire, release, append, remove, unfinished, watch, shared };
     return new Proxy(inner, {

@@ -1,6 +1,9 @@
-import type { SessionStatus, SessionSummary } from 'agent-session-gateway/client';
+import type { HeldSessionInfo } from 'agent-session-gateway';
+import { GatewayError, type SessionStatus, type SessionSummary } from 'agent-session-gateway/client';
 import { Command, Option } from 'commander';
+import { isSharedPlace } from '../../runtime/store-at.js';
 import { type ConnectionOptions, withClient, withConnection } from '../connection.js';
+import { askOperator } from '../operator/ask-operator.js';
 import { styled, type Terminal } from '../terminal.js';
 import { wholeNumber } from '../whole-number.js';
 
@@ -11,10 +14,12 @@ interface SessionsOptions extends ConnectionOptions {
   readonly status?: SessionStatus;
   readonly query?: string;
   readonly archived?: true;
+  readonly heldBy?: string | true;
+  readonly db: string;
   readonly json?: true;
 }
 
-/** `sessions`: lists a user's sessions. */
+/** `sessions`: lists a user's sessions, or those that gateways hold. */
 export function sessionsCommand(terminal: Terminal): Command {
   return withConnection(new Command('sessions'))
     .description('list your sessions, the most recently used first')
@@ -23,7 +28,18 @@ export function sessionsCommand(terminal: Terminal): Command {
     .option('--query <text>', 'those with this in their title')
     .option('--archived', 'those that are archived')
     .option('--json', 'write each as a line of JSON')
-    .action((options: SessionsOptions) => sessions(options, terminal));
+    .option(
+      '--held-by [gateway]',
+      'those of all users that a gateway holds, or any, as the store of --db has it',
+    )
+    .addOption(
+      new Option('--db <url>', 'with --held-by: the Redis or PostgreSQL that gateways share')
+        .default('data/gateway.db')
+        .env('GATEWAY_DB'),
+    )
+    .action((options: SessionsOptions) =>
+      options.heldBy === undefined ? sessions(options, terminal) : held(options, terminal),
+    );
 }
 
 async function sessions(options: SessionsOptions, terminal: Terminal): Promise<void> {
@@ -43,6 +59,27 @@ async function sessions(options: SessionsOptions, terminal: Terminal): Promise<v
     }
     terminal.warn(styled('dim', `There are more; --limit shows them.`));
   });
+}
+
+async function held({ db, heldBy, json }: SessionsOptions, terminal: Terminal): Promise<void> {
+  if (!isSharedPlace(db))
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: '--db names no database that gateways share: a URL of Redis or PostgreSQL',
+    });
+  const by = typeof heldBy === 'string' ? { by: heldBy } : {};
+  for await (const line of askOperator({ db }, { action: 'held', ...by })) {
+    if (json) {
+      terminal.say(line.trimEnd());
+      continue;
+    }
+    const { sessionId, scope, holder, alive } = JSON.parse(line) as HeldSessionInfo;
+    terminal.say(
+      styled(alive ? 'green' : 'yellow', (alive ? 'alive' : 'dead').padEnd(6)),
+      ` ${holder}  ${sessionId}  `,
+      styled('dim', scope),
+    );
+  }
 }
 
 const COLOURS = { idle: 'dim', running: 'green', waiting: 'yellow' } as const;

@@ -9,6 +9,7 @@ export interface Whose {
 /** What an operator asks of a gateway. */
 export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
+  | { readonly action: 'held'; readonly by?: string }
   | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
   | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
 
@@ -20,6 +21,12 @@ export async function* operate(
   switch (request.action) {
     case 'backup':
       return gateway.backup(request.path);
+    case 'held': {
+      const { by } = request;
+      for await (const each of gateway.held(by === undefined ? {} : { by }))
+        yield `${JSON.stringify(each)}\n`;
+      return;
+    }
     case 'erase': {
       const { session, vacuum, ...about } = request;
       const whose = whoseOf(about);

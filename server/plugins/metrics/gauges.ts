@@ -50,6 +50,11 @@ const FROM_STATS: readonly StatsMetric[] = [
     read: ({ sessions }) => sessions.held,
   },
   {
+    name: 'agent_gateway_sessions_stray',
+    help: 'Sessions that a shared store said are held here, and were not, when it was last asked: they were taken up',
+    read: ({ sessions }) => sessions.stray,
+  },
+  {
     name: 'agent_gateway_runs',
     help: 'Runs that have not ended',
     labels: ['app', 'state'],

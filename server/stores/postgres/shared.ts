@@ -1,8 +1,9 @@
 import type { SharedStore } from '../shared-store.js';
 import type { Database } from './database.js';
 import type { Node } from './node.js';
+import { refOf } from './rows.js';
 import type { Sessions } from './sessions.js';
-import { packed, toColumn, unpacked } from './text.js';
+import { fromColumn, packed, toColumn, unpacked } from './text.js';
 
 interface Parts {
   readonly database: Database;
@@ -31,6 +32,16 @@ export function sharedPart(leaseMs: number, parts: () => Parts): SharedStore {
       const query = `SELECT count(*) AS n FROM $S.follower f JOIN $S.node n ON n.id = f.node
         WHERE f.key = $1 AND n.until > clock_timestamp()`;
       return (await database.first(query, sessions.keyOf(ref)))!.n as number;
+    },
+    async held({ limit, after, holder }) {
+      const { database, sessions } = parts();
+      const query = `SELECT s.scope, s.app, s.name, g.holder FROM $S.log g JOIN $S.session s ON s.id = g.session
+        WHERE g.holder <> '' AND g.closed IS NULL AND ($1::text IS NULL OR g.holder = $1)
+          AND g.session > coalesce((SELECT p.id FROM $S.session p WHERE p.key = $2), 0)
+        ORDER BY g.session LIMIT $3`;
+      const by = holder === undefined ? null : toColumn(holder);
+      const rows = await database.ask(query, by, after ? sessions.keyOf(after) : null, limit);
+      return rows.map((row) => ({ ...refOf(row), holder: fromColumn(row.holder) }));
     },
   };
 }

@@ -46,7 +46,10 @@ export function encodeAppend(
   const part = keys.partition(session.partition);
   return {
     script: COMMIT,
-    keys: [...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
+    keys: [
+      ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
+      part.held,
+    ],
     args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
     size,
     runId: options.opens?.runId,
@@ -108,11 +111,11 @@ export function encodeErase(
 export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readonly string[]): string[] {
   const session = keys.session(log);
   const { meta, news, open, ended, byKey, steps, closed, done } = session;
-  const { runs, logs, unfinished, busy } = keys.partition(session.partition);
+  const { runs, logs, unfinished, busy, held } = keys.partition(session.partition);
   const own = [meta, keys.log(session, log.epoch).events, news, open, ended, byKey, steps, closed];
   const dropped = epochs.flatMap((epoch) => {
     const { events, checkpoint, rows, replies } = keys.log(session, epoch);
     return [events, checkpoint, rows, replies];
   });
-  return [...own, runs, logs, unfinished, busy, keys.log(session, left).events, done, ...dropped];
+  return [...own, runs, logs, unfinished, busy, keys.log(session, left).events, held, done, ...dropped];
 }

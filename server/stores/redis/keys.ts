@@ -43,6 +43,8 @@ export interface PartitionKeys {
   readonly unfinished: string;
   /** How many of those each holder has. */
   readonly busy: string;
+  /** Who holds each session that is held. */
+  readonly held: string;
 }
 
 /** What a session is known as within its scope. */
@@ -105,7 +107,7 @@ export class Keys {
 
   partition(partition: number): PartitionKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}`;
-    return { runs: key('rx'), logs: key('lx'), unfinished: key('o'), busy: key('oc') };
+    return { runs: key('rx'), logs: key('lx'), unfinished: key('o'), busy: key('oc'), held: key('h') };
   }
 
   /** Open sessions of a scope by their last use. */

@@ -1,6 +1,6 @@
-import type { Member, Membership, NoteOptions, SharedStore } from '../shared-store.js';
+import type { HeldPage, HeldSession, Member, Membership, NoteOptions, SharedStore } from '../shared-store.js';
 import { StoreError } from '../store.js';
-import type { Keys } from './keys.js';
+import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
 
@@ -135,5 +135,23 @@ export class RedisMembers implements SharedStore {
     const answer = (await link.send(news, ['PUBSUB', 'SHARDNUMSUB', news])) as readonly unknown[];
     if (!Array.isArray(answer)) throw new StoreError('UNAVAILABLE', 'Redis does not count who follows');
     return Number(answer[1]);
+  }
+
+  async held({ limit, after, holder }: HeldPage): Promise<readonly HeldSession[]> {
+    const { link, keys } = this.#parts();
+    const last = after && keys.session(after);
+    const found: HeldSession[] = [];
+    for (let i = last?.partition ?? 0; i < PARTITIONS && found.length < limit; i++) {
+      const { held } = keys.partition(i);
+      const pairs = (await link.send(held, ['HGETALL', held])) as string[];
+      const holders = new Map<string, string>();
+      for (let at = 0; at < pairs.length; at += 2) holders.set(pairs[at]!, pairs[at + 1]!);
+      for (const sid of [...holders.keys()].sort()) {
+        if (i === last?.partition && sid <= last.sid) continue;
+        const by = holders.get(sid)!;
+        if (holder === undefined || by === holder) found.push({ ...refOfSid(sid), holder: by });
+      }
+    }
+    return found.slice(0, limit);
   }
 }

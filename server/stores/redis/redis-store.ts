@@ -149,7 +149,11 @@ export class RedisStore implements Store {
     if (create) await expiry.keep(ref);
     const { meta, closed, open, steps, news, sid } = session;
     const { checkpoint, rows, replies } = this.#keys.log(session, create?.epoch ?? '');
-    const keys = [meta, closed, open, steps, part.unfinished, part.busy, news, checkpoint, rows, replies];
+    const { unfinished, busy, held: holders } = part;
+    const keys = [
+      ...[meta, closed, open, steps, unfinished, busy, news, holders],
+      ...[checkpoint, rows, replies],
+    ];
     const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
     const by = [holder, from, String(Date.now()), sid, random()];
     const at = performance.now();

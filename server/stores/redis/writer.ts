@@ -240,6 +240,6 @@ export async function release(
   term: number,
 ): Promise<void> {
   const { meta, partition, sid } = keys.session(ref);
-  const { unfinished, busy } = keys.partition(partition);
-  await link.run(RELEASE, [meta, unfinished, busy], [String(term), sid]);
+  const { unfinished, busy, held } = keys.partition(partition);
+  await link.run(RELEASE, [meta, unfinished, busy, held], [String(term), sid]);
 }

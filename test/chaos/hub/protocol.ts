@@ -12,6 +12,7 @@ export type Served =
   | 'watch'
   | 'unwatch'
   | 'followers'
+  | 'held'
   | 'put'
   | 'get'
   | 'drop';

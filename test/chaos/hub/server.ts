@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { HeldPage } from '../../../server/stores/shared-store.js';
 import { sqliteStore } from '../../../server/stores/sqlite/index.js';
 import {
   type AcquireOptions,
@@ -18,6 +19,11 @@ interface Client {
 }
 
 const keyOf = ({ scope, app, name }: SessionRef): string => `${scope}\n${app}:${name}`;
+
+function refOf(key: string): SessionRef {
+  const [, scope, app, name] = /^(.*)\n([^:]*):(.*)$/s.exec(key)!;
+  return { scope: scope!, app: app!, name: name! };
+}
 
 /**
  * A store server for the chaos tests where there is neither Redis nor PostgreSQL: sessions in a SQLite file, and beside it who holds
@@ -91,6 +97,14 @@ class HubServer {
       watch: () => this.#watch(client, args[0]),
       unwatch: () => this.#unwatch(client, args[0]),
       followers: () => [...this.#clients].filter(({ watches }) => watches.has(keyOf(args[0]))).length,
+      held: () => {
+        const { limit, after, holder } = args[0] as HeldPage;
+        return [...this.#holders]
+          .filter(([key, by]) => (!after || key > keyOf(after)) && (holder === undefined || by === holder))
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .slice(0, limit)
+          .map(([key, by]) => ({ ...refOf(key), holder: by }));
+      },
       put: () => this.#put(args[0], args[1], args[2]),
       get: () => this.#note(args[0]),
       drop: () => void this.#notes.delete(args[0]),

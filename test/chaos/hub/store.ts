@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { Member, SharedStore } from '../../../server/stores/shared-store.js';
+import type { HeldSession, Member, SharedStore } from '../../../server/stores/shared-store.js';
 import { type SessionRef, type Store, StoreError } from '../../../server/stores/store.js';
 import type { Ended, News, Served } from './protocol.js';
 
@@ -188,6 +188,7 @@ export function hubStore(options: HubStoreOptions): Store {
     get: (name) => link.call('get', [name]) as Promise<string | null>,
     drop: (name) => link.call('drop', [name]) as Promise<void>,
     followers: (ref) => link.call('followers', [ref]) as Promise<number>,
+    held: (page) => link.call('held', [page]) as Promise<readonly HeldSession[]>,
   };
   const own: Partial<Store> = {
     durability: 'process',

@@ -40,6 +40,7 @@ CREATE TABLE $S.log (
   UNIQUE (session, epoch)
 ) WITH (fillfactor = 50);
 CREATE INDEX log_closed ON $S.log (closed) WHERE closed IS NOT NULL;
+CREATE INDEX log_held ON $S.log (holder, session) WHERE holder <> '' AND closed IS NULL;
 CREATE INDEX log_busy ON $S.log (session) WHERE status <> 'idle' AND closed IS NULL;
 
 CREATE TABLE $S.batch (

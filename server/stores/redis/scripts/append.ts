@@ -55,7 +55,7 @@ export const APPEND = new Script(
 
 /**
  * An append that begins or ends runs, has steps, changes what is said of the session, or closes it: all of that or nothing.
- * Besides KEYS: open, ended, byKey, steps, runs by time, logs by time, unfinished, busy, done. `K`: the key has started a run before;
+ * Besides KEYS: open, ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held. `K`: the key has started a run before;
  * `O`: it was done before what is done once. Nothing is written then.
  */
 export const COMMIT = new Script(
@@ -120,6 +120,7 @@ local closes = take() == '1'
 if closes then
   for _, left in ipairs(call('HKEYS', open)) do finish(left, '0', '') end
   call('HSET', KEYS[1], 'cl', now)
+  call('HDEL', KEYS[13], sid)
   call('ZADD', logsByTime, now, epoch .. '\\n' .. sid)
 end
 local state = call('HMGET', KEYS[1], 'bz', 'own')
@@ -129,7 +130,7 @@ note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
   done("''"),
 );
 
-/** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, and all keys of its logs. */
+/** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, held, and all keys of its logs. */
 const DROP = `
 local function drop()
   local runs = call('HKEYS', KEYS[4])
@@ -140,8 +141,9 @@ local function drop()
   for _, past in ipairs(call('HKEYS', KEYS[8])) do call('ZREM', KEYS[10], past .. '\\n' .. sid) end
   call('ZREM', KEYS[10], call('HGET', KEYS[1], 'ep') .. '\\n' .. sid)
   note(KEYS[11], KEYS[12], sid, false)
+  call('HDEL', KEYS[14], sid)
   call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
-  for i = 14, #KEYS do call('DEL', KEYS[i]) end
+  for i = 15, #KEYS do call('DEL', KEYS[i]) end
   return runs
 end
 

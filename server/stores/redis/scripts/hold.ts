@@ -7,7 +7,7 @@ export const META = [
 ] as const;
 
 /**
- * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, and of a new log checkpoint, rows and replies.
+ * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, and of a new log checkpoint, rows and replies.
  * ARGV: holder, from, now, sid, random, and where Redis has forgotten that it was taken: the term it gave, the epoch and head there
  * were ('' otherwise), and in place of the random number the place in lists; then the epoch to begin ('' for none), and what it begins with.
  *
@@ -44,8 +44,8 @@ if not meta[1] or meta[5] then
   call('HSETNX', KEYS[1], 'pz', '0')
   for _ = 1, tonumber(take()) do call('HSET', KEYS[1], take(), take()) end
   local checkpoint = take()
-  if checkpoint ~= '' then call('SET', KEYS[8], checkpoint) end
-  putRows(KEYS[9], KEYS[10])
+  if checkpoint ~= '' then call('SET', KEYS[9], checkpoint) end
+  putRows(KEYS[10], KEYS[11])
   seq, terms = 0, ''
 elseif meta[4] and meta[4] ~= '' and meta[4] ~= holder and meta[4] ~= from then
   return {'O', meta[4]}
@@ -58,6 +58,7 @@ terms = (terms == '' and '' or terms .. ',') .. term .. ':' .. first
 call('HSET', KEYS[1], 'tok', term, 'wb', '0', 'wf', first, 'own', holder, 'tk', terms)
 local isLeft = call('HGET', KEYS[1], 'bz') == '1' or call('HLEN', KEYS[3]) > 0
 note(KEYS[5], KEYS[6], sid, isLeft and holder)
+call('HSET', KEYS[8], sid, holder)
 call('SPUBLISH', KEYS[7], '')
 local created = seq == 0 and call('HGET', KEYS[1], 'ep') == anew
 return {'A', created and 1 or 0, call('HMGET', KEYS[1], ${META.map((field) => `'${field}'`).join(', ')}),
@@ -65,13 +66,14 @@ return {'A', created and 1 or 0, call('HMGET', KEYS[1], ${META.map((field) => `'
 `,
 );
 
-/** Lets a session go, by the holder of that term alone. KEYS: meta, unfinished, busy, open. ARGV: term, sid. */
+/** Lets a session go, by the holder of that term alone. KEYS: meta, unfinished, busy, held. ARGV: term, sid. */
 export const RELEASE = new Script(
   COMMON,
   `
 local meta = call('HMGET', KEYS[1], 'tok', 'bz')
 if meta[1] ~= ARGV[1] then return 0 end
 call('HSET', KEYS[1], 'own', '')
+call('HDEL', KEYS[4], ARGV[2])
 if call('HEXISTS', KEYS[2], ARGV[2]) == 1 then note(KEYS[2], KEYS[3], ARGV[2], '') end
 return 1
 `,
