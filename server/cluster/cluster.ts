@@ -10,6 +10,8 @@ import { firstFor } from './rendezvous.js';
 
 /** How long an answer is waited for before the question is asked again, in milliseconds; no longer than a lease. */
 const ASK_MS = 2000;
+/** The same where the store did not say whether the question was heard. */
+const UNSURE_MS = 250;
 /** Sessions that are taken up at once: each waits for the store a few times. */
 export const TAKEN_AT_ONCE = 16;
 /** How long an answer is remembered for those who ask again, in milliseconds: longer than anybody does. */
@@ -111,10 +113,11 @@ export class Cluster {
     // From before it is asked: the answer may be here first.
     const replied = new Promise<Mail>((resolve) => this.#asked.set(id, resolve));
     try {
-      // Of what the store did not say it may be heard all the same.
-      const heard = await this.#tell(holder, { ...question, from: this.#options.holder }).catch(() => true);
-      if (!heard) return { kind: 'unheard' };
-      if (!(await within(replied, Math.min(ASK_MS, this.#options.shared.leaseMs)))) return { kind: 'silent' };
+      const heard = await this.#tell(holder, { ...question, from: this.#options.holder }).catch(() => null);
+      if (heard === false) return { kind: 'unheard' };
+      // Of what the store did not say it may be heard all the same: asked again soon it is done once.
+      const ms = heard ? ASK_MS : UNSURE_MS;
+      if (!(await within(replied, Math.min(ms, this.#options.shared.leaseMs)))) return { kind: 'silent' };
       const reply = await replied;
       if ('error' in reply) throw GatewayError.fromJSON(reply.error);
       return 'ok' in reply ? { kind: 'done', output: reply.ok } : { kind: 'not-held' };

@@ -17,6 +17,8 @@ const AGAIN_MS = 40;
 const UNANSWERED = 'The gateway that holds the session did not answer';
 /** What says that nothing was done. */
 const NOT_DONE: ReadonlySet<string> = new Set(['OVERLOADED', 'SHUTTING_DOWN']);
+/** Work after which there is no session. */
+const ENDS: ReadonlySet<SessionInput['type']> = new Set(['close', 'delete']);
 
 /**
  * Does a piece of work in a session: here, where it is held here or by nobody, at once where it is held already; else it is asked of the
@@ -111,7 +113,10 @@ async function route(
     }
     throw new GatewayError({ code: 'OVERLOADED', message: UNANSWERED, retryAfterMs: 1000 });
   } catch (error) {
-    throw isDoubtful && isGatewayError(error) && NOT_DONE.has(error.code) ? unanswered(error) : error;
+    if (!isDoubtful || !isGatewayError(error)) throw error;
+    // What a holder was asked to end is gone.
+    if (error.code === 'SESSION_NOT_FOUND' && ENDS.has(input.type)) return undefined;
+    throw NOT_DONE.has(error.code) ? unanswered(error) : error;
   }
 }
 

@@ -37,6 +37,7 @@ export interface Membership {
    * Sends a message. It may be lost, also where this says true; it comes at most once.
    *
    * @returns false where nobody listens
+   * @throws StoreError `UNKNOWN` where it may have come
    */
   tell(holder: string, message: string): MaybePromise<boolean>;
   /** Gives up the lease. */

@@ -78,6 +78,13 @@ const MUTANTS: readonly Mutant[] = [
     test: 'test/contract/line/redis.test.ts',
   },
   {
+    name: 'a retake that is left out',
+    file: 'server/sessions/holding.ts',
+    edits: [['    if (this.#retaking) return;\n', '    if (this.#retaking || !this.isLost) return;\n']],
+    faults: '',
+    test: 'test/cluster/lost-answers.test.ts',
+  },
+  {
     name: 'doubt that a second refusal takes',
     file: 'server/stores/redis/link.ts',
     edits: [['writes && isDoubtful ?', 'writes && passes && isDoubtful ?']],
@@ -113,17 +120,17 @@ function caught({ name, file, edits, faults, test = 'test/chaos/seeds.test.ts' }
     writeFileSync(join(tree, file), mutated);
     const { stdout, status } = spawnSync(
       process.execPath,
-      ['node_modules/mocha/bin/mocha.js', '--bail', test],
+      ['node_modules/mocha/bin/mocha.js', '--bail', '--timeout', '20000', test],
       {
         cwd: tree,
         encoding: 'utf8',
         env: { ...process.env, CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
       },
     );
-    // Of the difference that the assertion prints: what was found, where nothing was to be.
-    const found = [...stdout.matchAll(/^ +- +"(.*)"|AssertionError: (.* request .*)$/gm)]
-      .slice(0, 3)
-      .map(([, violation, where]) => violation ?? where);
+    // Of the difference that the assertion prints: what was found, where nothing was to be. Else the title of what failed.
+    const found = [...stdout.matchAll(/^ +- +"(.*)"|AssertionError: (.* request .*)$|^ {2,}1\) (.*)$/gm)]
+      .map((match) => match.slice(1).find((part) => part !== undefined)!)
+      .slice(0, 3);
     if (found.length === 0 && status !== 0) throw new Error(`${name} could not be tried:\n${stdout}`);
     return found.length > 0 ? found.join('; ') : null;
   } finally {

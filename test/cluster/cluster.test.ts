@@ -104,6 +104,20 @@ describe('gateways that share a store', () => {
     expect(calls).to.deep.equal(['first', 'second']);
   });
 
+  for (const end of ['close', 'delete'] as const)
+    it(`have done a ${end} whose answer was lost: there is nothing left to be asked again`, async () => {
+      const hub = new MemoryHub();
+      const nodes = await startNodes(hub, echo);
+      await nodes[0]!.client.send('main', 'first').result;
+      const { holder, other } = sides(hub, nodes);
+      let lost = 0;
+      hub.mail = (from) => (from === holder.node.holder && lost++ === 0 ? 'lose' : 'come');
+      await other.client.session('main')[end]();
+      expect(lost).to.be.at.least(1);
+      const { status } = await post(`${other.url}/close`, { sessionId: 'main' });
+      expect(status, 'it is gone').to.equal(404);
+    });
+
   it('say after a while that the one that holds a session does not answer, and nothing was done', async () => {
     const hub = new MemoryHub();
     const nodes = await startNodes(hub, echo, 2);

@@ -75,8 +75,11 @@ export class RedisMembers implements SharedStore {
           ? [...living]
           : ((await link.send(keys.nodes, ['ZRANGE', keys.nodes, '0', '-1'])) as string[]);
       },
-      tell: async (other, message) =>
-        Number(await link.once(keys.mail(other), ['SPUBLISH', keys.mail(other), message])) > 0,
+      tell: async (other, message) => {
+        const heard = await link.once(keys.mail(other), ['SPUBLISH', keys.mail(other), message]);
+        if (heard === null) throw new StoreError('UNKNOWN', 'Redis did not say whether anybody heard it');
+        return Number(heard) > 0;
+      },
       leave: async () => {
         stop();
         await link.unsubscribe(mail);
