@@ -19,7 +19,8 @@ export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () =
 
 function judge(outcome: HostOutcome<AuthResult>, host: HostCode, now: () => number): Verification {
   if (!outcome.ok) {
-    if (outcome.bad) return { ok: false, reason: 'validate found the token to be bad', guess: true };
+    const { bad } = outcome;
+    if (bad) return { ok: false, reason: 'validate found the token to be bad', guess: bad !== 'untimely' };
     const { error } = outcome;
     const { code } = error;
     const unjudged = code === 'AUTH_UNAVAILABLE';

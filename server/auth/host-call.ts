@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { saysBadToken } from './bad-token.js';
+import { badnessOf } from './bad-token.js';
 
 /**
  * How a call of host code ended. Without a value: `error` is for the caller to see, or the code said by a library's error that the
@@ -9,8 +9,8 @@ import { saysBadToken } from './bad-token.js';
  */
 export type HostOutcome<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: GatewayError; readonly bad?: false }
-  | { readonly ok: false; readonly bad: true };
+  | { readonly ok: false; readonly error: GatewayError; readonly bad?: undefined }
+  | { readonly ok: false; readonly bad: 'untimely' | 'wrong' };
 
 /** One call of host code: its name for the log, and the credential that must not get there. */
 export interface HostCall<T> {
@@ -68,7 +68,8 @@ export class HostCode {
     const text = token === undefined || token.length < 8 ? '' : inspect(error, { depth: 4 });
     const leaked = token !== undefined && text.includes(token);
     if (isGatewayError(error) && !leaked) return { ok: false, error };
-    if (saysBadToken(error)) return { ok: false, bad: true };
+    const bad = badnessOf(error);
+    if (bad) return { ok: false, bad };
     // Messages like "bad token eyJ…" are common in host code.
     if (leaked) this.report(`${name} threw ${text.replaceAll(token, '[token]')}`);
     else this.#onError(error);

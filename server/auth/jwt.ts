@@ -1,5 +1,6 @@
 import { errors, type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
 import { isGatewayError } from '../../shared/errors.js';
+import { badnessOf } from './bad-token.js';
 import { isTextArray } from './identity.js';
 import { jwtAlgorithms, jwtKey } from './jwt-key.js';
 import { RemoteKeys } from './remote-keys.js';
@@ -95,12 +96,7 @@ function refuse(reason: string): Verification {
 
 function refuseError(error: unknown): Verification {
   if (isGatewayError(error)) return { ok: false, reason: 'the keys are out of reach', guess: false, error };
-  // Both come after the signature was found good: no guess, but a tab that was left open over night.
-  const early =
-    error instanceof errors.JWTClaimValidationFailed &&
-    error.claim === 'nbf' &&
-    error.reason === 'check_failed';
   // Its codes are constants; its messages may quote the token.
   const reason = error instanceof errors.JOSEError ? error.code : 'the key is of no use';
-  return { ok: false, reason, guess: !(early || error instanceof errors.JWTExpired) };
+  return { ok: false, reason, guess: badnessOf(error) !== 'untimely' };
 }

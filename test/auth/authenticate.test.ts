@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { jwtVerify } from 'jose';
 import jwt from 'jsonwebtoken';
 import { type Authenticator, createAuthenticator } from '../../server/auth/authenticate.js';
 import type {
@@ -325,6 +326,25 @@ describe('authenticate', () => {
         expect(await codeOf(() => auth.authenticate(bearing('x')))).to.equal('RATE_LIMITED');
       });
     }
+
+    it('are not made by a validate in which a library finds a signed token to be late or early', async () => {
+      const stale = jwt.sign({ sub: 'ada', exp: Math.floor(Date.now() / 1000) - 60 }, SECRET);
+      const early = jwt.sign({ sub: 'ada', nbf: Math.floor(Date.now() / 1000) + 600 }, SECRET);
+      const key = new TextEncoder().encode(SECRET);
+      const good = { valid: true, user: { id: 'ada' } } as const;
+      for (const verify of [
+        (token = '') => jwt.verify(token, SECRET),
+        (token = '') => jwtVerify(token, key),
+      ]) {
+        const auth = custom((token) => Promise.resolve(verify(token)).then(() => good));
+        for (let index = 0; index < 12; index++) {
+          for (const token of [stale, early]) {
+            expect(await codeOf(() => auth.authenticate(bearing(token)))).to.equal('UNAUTHENTICATED');
+          }
+        }
+        expect(await auth.authenticate(bearing(jwt.sign({ sub: 'ada' }, SECRET)))).to.have.property('scope');
+      }
+    });
 
     it('are not made by a validate that throws something else, up to ten times as many', async () => {
       const auth = custom(async () => expect.fail('the database is away'));

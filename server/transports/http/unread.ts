@@ -13,7 +13,12 @@ export function readerKey({ shared, userKey }: Identity, address: string): strin
 
 /** Whether an answer has ended and is not all on its way: few are. */
 export function isUnread(response: ServerResponse): boolean {
-  return response.writableEnded && !response.writableFinished && !response.closed;
+  return response.writableEnded && !response.writableFinished && !isGone(response);
+}
+
+/** Whether nobody will read an answer. One that waits behind others of its connection is told nothing when that is closed. */
+function isGone(response: ServerResponse): boolean {
+  return response.closed || response.req.socket.destroyed;
 }
 
 /** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
@@ -47,8 +52,9 @@ export class UnreadAnswers {
     const stall = new Stall({ sent: () => sentBytes(response.socket) });
     const item: Ticking = {
       tick: (now) => {
-        if (response.writableFinished) done();
-        else if (stall.isOver(now, this.#limits.slowClientMs)) response.destroy();
+        if (response.writableFinished || isGone(response)) done();
+        // One that waits for its turn is not its reader's to take.
+        else if (response.socket && stall.isOver(now, this.#limits.slowClientMs)) response.destroy();
       },
     };
     const done = (): void => {
