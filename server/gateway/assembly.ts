@@ -263,7 +263,10 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     report,
   };
   const unread = new UnreadAnswers(limits, ticker);
-  const readiness = new Readiness({ state, store, plugins, storeMs: limits.storeMs, ready, report });
+  const { written } = sessions;
+  const readiness = new Readiness({
+    ...{ state, store, written, plugins, storeMs: limits.storeMs, ready, report },
+  });
   const http = new HttpHandler({
     ...{ ...door, tickets, presence, apps, plugins, readiness, calls, ticker, unread, extraRoutes },
   });
@@ -304,7 +307,7 @@ function sessionEnvironment(
     SessionEnvironment,
     'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
   >,
-): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'> {
+): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
   const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, storeMs } = limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;

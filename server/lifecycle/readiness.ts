@@ -11,6 +11,8 @@ export type UnreadyReason = 'draining' | 'store-closed' | 'store-unwritable' | '
 export interface ReadinessEnvironment {
   readonly state: { readonly draining: boolean };
   readonly store: { check?(): void | Promise<void> };
+  /** What those who write are told. */
+  readonly written: { readonly isRefused: boolean };
   readonly plugins: { readonly unready: { readonly name: string; readonly failed: boolean } | undefined };
   /** How long is waited for the store, in milliseconds. */
   readonly storeMs: number;
@@ -65,7 +67,8 @@ export class Readiness {
       this.#checking = this.#write();
     }
     await this.#checking;
-    if (!this.#writable) throw unready('store-unwritable', 'The store cannot be written');
+    if (!this.#writable || this.#env.written.isRefused)
+      throw unready('store-unwritable', 'The store cannot be written');
   }
 
   async #write(): Promise<void> {

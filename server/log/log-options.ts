@@ -12,6 +12,8 @@ export interface LogListener {
   broken(term: number, error: unknown): void;
   /** The store can't be written or cut now; what was appended is kept here and tried again. */
   unavailable(error: unknown): void;
+  /** The store did not take a write, or did not say whether it did. */
+  refused(): void;
 }
 
 /** How a log is kept, and by whom. */

@@ -321,6 +321,7 @@ export class LogWriter {
 
   #fail(group: Group, entries: readonly Entry[], error: unknown): void {
     const code = error instanceof StoreError ? error.code : null;
+    if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
     if (code === 'UNKNOWN') {
       this.#inDoubtSince ??= performance.now();
       group.inDoubt = true;

@@ -8,6 +8,7 @@ import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import type { Naming } from '../files/files.js';
 import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
+import { Written } from '../log/written.js';
 import type { NewSession, SessionRef } from '../stores/store.js';
 import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';
@@ -35,6 +36,7 @@ const BEHIND_MS = 250;
 export class SessionDirectory {
   readonly sender: MessageSender;
   readonly strays = new Strays();
+  readonly written = new Written();
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** For answers to callers. What they asked for goes on behind them. */
@@ -51,9 +53,10 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster'>) {
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'>) {
     this.#env = {
       ...env,
+      written: this.written,
       cluster: this.#clusterOf(env),
       opened: (ref) => this.get(ref),
       unused: (ref) => {

@@ -4,6 +4,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import type { Retention } from '../log/retention.js';
+import type { Written } from '../log/written.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
 /** What the sessions of a gateway hear and may use of it. */
@@ -25,6 +26,7 @@ export interface SessionEnvironment {
   readonly waitMs: number;
   readonly answerSize: number;
   readonly stepsSize: number;
+  readonly written: Written;
   /** How long a call of the store is waited for. */
   readonly storeMs: number;
   readonly disconnectGraceMs: number;

@@ -92,6 +92,7 @@ export class Holding implements LogListener {
       // The store may have it that the session is held here, with what others left in it.
       if (!(error instanceof HeldElsewhere || error instanceof LimitError)) this.#retake();
       if (!(error instanceof StoreError)) throw error;
+      this.refused();
       // A session may have begun, of which nobody was told; nothing was done in it.
       throw create?.begun ? unavailable(error) : notTried(error);
     };
@@ -193,7 +194,12 @@ export class Holding implements LogListener {
   }
 
   committed(batch: LogBatch): void {
+    this.#env.written.took();
     this.#session.viewers.wake(batch);
+  }
+
+  refused(): void {
+    this.#env.written.refused();
   }
 
   broken(term: number, error: unknown): void {

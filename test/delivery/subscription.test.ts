@@ -64,6 +64,7 @@ async function setUp(on: StoreKind, retained: number) {
       broken: (error) => {
         throw error;
       },
+      refused() {},
       unavailable: (error) => {
         throw error;
       },

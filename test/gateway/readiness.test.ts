@@ -2,7 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createGateway, type GatewayConfig, type GatewayPlugin, memoryStore } from '../../server/index.js';
+import {
+  createGateway,
+  type GatewayConfig,
+  type GatewayPlugin,
+  memoryStore,
+  type Store,
+  StoreError,
+} from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
@@ -36,6 +43,12 @@ const readiness = async (url: string) => {
 async function becomes(url: string, expected: string): Promise<void> {
   while ((await readiness(url)) !== expected) await new Promise((resolve) => setTimeout(resolve, 50));
 }
+
+const failureOf = (failing: Promise<unknown>): Promise<unknown> =>
+  failing.then(
+    () => 'done',
+    ({ code }) => code,
+  );
 
 describe('readiness', () => {
   it('opens the store by itself', async () => {
@@ -83,6 +96,27 @@ describe('readiness', () => {
     expect((await get(`${url}/healthz`)).status).to.equal(200);
     limit('unlimited');
     await becomes(url, 'ready');
+  });
+
+  it('is 503 while the store takes no messages, though it can be asked, and 200 once it took one', async () => {
+    const inner = memoryStore();
+    let isFull = false;
+    const take = inner.append.bind(inner);
+    const append: Store['append'] = (...given) => {
+      if (isFull) throw new StoreError('UNAVAILABLE', 'No room left');
+      return take(...given);
+    };
+    const store = Object.assign(inner, { append });
+    const { gateway, url } = await embedded({ store });
+    const session = gateway.session('main', { anonymous: true });
+    await session.send('one').result;
+    expect(await readiness(url)).to.equal('ready');
+    isFull = true;
+    expect(await failureOf(session.send('two').accepted)).to.equal('OVERLOADED');
+    expect(await readiness(url)).to.equal('503 OVERLOADED store-unwritable');
+    isFull = false;
+    await session.send('three').result;
+    expect(await readiness(url)).to.equal('ready');
   });
 
   it('asks the store once for many who ask at a time, and logs once that it cannot be written', async () => {
