@@ -286,7 +286,7 @@ export class LogWriter {
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const about = aboutOf(state);
     return {
-      about: usedAt === undefined ? about : { usedAt, ...about },
+      about: usedAt === undefined ? about : { usedAt: usedAt + (this.#store.shared?.skewMs ?? 0), ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
     };
   }

@@ -51,6 +51,8 @@ export interface Membership {
 export interface SharedStore {
   /** How long a member passes for alive that is not heard of, in milliseconds. */
   readonly leaseMs: number;
+  /** By how much the store's clock is ahead of this process's, in milliseconds, as it was measured last; 0 until then. */
+  readonly skewMs: number;
   join(member: Member): MaybePromise<Membership>;
   /**
    * Keeps a note for all members: what a door has to know of a client that may come to another one next.

@@ -219,7 +219,7 @@ export interface AppendOptions {
   readonly steps?: readonly StepRecord[];
   /** What the session is doing from this batch on; absent where that has not changed. */
   readonly activity?: Activity;
-  /** What lists say of the session from this batch on, and when it was used with it, in milliseconds since the epoch; absent where that has not changed. */
+  /** What lists say of the session from this batch on, and when it was used with it, in milliseconds since the epoch by the store's clock; absent where that has not changed. */
   readonly about?: About & { readonly usedAt?: number };
   /**
    * Names work that may be asked for again, of another writer too: where a batch of this name was appended to the session within

@@ -1,9 +1,21 @@
+import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { post, startGateway } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { codeOf, echo, sides, startNode, startNodes, stateOf, textOf, waiting } from '../support/nodes.js';
+import {
+  codeOf,
+  echo,
+  type Node,
+  sides,
+  startNode,
+  startNodes,
+  stateOf,
+  textOf,
+  waiting,
+} from '../support/nodes.js';
+import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 describe('gateways that share a store', () => {
@@ -117,6 +129,26 @@ describe('gateways that share a store', () => {
       const { status } = await post(`${other.url}/close`, { sessionId: 'main' });
       expect(status, 'it is gone').to.equal(404);
     });
+
+  it('list sessions by when they were used by the clock of the store', async () => {
+    const hub = new MemoryHub();
+    const [right, slow] = await startNodes(hub, echo, 2);
+    // The second one's own clock is ten minutes behind.
+    const clock = FakeTimers.install({ toFake: ['Date'] });
+    closeLater(clock, (it) => it.uninstall());
+    const use = async (node: Node, name: string, offMs: number): Promise<void> => {
+      clock.setSystemTime(Date.now() + 1000 + offMs);
+      Object.assign(node.node.store.shared!, { skewMs: -offMs });
+      await node.gateway.session(name, { anonymous: true }).send('hello').result;
+      clock.setSystemTime(Date.now() - offMs);
+    };
+    await use(right!, 'a', 0);
+    await use(slow!, 'b', -600_000);
+    await use(right!, 'c', 0);
+    await use(slow!, 'd', -600_000);
+    const { sessions } = await right!.gateway.sessions({ anonymous: true });
+    expect(sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['d', 'c', 'b', 'a']);
+  });
 
   it('say after a while that the one that holds a session does not answer, and nothing was done', async () => {
     const hub = new MemoryHub();

@@ -9,6 +9,7 @@ describeWithPostgres('PostgreSQL shared by several gateways', () => {
     const schema = newSchema();
     const nodes: PostgresNode[] = [];
     return {
+      hasClock: true,
       async node() {
         const node = await PostgresNode.start(server, (url) =>
           postgresStore({ url, schema, leaseMs: 600, allowEphemeral: true, pool: { max: 3 } }),

@@ -48,6 +48,6 @@ describeWithRedis('Redis', () => {
         blink: () => line.blink(),
       };
     };
-    return { node, cleanup: () => {} };
+    return { node, hasClock: true, cleanup: () => {} };
   });
 });

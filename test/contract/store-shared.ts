@@ -1,3 +1,4 @@
+import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import type { Membership, SharedStore } from '../../server/stores/shared-store.js';
 import type { News, SessionRef, Store } from '../../server/stores/store.js';
@@ -21,6 +22,8 @@ export interface SharedNode {
 /** A place that several stores share what they keep in. */
 export interface SharedStoreUnderTest {
   node(): Promise<SharedNode>;
+  /** Whether it has a clock of its own. */
+  readonly hasClock?: boolean;
   cleanup(): unknown;
 }
 
@@ -238,6 +241,17 @@ export function describeSharedStore(
         expect(await b.store.sessionOf('alice', 'run_1')).to.deep.equal(refOf());
         expect(await b.store.count('alice')).to.equal(1);
       });
+    });
+
+    it('knows how far the clock of its process is off', async function () {
+      const { shared } = await join();
+      if (!made.hasClock) return this.skip();
+      expect(shared.skewMs).to.equal(0);
+      const clock = FakeTimers.install({ toFake: ['Date'], now: Date.now() + 600_000 });
+      closeLater(clock, (it) => it.uninstall());
+      await eventually(() => Math.abs(shared.skewMs + 600_000) < 60_000);
+      clock.uninstall();
+      await eventually(() => shared.skewMs === 0);
     });
 
     describe('what is held', () => {

@@ -229,6 +229,7 @@ export class MemoryHub {
     };
     const shared: SharedStore = {
       leaseMs: this.leaseMs,
+      skewMs: 0,
       join,
       put: async (name, value, { ttlMs, once = false }) => {
         await reached();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../async/deadline.js';
 import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
+import { skewOf } from '../skew.js';
 import { Batched } from './batched.js';
 import type { Database } from './database.js';
 import { storeFailed } from './faults.js';
@@ -33,6 +34,8 @@ interface Mail {
 export class Node {
   readonly id = randomBytes(9).toString('hex');
   readonly watches = new Watches(() => this.#say());
+  /** As `SharedStore` has it. */
+  skewMs = 0;
   readonly #database: Database;
   readonly #leaseMs: number;
   readonly #beatMs: number;
@@ -190,7 +193,11 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
-    const lease = await this.#database.live<Lease>('beat', this.id, this.#leaseMs);
+    const asked = Date.now();
+    const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs);
+    const space = answer.lastIndexOf(' ');
+    this.skewMs = skewOf(Number(answer.slice(space + 1)), asked, this.skewMs);
+    const lease = answer.slice(0, space) as Lease;
     if (lease === 'gone') this.#say(true);
     else this.#renewed(lease);
   }

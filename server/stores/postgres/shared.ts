@@ -15,6 +15,9 @@ interface Parts {
 export function sharedPart(leaseMs: number, parts: () => Parts): SharedStore {
   return {
     leaseMs,
+    get skewMs() {
+      return parts().node.skewMs;
+    },
     join: async (member) => parts().node.join(member),
     put: async (name, value, { ttlMs, once = false }) =>
       parts().database.call('put_note', toColumn(name), packed(value), Math.ceil(ttlMs), once),

@@ -1,4 +1,5 @@
 import type { HeldPage, HeldSession, Member, Membership, NoteOptions, SharedStore } from '../shared-store.js';
+import { skewOf } from '../skew.js';
 import { StoreError } from '../store.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
@@ -15,6 +16,7 @@ interface Parts {
 /** Gateways that use the same keys of a Redis, and what they keep for one another. */
 export class RedisMembers implements SharedStore {
   readonly leaseMs: number;
+  skewMs = 0;
   readonly #parts: () => Parts;
   readonly #stops = new Set<() => void>();
 
@@ -37,14 +39,17 @@ export class RedisMembers implements SharedStore {
       if (isBeating || !isMember) return;
       isBeating = true;
       try {
-        const hadLapsed = (await link.run(BEAT, [keys.nodes], [holder, String(this.leaseMs)])) === 1;
+        const asked = Date.now();
+        const answer = await link.run(BEAT, [keys.nodes], [holder, String(this.leaseMs)]);
+        const [hadLapsed, time] = answer as readonly number[];
+        this.skewMs = skewOf(time!, asked, this.skewMs);
         const now = performance.now();
         // Where an answer was lost, Redis says only once that it had lapsed.
         const isLate = now - heardAt >= this.leaseMs;
         const isFirst = heardAt === Number.POSITIVE_INFINITY;
         heardAt = now;
         missed = 0;
-        if ((hadLapsed || isLate) && !isFirst && isMember) lapsed();
+        if ((hadLapsed === 1 || isLate) && !isFirst && isMember) lapsed();
       } finally {
         isBeating = false;
       }

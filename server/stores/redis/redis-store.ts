@@ -155,7 +155,7 @@ export class RedisStore implements Store {
       ...[checkpoint, rows, replies],
     ];
     const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
-    const by = [holder, from, String(Date.now()), sid, random()];
+    const by = [holder, from, String(Date.now() + this.shared.skewMs), sid, random()];
     const at = performance.now();
     const args = [...by, '', '', '', ...begun.args];
     // Who holds it may have been forgotten too.

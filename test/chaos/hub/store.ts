@@ -175,6 +175,7 @@ export function hubStore(options: HubStoreOptions): Store {
   const link = new HubLink(options);
   const shared: SharedStore = {
     leaseMs: options.leaseMs,
+    skewMs: 0,
     async join(member) {
       await link.join(member);
       return {

@@ -5,7 +5,7 @@ const FORGOTTEN_MS = 600_000;
 
 /**
  * Goes on with a lease, which ends by the clock of Redis. KEYS: nodes. ARGV: holder, lease in milliseconds. Gives 1 where it had run
- * out, or there was none.
+ * out, or there was none, and the time, in milliseconds.
  */
 export const BEAT = new Script(
   COMMON,
@@ -15,7 +15,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local until_ = call('ZSCORE', KEYS[1], ARGV[1])
 call('ZADD', KEYS[1], text(now + tonumber(ARGV[2])), ARGV[1])
 call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now - ${FORGOTTEN_MS}))
-return (not until_ or tonumber(until_) <= now) and 1 or 0
+return {(not until_ or tonumber(until_) <= now) and 1 or 0, now}
 `,
 );
 
