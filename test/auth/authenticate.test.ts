@@ -346,6 +346,15 @@ describe('authenticate', () => {
       }
     });
 
+    it('are not made by a validate that throws an error of its own, such as that a login has ended', async () => {
+      const auth = custom(async () => {
+        throw new GatewayError({ code: 'LOGIN_ENDED', status: 401, message: 'Log in again' });
+      });
+      for (let index = 0; index < 12; index++) {
+        expect(await codeOf(() => auth.authenticate(bearing('ended')))).to.equal('LOGIN_ENDED');
+      }
+    });
+
     it('are not made by a validate that throws something else, up to ten times as many', async () => {
       const auth = custom(async () => expect.fail('the database is away'));
       for (let index = 0; index < 100; index++) {

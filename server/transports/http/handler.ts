@@ -30,6 +30,7 @@ import { levelHttp2 } from './http2.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
 import type { PluginRoute } from './plugin-route.js';
+import { hearOfEnd } from './queued-answers.js';
 import { nameAnswer, takeName } from './request-id.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { startRun } from './run-route.js';
@@ -124,6 +125,7 @@ export class HttpHandler {
   ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
+    hearOfEnd(response);
     nameAnswer(response);
     const address = this.#env.addressOf(request);
     this.#env.gate.enter(address, response);
@@ -181,6 +183,7 @@ export class HttpHandler {
   ): boolean {
     const { gate, origin: policy } = this.#env;
     levelHttp2(request, response);
+    hearOfEnd(response);
     takeName(response);
     gate.enter(address, response);
     const origin = checkOrigin(request, policy, originAllowedByHost(request, response));

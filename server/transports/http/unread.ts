@@ -13,12 +13,7 @@ export function readerKey({ shared, userKey }: Identity, address: string): strin
 
 /** Whether an answer has ended and is not all on its way: few are. */
 export function isUnread(response: ServerResponse): boolean {
-  return response.writableEnded && !response.writableFinished && !isGone(response);
-}
-
-/** Whether nobody will read an answer. One that waits behind others of its connection is told nothing when that is closed. */
-function isGone(response: ServerResponse): boolean {
-  return response.closed || response.req.socket.destroyed;
+  return response.writableEnded && !response.writableFinished && !response.closed;
 }
 
 /** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
@@ -52,7 +47,7 @@ export class UnreadAnswers {
     const stall = new Stall({ sent: () => sentBytes(response.socket) });
     const item: Ticking = {
       tick: (now) => {
-        if (response.writableFinished || isGone(response)) done();
+        if (response.writableFinished) done();
         // One that waits for its turn is not its reader's to take.
         else if (response.socket && stall.isOver(now, this.#limits.slowClientMs)) response.destroy();
       },

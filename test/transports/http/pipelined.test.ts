@@ -48,6 +48,35 @@ describe('answers to requests that came behind others on their connection', () =
     await client.closed;
   });
 
+  it('end with their connection, event streams and streams of methods too', async () => {
+    const begun = gate();
+    const ended = gate();
+    const { url, gateway } = await startGateway({
+      app: echo,
+      methods: {
+        never: () => new Promise(() => {}),
+        flood: async function* () {
+          begun.open();
+          try {
+            for (;;) yield 'x'.repeat(MB);
+          } finally {
+            ended.open();
+          }
+        },
+      },
+    });
+    const connected = gate();
+    const left = gate();
+    gateway.on('client:connected', () => connected.open());
+    gateway.on('client:disconnected', () => left.open());
+    const client = rawClient(url);
+    client.socket.write(invoke('never') + requestText('GET /events?sessionId=main') + invoke('flood'));
+    await Promise.all([connected.passed, begun.passed]);
+    client.socket.destroy();
+    await Promise.all([left.passed, ended.passed]);
+    expect(gateway.stats().connections.open).to.equal(0);
+  });
+
   it('wait for it as long as it takes: their reader is not slow', async () => {
     const answer = gate();
     const { url } = await startGateway({
