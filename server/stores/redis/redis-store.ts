@@ -32,7 +32,7 @@ import { encodeBatch } from './events.js';
 import { Expiry } from './expiry.js';
 import { HeldLogs } from './held-logs.js';
 import { Keys, refOfMember } from './keys.js';
-import { Link } from './link.js';
+import { inDoubt, Link } from './link.js';
 import { Lists } from './lists.js';
 import { RedisMembers } from './membership.js';
 import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
@@ -158,9 +158,15 @@ export class RedisStore implements Store {
     const by = [holder, from, String(Date.now()), sid, random()];
     const at = performance.now();
     const args = [...by, '', '', '', ...begun.args];
+    let isTaken = false;
+    const take = async (): Promise<readonly unknown[]> => {
+      const taking = link.run(ACQUIRE, keys, args) as Promise<readonly unknown[]>;
+      const said = await (isTaken ? taking.catch(inDoubt) : taking);
+      isTaken ||= said[0] === 'A';
+      return said;
+    };
     // Who holds it may have been forgotten too.
-    const take = () => link.run(ACQUIRE, keys, args);
-    const answer = (await link.believed(take)) as readonly unknown[];
+    const answer = await link.believed(take);
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
     const [, isCreated, fields, runs, kept] = answer as [string, number, Fields, string[], string[]];

@@ -33,8 +33,6 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
 
   describeMembers(() => ({
     refusing,
-    // It says UNAVAILABLE of a session that is found to have begun: the cause is not known yet.
-    pending: /^before acquire, of one that begins, OOM$/,
     async open() {
       const prefix = newPrefix();
       const line = await CutLine.to(server.port);
