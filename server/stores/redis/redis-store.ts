@@ -279,19 +279,21 @@ export class RedisStore implements Store {
       : ['', '', '0'];
     for (;;) {
       const data = await reader.data(ref);
-      if (!data || data.cl === null) return;
+      // Also where a former call has removed it, and was not told so.
+      if (!data) return expiry.forget(ref);
+      if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const log = { ...ref, epoch: data.ep! };
       const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
       // Before: a connection that breaks meanwhile would bring it back.
       held.drop(sid, log.epoch);
-      const [letter, , , runs] = (await link.run(REMOVE, keys, args)) as [string, number, number, string[]];
+      const removed = await expiry.withoutRuns(ref, async () =>
+        (await link.run(REMOVE, keys, args)) === 1 ? true : null,
+      );
       // It was begun anew, or others were dropped meanwhile.
-      if (letter === 'X') continue;
-      if (letter === 'N') return;
-      await expiry.forgetRuns(ref.scope, runs);
-      if (!notice) await expiry.forget(ref);
+      if (!removed) continue;
+      if (!notice) await expiry.forget(ref).catch(inDoubt);
       usage.forget();
       return;
     }

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type Store, StoreError } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
+import { until } from '../../support/until.js';
 import { CUTS, type Cut, type Hit, LATE_MS } from './cut-line.js';
-import { type MemberCase, READS, type World, WRITES, worldOf } from './members.js';
+import { CHECK, EXPIRE, type MemberCase, READS, TELL, type World, WRITES, worldOf } from './members.js';
 
 /** Two stores on one server: one through a line that is hit, and one beside it that says what became of a call. */
 export interface StoreOnALine {
@@ -10,6 +11,8 @@ export interface StoreOnALine {
   readonly beside: Store;
   arm(hit: Hit): void;
   disarm(): boolean;
+  /** Whether what is kept is found by something that has this in its name. */
+  mentions?(text: string): boolean;
 }
 
 /** A reason for which a server refuses what changes anything. */
@@ -17,6 +20,8 @@ export interface Refusing {
   readonly name: string;
   begin(): unknown;
   end(): unknown;
+  /** The members it is tried with, where each try takes long. */
+  readonly only?: RegExp;
 }
 
 export interface LineUnderTest {
@@ -32,9 +37,10 @@ type Outcome = 'answered' | StoreError['code'];
 const MOST_REQUESTS = 12;
 
 /** What the caller is told. Anything but an answer and the errors of the port is a fault. */
-async function outcomeOf(call: () => unknown): Promise<Outcome> {
+async function outcomeOf(call: () => unknown, says?: MemberCase['says']): Promise<Outcome> {
   try {
-    await call();
+    const answer = await call();
+    if (says) expect(answer).to.satisfy(says);
     return 'answered';
   } catch (error) {
     if (error instanceof StoreError) return error.code;
@@ -57,10 +63,10 @@ export function describeMembers(make: () => LineUnderTest): void {
     check: (outcome: Outcome, world: World, where: string) => Promise<void>,
   ): Promise<void> {
     for (let nth = 1; nth <= MOST_REQUESTS; nth++) {
-      const world = await worldOf(line.store, member);
+      const world = await worldOf(line.store, line.beside, member);
       line.arm({ cut, nth, meanwhile: begin });
       const bounded = cut === 'late' ? bound(line.store) : line.store;
-      const outcome = await outcomeOf(() => member.call(bounded, world));
+      const outcome = await outcomeOf(() => member.call(bounded, world), member.says);
       const wasHit = line.disarm();
       if (wasHit) await end?.();
       if (!wasHit) {
@@ -68,12 +74,13 @@ export function describeMembers(make: () => LineUnderTest): void {
         return;
       }
       await check(outcome, world, `${member.name}, request ${nth}, ${cut}: ${outcome}`);
+      await world.membership?.leave();
     }
   }
 
   async function judge(
     member: MemberCase,
-    { store, beside }: StoreOnALine,
+    { store, beside, mentions }: StoreOnALine,
     outcome: Outcome,
     world: World,
     where: string,
@@ -86,6 +93,8 @@ export function describeMembers(make: () => LineUnderTest): void {
       expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
       expect(await member.done!(beside, world), where).to.equal(true);
     }
+    if (member.drops && outcome !== 'UNAVAILABLE')
+      expect(mentions?.(`"${world.runId}"`), where).to.not.equal(true);
   }
 
   for (const cut of CUTS)
@@ -102,6 +111,31 @@ export function describeMembers(make: () => LineUnderTest): void {
           },
         );
 
+      it('tell: comes once at most', async () => {
+        const line = await make().open();
+        await eachRequest(TELL, cut, line, {}, async (_, world, where) => {
+          await settledWord(world);
+          expect(world.heard.length, where).to.be.lessThan(2);
+        });
+      });
+
+      it('expire: is answered where it was done, and goes on where it was not', async () => {
+        const line = await make().open();
+        await eachRequest(EXPIRE, cut, line, {}, async (outcome, world, where) => {
+          expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
+          if (outcome === 'answered') return judge(EXPIRE, line, outcome, world, where);
+          expect(await outcomeOf(() => EXPIRE.call(line.store, world)), where).to.equal('answered');
+        });
+      });
+
+      it('check: is answered, or refused until the line stands again', async () => {
+        const line = await make().open();
+        await eachRequest(CHECK, cut, line, {}, async (outcome, world, where) => {
+          expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
+          await until(async () => (await outcomeOf(() => CHECK.call(line.store, world))) === 'answered');
+        });
+      });
+
       for (const member of READS)
         it(`${member.name}: is answered, or refused and answered the next time`, async () => {
           const line = await make().open();
@@ -112,10 +146,10 @@ export function describeMembers(make: () => LineUnderTest): void {
         });
     });
 
-  for (const { name } of make().refusing)
-    for (const cut of ['before', 'after'] as const)
-      describe(`whose line is cut ${cut} a call was made, and which refuses it then: ${name}`, () => {
-        for (const member of WRITES)
+  for (const { name, only = /^/ } of make().refusing)
+    for (const cut of ['before', 'after', 'standing'] as const)
+      describe(`${cut === 'standing' ? 'that goes on' : `whose line is cut ${cut} a call was made`}, and which refuses it then: ${name}`, () => {
+        for (const member of WRITES.filter((each) => only.test(each.name)))
           (pending?.test(`${cut} ${member.name}, ${name}`) ? it.skip : it)(
             `${member.name}: what is refused was not made`,
             async () => {
@@ -128,6 +162,20 @@ export function describeMembers(make: () => LineUnderTest): void {
             },
           );
       });
+}
+
+/** What was told before is heard by then: the last word comes from somebody else, over another line. */
+async function settledWord({ ref, beside, heard }: World): Promise<void> {
+  const other = await beside.shared!.join({
+    holder: `${ref.name}-other`,
+    hear() {},
+    away() {},
+    lapsed() {},
+  });
+  while (!(await other.tell(ref.name, 'last'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => heard.includes('last'));
+  await other.leave();
+  heard.splice(heard.indexOf('last'), 1);
 }
 
 /** As a gateway has it, with a deadline that a late answer misses. */

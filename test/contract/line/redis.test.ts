@@ -1,7 +1,10 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
 
@@ -10,6 +13,9 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
 
   before(async () => {
     server = await RedisServer.start();
+    mkdirSync(join(server.dir, 'dump.rdb'));
+    server.cli('BGSAVE');
+    await until(() => /rdb_last_bgsave_status:err/.test(server.cli('INFO', 'persistence')));
   });
   after(() => server.stop());
 
@@ -18,16 +24,39 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     await store.open();
     return closeLater(store, (it) => it.close());
   };
+  const config = (name: string, value: string) => server.cli('CONFIG', 'SET', name, value);
+  const acl = (...rules: string[]) => server.cli('ACL', 'SETUSER', 'default', ...rules);
+  const promote = (): unknown => server.cli('REPLICAOF', 'NO', 'ONE');
+  /** Of nobody: it keeps what it has. */
+  const demote = (): unknown => server.cli('REPLICAOF', '127.0.0.1', '1');
   const refusing: readonly Refusing[] = [
-    {
-      name: 'OOM',
-      begin: () => server.cli('CONFIG', 'SET', 'maxmemory', '1'),
-      end: () => server.cli('CONFIG', 'SET', 'maxmemory', '0'),
-    },
+    { name: 'OOM', begin: () => config('maxmemory', '1'), end: () => config('maxmemory', '0') },
     {
       name: 'NOPERM',
-      begin: () => server.cli('ACL', 'SETUSER', 'default', '-eval', '-evalsha', '-set', '-del'),
-      end: () => server.cli('ACL', 'SETUSER', 'default', '+@all'),
+      begin: () => acl('-eval', '-evalsha', '-set', '-del'),
+      end: () => acl('+@all'),
+    },
+    { name: 'NOPERM of scripts', begin: () => acl('-eval', '-evalsha'), end: () => acl('+@all') },
+    {
+      name: 'NOPERM of all but scripts',
+      begin: () => acl('-del', '-zrem', '-zadd'),
+      end: () => acl('+@all'),
+    },
+    // Its last snapshot could not be written, and is asked for from now on.
+    { name: 'MISCONF', begin: () => config('save', '3600 1'), end: () => config('save', '') },
+    {
+      name: 'READONLY for a moment',
+      begin: () => {
+        demote();
+        setTimeout(promote, 100);
+      },
+      end: promote,
+    },
+    {
+      name: 'READONLY for longer than it is tried',
+      begin: demote,
+      end: promote,
+      only: /of one that begins$|of a run that begins|that erases/,
     },
   ];
 
@@ -37,7 +66,8 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
       const prefix = newPrefix();
       const line = await CutLine.to(server.port);
       const [store, beside] = [await opened(line.port, prefix), await opened(server.port, prefix)];
-      return { store, beside, arm: (hit) => line.arm(hit), disarm: () => line.disarm() };
+      const mentions = (text: string) => server.cli('KEYS', `${prefix}:*`).includes(text);
+      return { store, beside, arm: (hit) => line.arm(hit), disarm: () => line.disarm(), mentions };
     },
   }));
 });
