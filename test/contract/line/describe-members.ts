@@ -3,7 +3,19 @@ import { type Store, StoreError } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
 import { until } from '../../support/until.js';
 import { CUTS, type Cut, type Hit, LATE_MS } from './cut-line.js';
-import { CHECK, EXPIRE, type MemberCase, READS, TELL, type World, WRITES, worldOf } from './members.js';
+import {
+  CHECK,
+  EXPIRE,
+  isMember,
+  LEAVE,
+  type MemberCase,
+  READS,
+  TELL,
+  told,
+  type World,
+  WRITES,
+  worldOf,
+} from './members.js';
 
 /** Two stores on one server: one through a line that is hit, and one beside it that says what became of a call. */
 export interface StoreOnALine {
@@ -114,8 +126,16 @@ export function describeMembers(make: () => LineUnderTest): void {
       it('tell: comes once at most', async () => {
         const line = await make().open();
         await eachRequest(TELL, cut, line, {}, async (_, world, where) => {
-          await settledWord(world);
-          expect(world.heard.length, where).to.be.lessThan(2);
+          await told(world, 'last');
+          expect(world.heard.length, where).to.be.lessThan(3);
+        });
+      });
+
+      it('leave: ends, and who left is a member for a lease at most', async () => {
+        const line = await make().open();
+        await eachRequest(LEAVE, cut, line, {}, async (outcome, world, where) => {
+          expect(outcome, where).to.equal('answered');
+          await until(async () => !(await isMember(line.beside, world)));
         });
       });
 
@@ -162,20 +182,6 @@ export function describeMembers(make: () => LineUnderTest): void {
             },
           );
       });
-}
-
-/** What was told before is heard by then: the last word comes from somebody else, over another line. */
-async function settledWord({ ref, beside, heard }: World): Promise<void> {
-  const other = await beside.shared!.join({
-    holder: `${ref.name}-other`,
-    hear() {},
-    away() {},
-    lapsed() {},
-  });
-  while (!(await other.tell(ref.name, 'last'))) await new Promise((resolve) => setTimeout(resolve, 20));
-  await until(() => heard.includes('last'));
-  await other.leave();
-  heard.splice(heard.indexOf('last'), 1);
 }
 
 /** As a gateway has it, with a deadline that a late answer misses. */

@@ -1,5 +1,6 @@
 import type { Membership } from '../../../server/stores/shared-store.js';
 import type { AppendOptions, AppendResult, LogRef, SessionRef, Store } from '../../../server/stores/store.js';
+import { until } from '../../support/until.js';
 import { checkpointAt, message, newTestEpoch, record, refOf, resultOf, TestWriter } from '../records.js';
 
 /** What a case is about: a session of its own, with a run that is open. */
@@ -99,12 +100,21 @@ const joined = async (store: Store, world: World): Promise<void> => {
 };
 
 /** Whether the one that is named as the session is a member, as another one has it. */
-async function isMember(store: Store, { ref }: World): Promise<boolean> {
+export async function isMember(store: Store, { ref }: World): Promise<boolean> {
   const holder = `${ref.name}-observer`;
   const observer = await store.shared!.join({ holder, hear() {}, away() {}, lapsed() {} });
   const members = await observer.members();
   await observer.leave();
   return members.includes(ref.name);
+}
+
+/** Tells the one that is named as the session something, from somebody else and over another line, until it has heard it. */
+export async function told({ ref, beside, heard }: World, message: string): Promise<void> {
+  const holder = `${ref.name}-other`;
+  const other = await beside.shared!.join({ holder, hear() {}, away() {}, lapsed() {} });
+  while (!(await other.tell(ref.name, message))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => heard.includes(message));
+  await other.leave();
 }
 
 /** Nothing leads to what is dropped. */
@@ -258,12 +268,14 @@ export const WRITES: readonly MemberCase[] = [
     call: (store, { ref }) => store.shared!.drop(ref.name),
     done: async (store, { ref }) => (await store.shared!.get(ref.name)) === null,
   },
-  { name: 'join', call: joined, done: isMember },
   {
-    name: 'leave',
-    prepare: joined,
-    call: (_, { membership }) => membership!.leave(),
-    done: async (store, world) => !(await isMember(store, world)),
+    name: 'join',
+    call: joined,
+    done: async (store, world) => {
+      if (!(await isMember(store, world))) return false;
+      for (const message of ['first', 'last']) await told(world, message);
+      return world.heard.join() === 'first,last';
+    },
   },
 ];
 
@@ -323,6 +335,13 @@ export const TELL: MemberCase = {
   name: 'tell',
   prepare: joined,
   call: (_, { ref, membership }) => membership!.tell(ref.name, 'hello'),
+};
+
+/** Is tried once for long enough, and not waited for by anybody. */
+export const LEAVE: MemberCase = {
+  name: 'leave',
+  prepare: joined,
+  call: (_, { membership }) => membership!.leave(),
 };
 
 /** Goes through all there is, and is done again at any time: what of it was done is nothing to anybody. */

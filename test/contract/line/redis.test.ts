@@ -60,6 +60,14 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     },
   ];
 
+  it('is left also where it is away for good', async () => {
+    const own = closeLater(await RedisServer.start(), (it) => it.stop());
+    const store = await opened(own.port, newPrefix());
+    const membership = await store.shared!.join({ holder: 'gw.a', hear() {}, away() {}, lapsed() {} });
+    await own.end();
+    await membership.leave();
+  }).timeout(30_000);
+
   describeMembers(() => ({
     refusing,
     async open() {
