@@ -117,7 +117,8 @@ export class RedisServer {
   /** Ends it for good. */
   async stop(): Promise<void> {
     await this.end();
-    rmSync(this.dir, { recursive: true, force: true });
+    // A child of it may still write its file anew.
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 

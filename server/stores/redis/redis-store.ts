@@ -152,7 +152,7 @@ export class RedisStore implements Store {
     const { unfinished, busy, held: holders } = part;
     const keys = [
       ...[meta, closed, open, steps, unfinished, busy, news, holders],
-      ...[checkpoint, rows, replies],
+      ...[checkpoint, rows, replies, this.#keys.gone(session)],
     ];
     const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
     const by = [holder, from, String(Date.now()), sid, random()];
@@ -272,8 +272,9 @@ export class RedisStore implements Store {
   }
 
   async remove(ref: SessionRef, notice?: Notice): Promise<void> {
-    const { link, expiry, usage, reader, held } = this.#open;
-    const { closed, sid } = this.#keys.session(ref);
+    const { link, expiry, usage, reader } = this.#open;
+    const session = this.#keys.session(ref);
+    const { closed, sid } = session;
     const left = notice
       ? [notice.epoch, encodeBatch([notice.event]), String(sizeOf([notice.event]))]
       : ['', '', '0'];
@@ -284,10 +285,9 @@ export class RedisStore implements Store {
       if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const log = { ...ref, epoch: data.ep! };
-      const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
+      const dropped = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
+      const keys = [...dropped, this.#keys.gone(session)];
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
-      // Before: a connection that breaks meanwhile would bring it back.
-      held.drop(sid, log.epoch);
       const removed = await expiry.withoutRuns(ref, async () =>
         (await link.run(REMOVE, keys, args)) === 1 ? true : null,
       );

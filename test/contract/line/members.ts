@@ -30,6 +30,8 @@ export interface MemberCase {
   /** The session is closed, or not held, when the call comes. */
   readonly closed?: boolean;
   readonly released?: boolean;
+  /** Others have written it. */
+  readonly elsewhere?: boolean;
   /** Its runs go with it. */
   readonly drops?: boolean;
   /** Before the call, beside the session. */
@@ -43,11 +45,16 @@ let count = 0;
 export async function worldOf(
   store: Store,
   beside: Store,
-  { closed, released, prepare }: MemberCase,
+  { closed, released, elsewhere, prepare }: MemberCase,
 ): Promise<World> {
   const name = `s${++count}`;
   const runId = `run_${count}`;
-  const writer = await TestWriter.acquire(store, refOf(name, `scope${count}`), undefined, HOLDER);
+  const writer = await TestWriter.acquire(
+    elsewhere ? beside : store,
+    refOf(name, `scope${count}`),
+    undefined,
+    HOLDER,
+  );
   const opens = { runId, key: 'k', hash: 'h', request: '{}' };
   await writer.append([{ ...record(1, 'message_accepted'), runId }], { opens });
   if (closed) await writer.append([record(2)], { ends: [{ runId, result: resultOf(runId) }], close: true });
@@ -348,6 +355,8 @@ export const LEAVE: MemberCase = {
 export const EXPIRE: MemberCase = {
   name: 'expire',
   closed: true,
+  // What was closed here moments ago is told again to a store that comes back without it.
+  elsewhere: true,
   drops: true,
   call: (store) => store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 }),
   done: isForgotten,

@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
+import { record, refOf, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
 
@@ -31,15 +33,10 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
   const demote = (): unknown => server.cli('REPLICAOF', '127.0.0.1', '1');
   const refusing: readonly Refusing[] = [
     { name: 'OOM', begin: () => config('maxmemory', '1'), end: () => config('maxmemory', '0') },
+    // A script that runs is to have all its commands.
     {
       name: 'NOPERM',
-      begin: () => acl('-eval', '-evalsha', '-set', '-del'),
-      end: () => acl('+@all'),
-    },
-    { name: 'NOPERM of scripts', begin: () => acl('-eval', '-evalsha'), end: () => acl('+@all') },
-    {
-      name: 'NOPERM of all but scripts',
-      begin: () => acl('-del', '-zrem', '-zadd'),
+      begin: () => acl('-eval', '-evalsha', '-set', '-del', '-zrem'),
       end: () => acl('+@all'),
     },
     // Its last snapshot could not be written, and is asked for from now on.
@@ -67,6 +64,29 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     await own.end();
     await membership.leave();
   }).timeout(30_000);
+
+  it('does not bring back what another one removed that was closed moments before', async () => {
+    const own = closeLater(await RedisServer.start(), (it) => it.stop());
+    const prefix = newPrefix();
+    const [a, b] = [await opened(own.port, prefix), await opened(own.port, prefix)];
+    const closed = async (name: string) => {
+      const writer = await TestWriter.acquire(a, refOf(name));
+      const opens = { runId: `run of ${name}`, request: '{}' };
+      await writer.append([record(1, 'message_accepted')], { opens });
+      await writer.append([record(2)], { close: true });
+    };
+    await closed('removed');
+    await b.remove(refOf('removed'));
+    const { written } = own;
+    await closed('forgotten');
+    await own.forget(written);
+    // What it tells again it tells in the order in which it was written.
+    await until(async () => (await b.record(refOf('forgotten')))?.closed === true);
+    expect(await b.record(refOf('removed'))).to.equal(null);
+    expect(await b.kept('alice', { limit: 9 })).to.deep.equal([refOf('forgotten')]);
+    expect(own.cli('KEYS', '*')).to.include('run of forgotten').and.not.include('removed');
+    await TestWriter.acquire(b, refOf('removed'));
+  });
 
   describeMembers(() => ({
     refusing,

@@ -170,7 +170,10 @@ return {'A', first, last}
 `,
 );
 
-/** Removes a closed session, or leaves it where it is another one than was looked at: whether it is removed, also before. KEYS as above; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
+/** How long is known of a session that it was removed: longer than any store keeps what it wrote before, in milliseconds. */
+const GONE_MS = 600_000;
+
+/** Removes a closed session, or leaves it where it is another one than was looked at: whether it is removed, also before. KEYS as above, and gone; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
 export const REMOVE = new Script(
   COMMON,
   `
@@ -183,7 +186,11 @@ if not meta[1] or meta[1] == left then return 1 end
 if meta[1] ~= seen or not meta[3] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
 local term = termAfter(meta[2], random)
 drop()
-if left ~= '' then leave(left, term, event, size, now) end
+if left ~= '' then
+  leave(left, term, event, size, now)
+else
+  call('SET', KEYS[#KEYS], meta[2], 'PX', ${GONE_MS})
+end
 call('SPUBLISH', KEYS[3], '')
 return 1
 `,
