@@ -43,13 +43,13 @@ export interface LineUnderTest {
   readonly pending?: RegExp;
 }
 
-type Outcome = 'answered' | StoreError['code'];
+export type Outcome = 'answered' | StoreError['code'];
 
 /** A call makes no more requests than these. */
 const MOST_REQUESTS = 12;
 
 /** What the caller is told. Anything but an answer and the errors of the port is a fault. */
-async function outcomeOf(call: () => unknown, says?: MemberCase['says']): Promise<Outcome> {
+export async function outcomeOf(call: () => unknown, says?: MemberCase['says']): Promise<Outcome> {
   try {
     const answer = await call();
     if (says) expect(answer).to.satisfy(says);
@@ -58,6 +58,27 @@ async function outcomeOf(call: () => unknown, says?: MemberCase['says']): Promis
     if (error instanceof StoreError) return error.code;
     throw error;
   }
+}
+
+/** What is refused was not made, what is answered was, and the same again says what became of the rest. */
+export async function judge(
+  member: MemberCase,
+  { store, beside, mentions }: Pick<StoreOnALine, 'store' | 'beside' | 'mentions'>,
+  outcome: Outcome,
+  world: World,
+  where: string,
+): Promise<void> {
+  expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
+  if (outcome === 'UNAVAILABLE') {
+    expect(await member.done!(beside, world), where).to.equal(false);
+    return;
+  }
+  // The same again says what became of it.
+  if (outcome === 'UNKNOWN')
+    expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
+  expect(await member.done!(beside, world), where).to.equal(true);
+  if (member.whole) expect(await member.whole(beside, world), `${where}, all of it`).to.equal(true);
+  if (member.drops) expect(mentions?.(`"${world.runId}"`), where).to.not.equal(true);
 }
 
 /** What was late is made by then. */
@@ -88,25 +109,6 @@ export function describeMembers(make: () => LineUnderTest): void {
       await check(outcome, world, `${member.name}, request ${nth}, ${cut}: ${outcome}`);
       await world.membership?.leave();
     }
-  }
-
-  async function judge(
-    member: MemberCase,
-    { store, beside, mentions }: StoreOnALine,
-    outcome: Outcome,
-    world: World,
-    where: string,
-  ): Promise<void> {
-    expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
-    if (outcome === 'answered') expect(await member.done!(beside, world), where).to.equal(true);
-    else if (outcome === 'UNAVAILABLE') expect(await member.done!(beside, world), where).to.equal(false);
-    else {
-      // The same again says what became of it.
-      expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
-      expect(await member.done!(beside, world), where).to.equal(true);
-    }
-    if (member.drops && outcome !== 'UNAVAILABLE')
-      expect(mentions?.(`"${world.runId}"`), where).to.not.equal(true);
   }
 
   for (const cut of CUTS)

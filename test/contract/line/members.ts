@@ -25,6 +25,8 @@ export interface MemberCase {
   call(store: Store, world: World): unknown;
   /** Of what changes anything. */
   done?(store: Store, world: World): Promise<boolean>;
+  /** Whether all that goes with it is as it is to be, once it was done. */
+  whole?(store: Store, world: World): Promise<boolean>;
   /** Whether the first call may be answered so. */
   says?(answer: unknown): boolean;
   /** The session is closed, or not held, when the call comes. */
@@ -41,26 +43,25 @@ export interface MemberCase {
 const HOLDER = 'gw_1';
 let count = 0;
 
+/** A name and a run that no other world has. */
+export function newPlace(): Pick<World, 'ref' | 'runId'> {
+  count += 1;
+  return { ref: refOf(`s${count}`, `scope${count}`), runId: `run_${count}` };
+}
+
 /** A session with a run that is open, held by the store that is given. */
 export async function worldOf(
   store: Store,
   beside: Store,
   { closed, released, elsewhere, prepare }: MemberCase,
+  { ref, runId } = newPlace(),
 ): Promise<World> {
-  const name = `s${++count}`;
-  const runId = `run_${count}`;
-  const writer = await TestWriter.acquire(
-    elsewhere ? beside : store,
-    refOf(name, `scope${count}`),
-    undefined,
-    HOLDER,
-  );
+  const writer = await TestWriter.acquire(elsewhere ? beside : store, ref, undefined, HOLDER);
   const opens = { runId, key: 'k', hash: 'h', request: '{}' };
   await writer.append([{ ...record(1, 'message_accepted'), runId }], { opens });
   if (closed) await writer.append([record(2)], { ends: [{ runId, result: resultOf(runId) }], close: true });
   if (released) await store.release(writer.log, writer.term);
   const { log, term } = writer;
-  const ref = refOf(name, `scope${count}`);
   const world = { ref, log, term, runId, epoch: newTestEpoch(), beside, membership: null, heard: [] };
   await prepare?.(store, world);
   return world;
@@ -71,7 +72,8 @@ const heldBy = async (store: Store, ref: SessionRef): Promise<string> => {
   return taken.kind === 'owned' ? taken.holder : taken.kind === 'acquired' ? '' : 'nobody';
 };
 
-const another = ({ ref }: World): SessionRef => ({ ...ref, name: `${ref.name}-begun` });
+/** A session that begins beside another one. */
+export const another = ({ ref }: Pick<World, 'ref'>): SessionRef => ({ ...ref, name: `${ref.name}-begun` });
 const next = ({ term }: World) => ({ term, batch: 2 });
 const headOf = async (store: Store, { ref }: World): Promise<number> => (await store.head(ref))?.head ?? 0;
 const isAcquired = (answer: unknown): boolean => (answer as { kind: string }).kind === 'acquired';
@@ -124,11 +126,17 @@ export async function told({ ref, beside, heard }: World, message: string): Prom
   await other.leave();
 }
 
-/** Nothing leads to what is dropped. */
-const isForgotten = async (store: Store, { ref, runId }: World): Promise<boolean> =>
-  (await store.record(ref)) === null &&
-  (await store.kept(ref.scope, { limit: 9 })).length === 0 &&
+const isGone = async (store: Store, { ref }: World): Promise<boolean> => (await store.record(ref)) === null;
+const isNoticed = async (store: Store, { ref, epoch }: World): Promise<boolean> =>
+  (await store.head(ref))?.epoch === epoch;
+
+/** Nothing leads to the runs of what is dropped. */
+const hasNoRuns = async (store: Store, { ref, runId }: World): Promise<boolean> =>
   (await store.sessionOf(ref.scope, runId)) === null;
+
+/** Nor to the session. */
+const isForgotten = async (store: Store, world: World): Promise<boolean> =>
+  (await hasNoRuns(store, world)) && (await store.kept(world.ref.scope, { limit: 9 })).length === 0;
 
 const notice = ({ epoch }: World) => ({ epoch, event: { ...record(1, 'session_closed'), seq: 1, term: 1 } });
 
@@ -193,7 +201,8 @@ export const WRITES: readonly MemberCase[] = [
         opens: { runId: `${world.runId}b`, key: 'k2', hash: 'h', request: '{}' },
       }),
     says: isAppended,
-    done: async (store, world) => (await store.sessionOf(world.ref.scope, `${world.runId}b`)) !== null,
+    done: isWritten,
+    whole: async (store, { ref, runId }) => (await store.sessionOf(ref.scope, `${runId}b`)) !== null,
   },
   {
     name: 'append, of a step',
@@ -218,12 +227,8 @@ export const WRITES: readonly MemberCase[] = [
     async (store, { ref }) => (await store.head(ref))?.closed === true,
   ),
   {
-    ...appending(
-      'that erases',
-      ({ epoch }) => ({ erase: epoch }),
-      async (store, { ref, runId, epoch }) =>
-        (await store.head(ref))?.epoch === epoch && (await store.sessionOf(ref.scope, runId)) === null,
-    ),
+    ...appending('that erases', ({ epoch }) => ({ erase: epoch }), isNoticed),
+    whole: hasNoRuns,
     drops: true,
   },
   {
@@ -236,15 +241,16 @@ export const WRITES: readonly MemberCase[] = [
     closed: true,
     drops: true,
     call: (store, { ref }) => store.remove(ref),
-    done: isForgotten,
+    done: isGone,
+    whole: isForgotten,
   },
   {
     name: 'remove, with a notice',
     closed: true,
     drops: true,
     call: (store, world) => store.remove(world.ref, notice(world)),
-    done: async (store, { ref, runId, epoch }) =>
-      (await store.head(ref))?.epoch === epoch && (await store.sessionOf(ref.scope, runId)) === null,
+    done: isNoticed,
+    whole: hasNoRuns,
   },
   {
     name: 'beginErasure',
@@ -359,5 +365,6 @@ export const EXPIRE: MemberCase = {
   elsewhere: true,
   drops: true,
   call: (store) => store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 }),
-  done: isForgotten,
+  done: isGone,
+  whole: isForgotten,
 };
