@@ -41,6 +41,8 @@ export interface LineUnderTest {
   readonly refusing: readonly Refusing[];
   /** Members that are known to break it, each with a mend that is on its way. */
   readonly pending?: RegExp;
+  /** Members that make no request. */
+  readonly without?: RegExp;
 }
 
 export type Outcome = 'answered' | StoreError['code'];
@@ -86,7 +88,25 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 /** The contract of members of the port over a line that breaks under them. */
 export function describeMembers(make: () => LineUnderTest): void {
-  const { pending } = make();
+  const { pending, without = /^$/ } = make();
+  /** Hits a member in each of its requests. */
+  const test = (
+    member: MemberCase,
+    { cut, reason }: { readonly cut: Cut; readonly reason?: string },
+    title: string,
+    check: (line: StoreOnALine, outcome: Outcome, world: World, where: string) => Promise<void>,
+  ): void => {
+    const { name } = member;
+    if (without.test(name)) return;
+    const isPending = pending?.test(`${cut} ${name}${reason === undefined ? '' : `, ${reason}`}`);
+    (isPending ? it.skip : it)(`${name}: ${title}`, async () => {
+      const { refusing, open } = make();
+      const line = await open();
+      const refused = refusing.find((each) => each.name === reason);
+      await eachRequest(member, cut, line, refused ?? {}, (...said) => check(line, ...said));
+    });
+  };
+
   /** Hits each request of a call in turn, each time in a session of its own. */
   async function eachRequest(
     member: MemberCase,
@@ -114,74 +134,70 @@ export function describeMembers(make: () => LineUnderTest): void {
   for (const cut of CUTS)
     describe(`whose line is cut ${cut === 'late' ? 'so that answers are late' : `${cut} a call was made`}`, () => {
       for (const member of WRITES)
-        (pending?.test(`${cut} ${member.name}`) ? it.skip : it)(
-          `${member.name}: what is refused was not made, and what is answered was`,
-          async () => {
-            const line = await make().open();
-            await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
-              if (cut === 'late' && outcome !== 'answered') await settled();
-              await judge(member, line, outcome, world, where);
-            });
+        test(
+          member,
+          { cut },
+          'what is refused was not made, and what is answered was',
+          async (line, outcome, world, where) => {
+            if (cut === 'late' && outcome !== 'answered') await settled();
+            await judge(member, line, outcome, world, where);
           },
         );
 
-      it('tell: comes once at most', async () => {
-        const line = await make().open();
-        await eachRequest(TELL, cut, line, {}, async (_, world, where) => {
-          await told(world, 'last');
-          expect(world.heard.length, where).to.be.lessThan(3);
-        });
+      test(TELL, { cut }, 'comes once at most', async (_, __, world, where) => {
+        await told(world, 'last');
+        expect(world.heard.length, where).to.be.lessThan(3);
       });
 
-      it('leave: ends, and who left is a member for a lease at most', async () => {
-        const line = await make().open();
-        await eachRequest(LEAVE, cut, line, {}, async (outcome, world, where) => {
+      test(
+        LEAVE,
+        { cut },
+        'ends, and who left is a member for a lease at most',
+        async (line, outcome, world, where) => {
           expect(outcome, where).to.equal('answered');
           await until(async () => !(await isMember(line.beside, world)));
-        });
-      });
+        },
+      );
 
-      it('expire: is answered where it was done, and goes on where it was not', async () => {
-        const line = await make().open();
-        await eachRequest(EXPIRE, cut, line, {}, async (outcome, world, where) => {
+      test(
+        EXPIRE,
+        { cut },
+        'is answered where it was done, and goes on where it was not',
+        async (line, outcome, world, where) => {
           expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
           if (outcome === 'answered') return judge(EXPIRE, line, outcome, world, where);
           expect(await outcomeOf(() => EXPIRE.call(line.store, world)), where).to.equal('answered');
-        });
-      });
+        },
+      );
 
-      it('check: is answered, or refused until the line stands again', async () => {
-        const line = await make().open();
-        await eachRequest(CHECK, cut, line, {}, async (outcome, world, where) => {
+      test(
+        CHECK,
+        { cut },
+        'is answered, or refused until the line stands again',
+        async (line, outcome, world, where) => {
           expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
           await until(async () => (await outcomeOf(() => CHECK.call(line.store, world))) === 'answered');
-        });
-      });
+        },
+      );
 
       for (const member of READS)
-        it(`${member.name}: is answered, or refused and answered the next time`, async () => {
-          const line = await make().open();
-          await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
+        test(
+          member,
+          { cut },
+          'is answered, or refused and answered the next time',
+          async (line, outcome, world, where) => {
             expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
             expect(await outcomeOf(() => member.call(line.store, world)), where).to.equal('answered');
-          });
-        });
+          },
+        );
     });
 
   for (const { name, only = /^/ } of make().refusing)
     for (const cut of ['before', 'after', 'standing'] as const)
       describe(`${cut === 'standing' ? 'that goes on' : `whose line is cut ${cut} a call was made`}, and which refuses it then: ${name}`, () => {
         for (const member of WRITES.filter((each) => only.test(each.name)))
-          (pending?.test(`${cut} ${member.name}, ${name}`) ? it.skip : it)(
-            `${member.name}: what is refused was not made`,
-            async () => {
-              const { refusing, open } = make();
-              const line = await open();
-              const reason = refusing.find((each) => each.name === name)!;
-              await eachRequest(member, cut, line, reason, (outcome, world, where) =>
-                judge(member, line, outcome, world, where),
-              );
-            },
+          test(member, { cut, reason: name }, 'what is refused was not made', (line, ...said) =>
+            judge(member, line, ...said),
           );
       });
 }
