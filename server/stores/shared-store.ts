@@ -40,7 +40,7 @@ export interface Membership {
    * @throws StoreError `UNKNOWN` where it may have come
    */
   tell(holder: string, message: string): MaybePromise<boolean>;
-  /** Gives up the lease. */
+  /** Gives up the lease. Where the store cannot be told, it runs out. */
   leave(): MaybePromise<void>;
 }
 

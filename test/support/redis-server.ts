@@ -105,6 +105,11 @@ export class RedisServer {
     return spawnSync('redis-cli', ['-p', String(this.port), ...args], { encoding: 'utf8' }).stdout.trim();
   }
 
+  /** Stands still, until it is ended: who asks it is not answered. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
   /** Ends it as the loss of power does, or lets it end in order. */
   async end(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#process;
@@ -117,7 +122,8 @@ export class RedisServer {
   /** Ends it for good. */
   async stop(): Promise<void> {
     await this.end();
-    rmSync(this.dir, { recursive: true, force: true });
+    // A child of it may still write its file anew.
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 

@@ -1,7 +1,8 @@
-import type { SessionRef } from '../store.js';
+import type { SessionRef, StoreError } from '../store.js';
 import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
+import { PUT_ONCE } from './scripts/members.js';
 
 /** Runs or logs that are dropped before others get their turn. */
 const SLICE = 100;
@@ -22,15 +23,8 @@ export class Expiry {
 
   async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
     const { expiring } = this.#keys;
-    const mine = await this.#link.send(expiring, [
-      'SET',
-      expiring,
-      '1',
-      'NX',
-      'PX',
-      String(ONE_AT_A_TIME_MS),
-    ]);
-    if (mine === null) return;
+    const mine = await this.#link.run(PUT_ONCE, [expiring], [crypto.randomUUID(), String(ONE_AT_A_TIME_MS)]);
+    if (mine !== 1) return;
     try {
       for (let first = 0; first < PARTITIONS; first += AT_ONCE) {
         const parts = Array.from({ length: AT_ONCE }, (_, i) => first + i);
@@ -56,9 +50,9 @@ export class Expiry {
         const ref = refOfSid(sid);
         const { meta, closed, open, ended, byKey } = this.#keys.session(ref);
         const given = [sid, String(before), ...runIds];
-        const answer = await this.#link.run(EXPIRE_RUNS, [meta, closed, open, ended, byKey, runs], given);
-        const [isEmpty, gone] = answer as [number, string[]];
-        await this.forgetRuns(ref.scope, gone);
+        // Before: whoever expires them next does not find them any more.
+        await this.forgetRuns(ref.scope, runIds);
+        const isEmpty = await this.#link.run(EXPIRE_RUNS, [meta, closed, open, ended, byKey, runs], given);
         if (isEmpty === 1) await this.forget(ref);
       }
     }
@@ -87,6 +81,35 @@ export class Expiry {
         return this.#link.send(key, ['DEL', key]);
       }),
     );
+  }
+
+  /**
+   * Drops something of a session with all its runs, and what leads to them before: nobody could say later which they were.
+   *
+   * @param drop Null where they are still there
+   */
+  async withoutRuns<Answer>(ref: SessionRef, drop: () => Promise<Answer | null>): Promise<Answer | null> {
+    const { open, ended } = this.#keys.session(ref);
+    const found = await Promise.all([open, ended].map((key) => this.#link.send(key, ['HKEYS', key])));
+    const runIds = found.flat() as string[];
+    const noteAgain = (): void => {
+      for (const runId of runIds) this.noteRun(ref, runId).catch(() => {});
+    };
+    try {
+      await this.forgetRuns(ref.scope, runIds);
+      const answer = await drop();
+      if (answer === null) noteAgain();
+      return answer;
+    } catch (error) {
+      if ((error as StoreError).code !== 'UNKNOWN') noteAgain();
+      throw error;
+    }
+  }
+
+  /** Notes to which session a run belongs. */
+  async noteRun(ref: SessionRef, runId: string): Promise<void> {
+    const key = this.#keys.run(ref.scope, runId);
+    await this.#link.send(key, ['SET', key, memberOf(ref)]);
   }
 
   /** Nothing is kept of a session any more, unless somebody has begun it again. */

@@ -78,16 +78,6 @@ export class HeldLogs {
     this.#forgetEnded();
   }
 
-  /** All of a log is dropped for good that was let go: what it lacks then is not to be written again. */
-  drop(sid: string, epoch: string): void {
-    const held = this.#logs.get(sid);
-    if (!held || held.endedAt === null || held.log.epoch !== epoch) return;
-    this.#empty(held);
-    held.taking = null;
-    this.#ended.splice(this.#ended.indexOf(held), 1);
-    this.#logs.delete(sid);
-  }
-
   #forgetEnded(): void {
     const oldest = performance.now() - this.#healMs;
     let count = 0;

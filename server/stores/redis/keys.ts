@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SessionRef } from '../store.js';
 
 /** Parts that sessions are divided into: all keys of one are in one slot of a Redis Cluster. Fixed for the life of the data. */
@@ -103,6 +104,11 @@ export class Keys {
   log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
     return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
+  }
+
+  /** The last term of a session that was removed moments ago. Who it was is not in its name. */
+  gone({ sid, partition }: SessionKeys): string {
+    return `${this.prefix}:{${partition}}:g:${createHash('sha256').update(sid).digest('base64url')}`;
   }
 
   partition(partition: number): PartitionKeys {

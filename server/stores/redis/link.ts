@@ -18,6 +18,12 @@ const SETTLE_MS = 1000;
 /** How long a command is sent again at least. */
 const LEAST_TRIED_MS = 2000;
 
+/** Of a call that has changed something already, it is unknown what becomes of it where a later step is refused. */
+export function inDoubt(error: unknown): never {
+  if (!(error instanceof StoreError) || error.code !== 'UNAVAILABLE') throw error;
+  throw new StoreError('UNKNOWN', error.message, { cause: error });
+}
+
 /**
  * The way to Redis. What has no answer is sent again with the same bytes, so that everything sent has to bear being done twice.
  * Given up after a lease: by then others have taken over. Of what changes anything it is unknown from then on whether it was made, if

@@ -54,7 +54,13 @@ export class RedisMembers implements SharedStore {
         isBeating = false;
       }
     };
-    await beat();
+    try {
+      await beat();
+    } catch (error) {
+      // Tried again, it would hear everything twice.
+      isMember = false;
+      throw error;
+    }
     const goOn = (): void => void beat().catch(() => {});
     const timer = setInterval(() => {
       // By the beats that were not answered: a process that stood still has tried nothing.
@@ -87,8 +93,12 @@ export class RedisMembers implements SharedStore {
       },
       leave: async () => {
         stop();
-        await link.unsubscribe(mail);
-        await link.send(keys.nodes, ['ZREM', keys.nodes, holder]);
+        try {
+          await link.send(keys.nodes, ['ZREM', keys.nodes, holder]);
+          await link.unsubscribe(mail);
+        } catch {
+          // Whoever cannot be told now finds out by the lease. What is unsubscribed waits for Redis, however long that is away.
+        }
       },
     };
   }

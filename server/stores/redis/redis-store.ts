@@ -32,7 +32,7 @@ import { encodeBatch } from './events.js';
 import { Expiry } from './expiry.js';
 import { HeldLogs } from './held-logs.js';
 import { Keys, refOfMember } from './keys.js';
-import { Link } from './link.js';
+import { inDoubt, Link } from './link.js';
 import { Lists } from './lists.js';
 import { RedisMembers } from './membership.js';
 import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
@@ -152,15 +152,21 @@ export class RedisStore implements Store {
     const { unfinished, busy, held: holders } = part;
     const keys = [
       ...[meta, closed, open, steps, unfinished, busy, news, holders],
-      ...[checkpoint, rows, replies],
+      ...[checkpoint, rows, replies, this.#keys.gone(session)],
     ];
     const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
     const by = [holder, from, String(Date.now() + this.shared.skewMs), sid, random()];
     const at = performance.now();
     const args = [...by, '', '', '', ...begun.args];
+    let isTaken = false;
+    const take = async (): Promise<readonly unknown[]> => {
+      const taking = link.run(ACQUIRE, keys, args) as Promise<readonly unknown[]>;
+      const said = await (isTaken ? taking.catch(inDoubt) : taking);
+      isTaken ||= said[0] === 'A';
+      return said;
+    };
     // Who holds it may have been forgotten too.
-    const take = () => link.run(ACQUIRE, keys, args);
-    const answer = (await link.believed(take)) as readonly unknown[];
+    const answer = await link.believed(take);
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
     const [, isCreated, fields, runs, kept] = answer as [string, number, Fields, string[], string[]];
@@ -266,26 +272,28 @@ export class RedisStore implements Store {
   }
 
   async remove(ref: SessionRef, notice?: Notice): Promise<void> {
-    const { link, expiry, usage, reader, held } = this.#open;
-    const { closed, sid } = this.#keys.session(ref);
+    const { link, expiry, usage, reader } = this.#open;
+    const session = this.#keys.session(ref);
+    const { closed, sid } = session;
     const left = notice
       ? [notice.epoch, encodeBatch([notice.event]), String(sizeOf([notice.event]))]
       : ['', '', '0'];
     for (;;) {
       const data = await reader.data(ref);
-      if (!data || data.cl === null) return;
+      // Also where a former call has removed it, and was not told so.
+      if (!data) return expiry.forget(ref);
+      if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const log = { ...ref, epoch: data.ep! };
-      const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
+      const dropped = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
+      const keys = [...dropped, this.#keys.gone(session)];
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
-      // Before: a connection that breaks meanwhile would bring it back.
-      held.drop(sid, log.epoch);
-      const [letter, , , runs] = (await link.run(REMOVE, keys, args)) as [string, number, number, string[]];
+      const removed = await expiry.withoutRuns(ref, async () =>
+        (await link.run(REMOVE, keys, args)) === 1 ? true : null,
+      );
       // It was begun anew, or others were dropped meanwhile.
-      if (letter === 'X') continue;
-      if (letter === 'N') return;
-      await expiry.forgetRuns(ref.scope, runs);
-      if (!notice) await expiry.forget(ref);
+      if (!removed) continue;
+      if (!notice) await expiry.forget(ref).catch(inDoubt);
       usage.forget();
       return;
     }

@@ -9,7 +9,7 @@ import {
 import { encodeAppend, encodeErase, type SentBatch } from './appending.js';
 import type { Expiry } from './expiry.js';
 import type { HeldLog, HeldLogs, KeptBatch } from './held-logs.js';
-import { type Keys, memberOf } from './keys.js';
+import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
 import { RELEASE } from './scripts/hold.js';
@@ -30,7 +30,7 @@ interface Parts {
 
 /** What the scripts of appends answer. */
 type Answer =
-  | readonly ['A' | 'D', first: number, last: number, runs?: readonly string[]]
+  | readonly ['A' | 'D', first: number, last: number]
   | readonly ['K', head: number, runId: string, open: string, ended: string]
   | readonly ['O', head: number]
   | readonly ['R', batch: number]
@@ -185,9 +185,8 @@ export class Writer {
    * @throws StoreError `UNAVAILABLE`
    */
   async #indexRun(log: LogRef, runId: string): Promise<void> {
-    const key = this.#parts.keys.run(log.scope, runId);
     try {
-      await this.#parts.link.send(key, ['SET', key, memberOf(log)]);
+      await this.#parts.expiry.noteRun(log, runId);
     } catch (cause) {
       throw new StoreError('UNAVAILABLE', 'Redis cannot note a run', { cause });
     }
@@ -210,12 +209,13 @@ export class Writer {
     for (;;) {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const sent = encodeErase(keys, log, events, options, epoch, past);
-      const answer = await this.#write(sent, own);
+      const result = await expiry.withoutRuns(log, async () => {
+        const answer = await this.#write(sent, own);
+        return answer[0] === 'X' ? null : this.#resultOf(log, answer);
+      });
       // Others were dropped meanwhile.
-      if (answer[0] === 'X') continue;
-      const result = this.#resultOf(log, answer);
+      if (!result) continue;
       place(events, result.first, options.term);
-      if (answer[0] === 'A') await expiry.forgetRuns(log.scope, answer[3] ?? []);
       usage.forget();
       if (own) {
         held.keep(own, options.batch, sent);

@@ -3,7 +3,8 @@ import { closeLater } from '../../support/resources.js';
 
 /** Where a call is hit: before it arrives, when it was made and is not answered yet, or so that its answer is late. */
 export const CUTS = ['before', 'after', 'late'] as const;
-export type Cut = (typeof CUTS)[number];
+/** `standing` lets it pass, and what is done meanwhile is done before its answer is heard. */
+export type Cut = (typeof CUTS)[number] | 'standing';
 
 /** What becomes of one request of those that a call makes. */
 export interface Hit {
@@ -85,6 +86,15 @@ export class CutLine {
       if (hit?.cut === 'after') {
         server.pause();
         return void this.#end(hit, end);
+      }
+      if (hit?.cut === 'standing') {
+        const { meanwhile } = hit;
+        hit = null;
+        server.pause();
+        return void Promise.resolve(meanwhile?.()).then(() => {
+          client.write(chunk);
+          server.resume();
+        });
       }
       if (hit) {
         late = new Promise((resolve) => setTimeout(resolve, LATE_MS));

@@ -1,8 +1,21 @@
 import { expect } from 'chai';
 import { type Store, StoreError } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
+import { until } from '../../support/until.js';
 import { CUTS, type Cut, type Hit, LATE_MS } from './cut-line.js';
-import { type MemberCase, READS, type World, WRITES, worldOf } from './members.js';
+import {
+  CHECK,
+  EXPIRE,
+  isMember,
+  LEAVE,
+  type MemberCase,
+  READS,
+  TELL,
+  told,
+  type World,
+  WRITES,
+  worldOf,
+} from './members.js';
 
 /** Two stores on one server: one through a line that is hit, and one beside it that says what became of a call. */
 export interface StoreOnALine {
@@ -10,6 +23,8 @@ export interface StoreOnALine {
   readonly beside: Store;
   arm(hit: Hit): void;
   disarm(): boolean;
+  /** Whether what is kept is found by something that has this in its name. */
+  mentions?(text: string): boolean;
 }
 
 /** A reason for which a server refuses what changes anything. */
@@ -17,6 +32,8 @@ export interface Refusing {
   readonly name: string;
   begin(): unknown;
   end(): unknown;
+  /** The members it is tried with, where each try takes long. */
+  readonly only?: RegExp;
 }
 
 export interface LineUnderTest {
@@ -24,17 +41,20 @@ export interface LineUnderTest {
   readonly refusing: readonly Refusing[];
   /** Members that are known to break it, each with a mend that is on its way. */
   readonly pending?: RegExp;
+  /** Members that make no request. */
+  readonly without?: RegExp;
 }
 
-type Outcome = 'answered' | StoreError['code'];
+export type Outcome = 'answered' | StoreError['code'];
 
 /** A call makes no more requests than these. */
 const MOST_REQUESTS = 12;
 
 /** What the caller is told. Anything but an answer and the errors of the port is a fault. */
-async function outcomeOf(call: () => unknown): Promise<Outcome> {
+export async function outcomeOf(call: () => unknown, says?: MemberCase['says']): Promise<Outcome> {
   try {
-    await call();
+    const answer = await call();
+    if (says) expect(answer).to.satisfy(says);
     return 'answered';
   } catch (error) {
     if (error instanceof StoreError) return error.code;
@@ -42,12 +62,51 @@ async function outcomeOf(call: () => unknown): Promise<Outcome> {
   }
 }
 
+/** What is refused was not made, what is answered was, and the same again says what became of the rest. */
+export async function judge(
+  member: MemberCase,
+  { store, beside, mentions }: Pick<StoreOnALine, 'store' | 'beside' | 'mentions'>,
+  outcome: Outcome,
+  world: World,
+  where: string,
+): Promise<void> {
+  expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
+  if (outcome === 'UNAVAILABLE') {
+    expect(await member.done!(beside, world), where).to.equal(false);
+    return;
+  }
+  // The same again says what became of it.
+  if (outcome === 'UNKNOWN')
+    expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
+  expect(await member.done!(beside, world), where).to.equal(true);
+  if (member.whole) expect(await member.whole(beside, world), `${where}, all of it`).to.equal(true);
+  if (member.drops) expect(mentions?.(`"${world.runId}"`), where).to.not.equal(true);
+}
+
 /** What was late is made by then. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2 * LATE_MS));
 
 /** The contract of members of the port over a line that breaks under them. */
 export function describeMembers(make: () => LineUnderTest): void {
-  const { pending } = make();
+  const { pending, without = /^$/ } = make();
+  /** Hits a member in each of its requests. */
+  const test = (
+    member: MemberCase,
+    { cut, reason }: { readonly cut: Cut; readonly reason?: string },
+    title: string,
+    check: (line: StoreOnALine, outcome: Outcome, world: World, where: string) => Promise<void>,
+  ): void => {
+    const { name } = member;
+    if (without.test(name)) return;
+    const isPending = pending?.test(`${cut} ${name}${reason === undefined ? '' : `, ${reason}`}`);
+    (isPending ? it.skip : it)(`${name}: ${title}`, async () => {
+      const { refusing, open } = make();
+      const line = await open();
+      const refused = refusing.find((each) => each.name === reason);
+      await eachRequest(member, cut, line, refused ?? {}, (...said) => check(line, ...said));
+    });
+  };
+
   /** Hits each request of a call in turn, each time in a session of its own. */
   async function eachRequest(
     member: MemberCase,
@@ -57,10 +116,10 @@ export function describeMembers(make: () => LineUnderTest): void {
     check: (outcome: Outcome, world: World, where: string) => Promise<void>,
   ): Promise<void> {
     for (let nth = 1; nth <= MOST_REQUESTS; nth++) {
-      const world = await worldOf(line.store, member);
+      const world = await worldOf(line.store, line.beside, member);
       line.arm({ cut, nth, meanwhile: begin });
       const bounded = cut === 'late' ? bound(line.store) : line.store;
-      const outcome = await outcomeOf(() => member.call(bounded, world));
+      const outcome = await outcomeOf(() => member.call(bounded, world), member.says);
       const wasHit = line.disarm();
       if (wasHit) await end?.();
       if (!wasHit) {
@@ -68,64 +127,77 @@ export function describeMembers(make: () => LineUnderTest): void {
         return;
       }
       await check(outcome, world, `${member.name}, request ${nth}, ${cut}: ${outcome}`);
-    }
-  }
-
-  async function judge(
-    member: MemberCase,
-    { store, beside }: StoreOnALine,
-    outcome: Outcome,
-    world: World,
-    where: string,
-  ): Promise<void> {
-    expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
-    if (outcome === 'answered') expect(await member.done!(beside, world), where).to.equal(true);
-    else if (outcome === 'UNAVAILABLE') expect(await member.done!(beside, world), where).to.equal(false);
-    else {
-      // The same again says what became of it.
-      expect(await outcomeOf(() => member.call(store, world)), where).to.equal('answered');
-      expect(await member.done!(beside, world), where).to.equal(true);
+      await world.membership?.leave();
     }
   }
 
   for (const cut of CUTS)
     describe(`whose line is cut ${cut === 'late' ? 'so that answers are late' : `${cut} a call was made`}`, () => {
       for (const member of WRITES)
-        (pending?.test(`${cut} ${member.name}`) ? it.skip : it)(
-          `${member.name}: what is refused was not made, and what is answered was`,
-          async () => {
-            const line = await make().open();
-            await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
-              if (cut === 'late' && outcome !== 'answered') await settled();
-              await judge(member, line, outcome, world, where);
-            });
+        test(
+          member,
+          { cut },
+          'what is refused was not made, and what is answered was',
+          async (line, outcome, world, where) => {
+            if (cut === 'late' && outcome !== 'answered') await settled();
+            await judge(member, line, outcome, world, where);
           },
         );
 
+      test(TELL, { cut }, 'comes once at most', async (_, __, world, where) => {
+        await told(world, 'last');
+        expect(world.heard.length, where).to.be.lessThan(3);
+      });
+
+      test(
+        LEAVE,
+        { cut },
+        'ends, and who left is a member for a lease at most',
+        async (line, outcome, world, where) => {
+          expect(outcome, where).to.equal('answered');
+          await until(async () => !(await isMember(line.beside, world)));
+        },
+      );
+
+      test(
+        EXPIRE,
+        { cut },
+        'is answered where it was done, and goes on where it was not',
+        async (line, outcome, world, where) => {
+          expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE', 'UNKNOWN']);
+          if (outcome === 'answered') return judge(EXPIRE, line, outcome, world, where);
+          expect(await outcomeOf(() => EXPIRE.call(line.store, world)), where).to.equal('answered');
+        },
+      );
+
+      test(
+        CHECK,
+        { cut },
+        'is answered, or refused until the line stands again',
+        async (line, outcome, world, where) => {
+          expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
+          await until(async () => (await outcomeOf(() => CHECK.call(line.store, world))) === 'answered');
+        },
+      );
+
       for (const member of READS)
-        it(`${member.name}: is answered, or refused and answered the next time`, async () => {
-          const line = await make().open();
-          await eachRequest(member, cut, line, {}, async (outcome, world, where) => {
+        test(
+          member,
+          { cut },
+          'is answered, or refused and answered the next time',
+          async (line, outcome, world, where) => {
             expect(outcome, where).to.be.oneOf(['answered', 'UNAVAILABLE']);
             expect(await outcomeOf(() => member.call(line.store, world)), where).to.equal('answered');
-          });
-        });
+          },
+        );
     });
 
-  for (const { name } of make().refusing)
-    for (const cut of ['before', 'after'] as const)
-      describe(`whose line is cut ${cut} a call was made, and which refuses it then: ${name}`, () => {
-        for (const member of WRITES)
-          (pending?.test(`${cut} ${member.name}, ${name}`) ? it.skip : it)(
-            `${member.name}: what is refused was not made`,
-            async () => {
-              const { refusing, open } = make();
-              const line = await open();
-              const reason = refusing.find((each) => each.name === name)!;
-              await eachRequest(member, cut, line, reason, (outcome, world, where) =>
-                judge(member, line, outcome, world, where),
-              );
-            },
+  for (const { name, only = /^/ } of make().refusing)
+    for (const cut of ['before', 'after', 'standing'] as const)
+      describe(`${cut === 'standing' ? 'that goes on' : `whose line is cut ${cut} a call was made`}, and which refuses it then: ${name}`, () => {
+        for (const member of WRITES.filter((each) => only.test(each.name)))
+          test(member, { cut, reason: name }, 'what is refused was not made', (line, ...said) =>
+            judge(member, line, ...said),
           );
       });
 }

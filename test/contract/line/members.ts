@@ -1,4 +1,6 @@
-import type { LogRef, SessionRef, Store } from '../../../server/stores/store.js';
+import type { Membership } from '../../../server/stores/shared-store.js';
+import type { AppendOptions, AppendResult, LogRef, SessionRef, Store } from '../../../server/stores/store.js';
+import { until } from '../../support/until.js';
 import { checkpointAt, message, newTestEpoch, record, refOf, resultOf, TestWriter } from '../records.js';
 
 /** What a case is about: a session of its own, with a run that is open. */
@@ -7,6 +9,14 @@ export interface World {
   readonly log: LogRef;
   readonly term: number;
   readonly runId: string;
+  /** Another log of the session, or of another session. */
+  readonly epoch: string;
+  /** The same server, beside the line. */
+  readonly beside: Store;
+  /** Of one that is named as the session. */
+  membership: Membership | null;
+  /** What it was told. */
+  readonly heard: string[];
 }
 
 /** One member of the store port, as it is called, and how is told from outside whether it was done. */
@@ -15,9 +25,17 @@ export interface MemberCase {
   call(store: Store, world: World): unknown;
   /** Of what changes anything. */
   done?(store: Store, world: World): Promise<boolean>;
+  /** Whether all that goes with it is as it is to be, once it was done. */
+  whole?(store: Store, world: World): Promise<boolean>;
+  /** Whether the first call may be answered so. */
+  says?(answer: unknown): boolean;
   /** The session is closed, or not held, when the call comes. */
   readonly closed?: boolean;
   readonly released?: boolean;
+  /** Others have written it. */
+  readonly elsewhere?: boolean;
+  /** Its runs go with it. */
+  readonly drops?: boolean;
   /** Before the call, beside the session. */
   prepare?(store: Store, world: World): unknown;
 }
@@ -25,17 +43,26 @@ export interface MemberCase {
 const HOLDER = 'gw_1';
 let count = 0;
 
+/** A name and a run that no other world has. */
+export function newPlace(): Pick<World, 'ref' | 'runId'> {
+  count += 1;
+  return { ref: refOf(`s${count}`, `scope${count}`), runId: `run_${count}` };
+}
+
 /** A session with a run that is open, held by the store that is given. */
-export async function worldOf(store: Store, { closed, released, prepare }: MemberCase): Promise<World> {
-  const name = `s${++count}`;
-  const runId = `run_${count}`;
-  const writer = await TestWriter.acquire(store, refOf(name, `scope${count}`), undefined, HOLDER);
+export async function worldOf(
+  store: Store,
+  beside: Store,
+  { closed, released, elsewhere, prepare }: MemberCase,
+  { ref, runId } = newPlace(),
+): Promise<World> {
+  const writer = await TestWriter.acquire(elsewhere ? beside : store, ref, undefined, HOLDER);
   const opens = { runId, key: 'k', hash: 'h', request: '{}' };
   await writer.append([{ ...record(1, 'message_accepted'), runId }], { opens });
   if (closed) await writer.append([record(2)], { ends: [{ runId, result: resultOf(runId) }], close: true });
   if (released) await store.release(writer.log, writer.term);
   const { log, term } = writer;
-  const world = { ref: refOf(name, `scope${count}`), log, term, runId };
+  const world = { ref, log, term, runId, epoch: newTestEpoch(), beside, membership: null, heard: [] };
   await prepare?.(store, world);
   return world;
 }
@@ -45,9 +72,73 @@ const heldBy = async (store: Store, ref: SessionRef): Promise<string> => {
   return taken.kind === 'owned' ? taken.holder : taken.kind === 'acquired' ? '' : 'nobody';
 };
 
-const another = ({ ref }: World): SessionRef => ({ ...ref, name: `${ref.name}-begun` });
+/** A session that begins beside another one. */
+export const another = ({ ref }: Pick<World, 'ref'>): SessionRef => ({ ...ref, name: `${ref.name}-begun` });
 const next = ({ term }: World) => ({ term, batch: 2 });
 const headOf = async (store: Store, { ref }: World): Promise<number> => (await store.head(ref))?.head ?? 0;
+const isAcquired = (answer: unknown): boolean => (answer as { kind: string }).kind === 'acquired';
+const isCreated = (answer: unknown): boolean => (answer as { created?: boolean }).created === true;
+
+/** An event was written, in its place, and for the first time. */
+function isAppended(answer: unknown): boolean {
+  const { first, last, duplicate, repeated } = answer as AppendResult;
+  return first === 2 && last === 2 && !duplicate && !repeated;
+}
+
+const isWritten: NonNullable<MemberCase['done']> = async (store, world) => (await headOf(store, world)) === 2;
+
+/** An append of one event, with something beside it. */
+const appending = (
+  what: string,
+  options: (world: World) => Partial<AppendOptions>,
+  done = isWritten,
+): MemberCase => ({
+  name: `append, ${what}`,
+  call: (store, world) => store.append(world.log, [record(2)], { ...next(world), ...options(world) }),
+  says: isAppended,
+  done,
+});
+
+const joined = async (store: Store, world: World): Promise<void> => {
+  world.membership = await store.shared!.join({
+    holder: world.ref.name,
+    hear: (message) => void world.heard.push(message),
+    away: () => {},
+    lapsed: () => {},
+  });
+};
+
+/** Whether the one that is named as the session is a member, as another one has it. */
+export async function isMember(store: Store, { ref }: World): Promise<boolean> {
+  const holder = `${ref.name}-observer`;
+  const observer = await store.shared!.join({ holder, hear() {}, away() {}, lapsed() {} });
+  const members = await observer.members();
+  await observer.leave();
+  return members.includes(ref.name);
+}
+
+/** Tells the one that is named as the session something, from somebody else and over another line, until it has heard it. */
+export async function told({ ref, beside, heard }: World, message: string): Promise<void> {
+  const holder = `${ref.name}-other`;
+  const other = await beside.shared!.join({ holder, hear() {}, away() {}, lapsed() {} });
+  while (!(await other.tell(ref.name, message))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => heard.includes(message));
+  await other.leave();
+}
+
+const isGone = async (store: Store, { ref }: World): Promise<boolean> => (await store.record(ref)) === null;
+const isNoticed = async (store: Store, { ref, epoch }: World): Promise<boolean> =>
+  (await store.head(ref))?.epoch === epoch;
+
+/** Nothing leads to the runs of what is dropped. */
+const hasNoRuns = async (store: Store, { ref, runId }: World): Promise<boolean> =>
+  (await store.sessionOf(ref.scope, runId)) === null;
+
+/** Nor to the session. */
+const isForgotten = async (store: Store, world: World): Promise<boolean> =>
+  (await hasNoRuns(store, world)) && (await store.kept(world.ref.scope, { limit: 9 })).length === 0;
+
+const notice = ({ epoch }: World) => ({ epoch, event: { ...record(1, 'session_closed'), seq: 1, term: 1 } });
 
 /** Those that change something. */
 export const WRITES: readonly MemberCase[] = [
@@ -55,24 +146,53 @@ export const WRITES: readonly MemberCase[] = [
     name: 'acquire, of a session that is there',
     released: true,
     call: (store, { ref }) => store.acquire(ref, { holder: HOLDER }),
+    says: isAcquired,
     done: async (store, { ref }) => (await heldBy(store, ref)) === HOLDER,
+  },
+  {
+    name: 'acquire, of one that another one held',
+    call: (store, { ref }) => store.acquire(ref, { holder: 'gw_3', from: HOLDER }),
+    says: isAcquired,
+    done: async (store, { ref }) => (await heldBy(store, ref)) === 'gw_3',
   },
   {
     name: 'acquire, of one that begins',
     call: (store, world) =>
-      store.acquire(another(world), { holder: HOLDER, create: { epoch: newTestEpoch() } }),
-    done: async (store, world) => (await store.record(another(world))) !== null,
+      store.acquire(another(world), { holder: HOLDER, create: { epoch: world.epoch, title: 'Begun' } }),
+    says: isCreated,
+    done: async (store, world) => (await store.record(another(world)))?.epoch === world.epoch,
+  },
+  {
+    name: 'acquire, of one that was closed and begins anew',
+    closed: true,
+    call: (store, { ref, epoch }) => store.acquire(ref, { holder: HOLDER, create: { epoch } }),
+    says: isCreated,
+    done: async (store, { ref, epoch }) => (await store.head(ref))?.epoch === epoch,
+  },
+  {
+    name: 'acquire, of one that begins with the messages of another one',
+    prepare: (store, { log, term }) => store.cut(log, checkpointAt(1, 'm1', 1), [message('m1')], term),
+    call: (store, world) => {
+      const from = { log: world.log, tip: 'm1', messages: [message('m2', 'm1')] };
+      return store.acquire(another(world), { holder: HOLDER, create: { epoch: world.epoch, from } });
+    },
+    says: isCreated,
+    done: async (store, world) => {
+      const log = { ...another(world), epoch: world.epoch };
+      return (await store.messages(log, { tip: 'm2', limit: 9 })).length === 2;
+    },
   },
   {
     name: 'release',
     call: (store, { ref, term }) => store.release(ref, term),
     done: async (store, { ref }) => (await heldBy(store, ref)) === '',
   },
-  {
-    name: 'append, of events',
-    call: (store, world) => store.append(world.log, [record(2)], next(world)),
-    done: async (store, world) => (await headOf(store, world)) === 2,
-  },
+  appending('of events', () => ({})),
+  appending('of what is done once', () => ({ once: 'work' })),
+  appending('of what lists say', () => ({
+    activity: { status: 'running', queued: 1 },
+    about: { title: 'Said', messageCount: 1, pending: 0, usedAt: Date.now() },
+  })),
   {
     name: 'append, of a run that begins',
     call: (store, world) =>
@@ -80,31 +200,36 @@ export const WRITES: readonly MemberCase[] = [
         ...next(world),
         opens: { runId: `${world.runId}b`, key: 'k2', hash: 'h', request: '{}' },
       }),
-    done: async (store, world) => (await headOf(store, world)) === 2,
+    says: isAppended,
+    done: isWritten,
+    whole: async (store, { ref, runId }) => (await store.sessionOf(ref.scope, `${runId}b`)) !== null,
   },
   {
-    name: 'append, of the end of a run',
+    name: 'append, of a step',
     call: (store, world) =>
-      store.append(world.log, [record(2, 'message_end')], {
+      store.append(world.log, [], {
         ...next(world),
-        ends: [{ runId: world.runId, result: resultOf(world.runId) }],
+        steps: [{ runId: world.runId, number: 1, name: 'step', outcome: '{}' }],
       }),
-    done: async (store, { ref, runId }) => (await store.run(ref, { runId }))?.result !== undefined,
+    done: async (store, { ref }) => {
+      const taken = await store.acquire(ref, { holder: HOLDER });
+      return taken.kind === 'acquired' && taken.openRuns[0]?.steps?.length === 1;
+    },
   },
+  appending(
+    'of the end of a run',
+    ({ runId }) => ({ ends: [{ runId, result: resultOf(runId) }] }),
+    async (store, { ref, runId }) => (await store.run(ref, { runId }))?.result !== undefined,
+  ),
+  appending(
+    'that closes',
+    ({ runId }) => ({ ends: [{ runId, result: resultOf(runId) }], close: true }),
+    async (store, { ref }) => (await store.head(ref))?.closed === true,
+  ),
   {
-    name: 'append, that closes',
-    call: (store, world) =>
-      store.append(world.log, [record(2)], {
-        ...next(world),
-        ends: [{ runId: world.runId, result: resultOf(world.runId) }],
-        close: true,
-      }),
-    done: async (store, { ref }) => (await store.head(ref))?.closed === true,
-  },
-  {
-    name: 'append, that erases',
-    call: (store, world) => store.append(world.log, [record(2)], { ...next(world), erase: newTestEpoch() }),
-    done: async (store, { ref, log }) => (await store.head(ref))?.epoch !== log.epoch,
+    ...appending('that erases', ({ epoch }) => ({ erase: epoch }), isNoticed),
+    whole: hasNoRuns,
+    drops: true,
   },
   {
     name: 'cut',
@@ -114,8 +239,18 @@ export const WRITES: readonly MemberCase[] = [
   {
     name: 'remove',
     closed: true,
+    drops: true,
     call: (store, { ref }) => store.remove(ref),
-    done: async (store, { ref }) => (await store.record(ref)) === null,
+    done: isGone,
+    whole: isForgotten,
+  },
+  {
+    name: 'remove, with a notice',
+    closed: true,
+    drops: true,
+    call: (store, world) => store.remove(world.ref, notice(world)),
+    done: isNoticed,
+    whole: hasNoRuns,
   },
   {
     name: 'beginErasure',
@@ -131,6 +266,13 @@ export const WRITES: readonly MemberCase[] = [
   {
     name: 'put',
     call: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000 }),
+    says: (kept) => kept === true,
+    done: async (store, { ref }) => (await store.shared!.get(ref.name)) === 'note',
+  },
+  {
+    name: 'put, once',
+    call: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000, once: true }),
+    says: (kept) => kept === true,
     done: async (store, { ref }) => (await store.shared!.get(ref.name)) === 'note',
   },
   {
@@ -139,18 +281,45 @@ export const WRITES: readonly MemberCase[] = [
     call: (store, { ref }) => store.shared!.drop(ref.name),
     done: async (store, { ref }) => (await store.shared!.get(ref.name)) === null,
   },
+  {
+    name: 'join',
+    call: joined,
+    done: async (store, world) => {
+      if (!(await isMember(store, world))) return false;
+      for (const message of ['first', 'last']) await told(world, message);
+      return world.heard.join() === 'first,last';
+    },
+  },
 ];
 
 async function isErasing(store: Store, ref: SessionRef): Promise<boolean> {
   return (await store.erasures()).some(({ erasure }) => erasure.scope === ref.scope);
 }
 
+/** Wakes once it hears, and then when somebody else has written. */
+async function woken(store: Store, { ref, beside }: World): Promise<void> {
+  const writer = await TestWriter.acquire(beside, ref, null, HOLDER);
+  let stop = (): void => {};
+  const wake = new Promise<void>((resolve) => {
+    stop = store.watch(ref, () => resolve());
+  });
+  await writer.append([record(9)]);
+  await wake;
+  stop();
+}
+
 /** Those that only look. */
 export const READS: readonly MemberCase[] = [
   { name: 'read', call: (store, { log }) => store.read(log, 0, 9, 9999) },
   { name: 'head', call: (store, { ref }) => store.head(ref) },
+  {
+    name: 'head, of a log that is named',
+    closed: true,
+    call: (store, { ref, log }) => store.head(ref, log.epoch),
+  },
   { name: 'conversations', call: (store, { ref }) => store.conversations(ref) },
   { name: 'run', call: (store, { ref }) => store.run(ref, { key: 'k' }) },
+  { name: 'run, by its id', call: (store, { ref, runId }) => store.run(ref, { runId }) },
   { name: 'sessionOf', call: (store, { ref, runId }) => store.sessionOf(ref.scope, runId) },
   { name: 'checkpoint', call: (store, { log }) => store.checkpoint(log) },
   { name: 'messages', call: (store, { log }) => store.messages(log, { tip: 'm0', limit: 9 }) },
@@ -159,7 +328,43 @@ export const READS: readonly MemberCase[] = [
   { name: 'record', call: (store, { ref }) => store.record(ref) },
   { name: 'list', call: (store, { ref }) => store.list(ref.scope, { limit: 9 }) },
   { name: 'count', call: (store, { ref }) => store.count(ref.scope) },
+  { name: 'usage', call: (store, { ref }) => store.usage(ref) },
+  { name: 'unfinished', released: true, call: (store) => store.unfinished() },
   { name: 'kept', call: (store, { ref }) => store.kept(ref.scope, { limit: 9 }) },
   { name: 'erasures', call: (store) => store.erasures() },
+  { name: 'watch', call: woken },
   { name: 'get', call: (store, { ref }) => store.shared!.get(ref.name) },
+  { name: 'held', call: (store) => store.shared!.held({ limit: 9 }) },
+  { name: 'followers', call: (store, { ref }) => store.shared!.followers(ref) },
+  { name: 'alive', prepare: joined, call: (_, { ref, membership }) => membership!.alive(ref.name) },
+  { name: 'members', prepare: joined, call: (_, { membership }) => membership!.members() },
 ];
+
+/** Tries once. */
+export const CHECK: MemberCase = { name: 'check', call: (store) => store.check?.() };
+
+/** What may be lost, and comes once at most. */
+export const TELL: MemberCase = {
+  name: 'tell',
+  prepare: joined,
+  call: (_, { ref, membership }) => membership!.tell(ref.name, 'hello'),
+};
+
+/** Is tried once for long enough, and not waited for by anybody. */
+export const LEAVE: MemberCase = {
+  name: 'leave',
+  prepare: joined,
+  call: (_, { membership }) => membership!.leave(),
+};
+
+/** Goes through all there is, and is done again at any time: what of it was done is nothing to anybody. */
+export const EXPIRE: MemberCase = {
+  name: 'expire',
+  closed: true,
+  // What was closed here moments ago is told again to a store that comes back without it.
+  elsewhere: true,
+  drops: true,
+  call: (store) => store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 }),
+  done: isGone,
+  whole: isForgotten,
+};

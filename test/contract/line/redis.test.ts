@@ -1,7 +1,12 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
+import { record, refOf, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
 
@@ -10,6 +15,9 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
 
   before(async () => {
     server = await RedisServer.start();
+    mkdirSync(join(server.dir, 'dump.rdb'));
+    server.cli('BGSAVE');
+    await until(() => /rdb_last_bgsave_status:err/.test(server.cli('INFO', 'persistence')));
   });
   after(() => server.stop());
 
@@ -18,28 +26,76 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     await store.open();
     return closeLater(store, (it) => it.close());
   };
+  const config = (name: string, value: string) => server.cli('CONFIG', 'SET', name, value);
+  const acl = (...rules: string[]) => server.cli('ACL', 'SETUSER', 'default', ...rules);
+  const promote = (): unknown => server.cli('REPLICAOF', 'NO', 'ONE');
+  /** Of nobody: it keeps what it has. */
+  const demote = (): unknown => server.cli('REPLICAOF', '127.0.0.1', '1');
   const refusing: readonly Refusing[] = [
-    {
-      name: 'OOM',
-      begin: () => server.cli('CONFIG', 'SET', 'maxmemory', '1'),
-      end: () => server.cli('CONFIG', 'SET', 'maxmemory', '0'),
-    },
+    { name: 'OOM', begin: () => config('maxmemory', '1'), end: () => config('maxmemory', '0') },
+    // A script that runs is to have all its commands.
     {
       name: 'NOPERM',
-      begin: () => server.cli('ACL', 'SETUSER', 'default', '-eval', '-evalsha', '-set', '-del'),
-      end: () => server.cli('ACL', 'SETUSER', 'default', '+@all'),
+      begin: () => acl('-eval', '-evalsha', '-set', '-del', '-zrem'),
+      end: () => acl('+@all'),
+    },
+    // Its last snapshot could not be written, and is asked for from now on.
+    { name: 'MISCONF', begin: () => config('save', '3600 1'), end: () => config('save', '') },
+    {
+      name: 'READONLY for a moment',
+      begin: () => {
+        demote();
+        setTimeout(promote, 100);
+      },
+      end: promote,
+    },
+    {
+      name: 'READONLY for longer than it is tried',
+      begin: demote,
+      end: promote,
+      only: /of one that begins$|of a run that begins|that erases/,
     },
   ];
 
+  it('is left also where it is away for good', async () => {
+    const own = closeLater(await RedisServer.start(), (it) => it.stop());
+    const store = await opened(own.port, newPrefix());
+    const membership = await store.shared!.join({ holder: 'gw.a', hear() {}, away() {}, lapsed() {} });
+    await own.end();
+    await membership.leave();
+  }).timeout(30_000);
+
+  it('does not bring back what another one removed that was closed moments before', async () => {
+    const own = closeLater(await RedisServer.start(), (it) => it.stop());
+    const prefix = newPrefix();
+    const [a, b] = [await opened(own.port, prefix), await opened(own.port, prefix)];
+    const closed = async (name: string) => {
+      const writer = await TestWriter.acquire(a, refOf(name));
+      const opens = { runId: `run of ${name}`, request: '{}' };
+      await writer.append([record(1, 'message_accepted')], { opens });
+      await writer.append([record(2)], { close: true });
+    };
+    await closed('removed');
+    await b.remove(refOf('removed'));
+    const { written } = own;
+    await closed('forgotten');
+    await own.forget(written);
+    // What it tells again it tells in the order in which it was written.
+    await until(async () => (await b.record(refOf('forgotten')))?.closed === true);
+    expect(await b.record(refOf('removed'))).to.equal(null);
+    expect(await b.kept('alice', { limit: 9 })).to.deep.equal([refOf('forgotten')]);
+    expect(own.cli('KEYS', '*')).to.include('run of forgotten').and.not.include('removed');
+    await TestWriter.acquire(b, refOf('removed'));
+  });
+
   describeMembers(() => ({
     refusing,
-    // It says UNAVAILABLE of a session that is found to have begun: the cause is not known yet.
-    pending: /^before acquire, of one that begins, OOM$/,
     async open() {
       const prefix = newPrefix();
       const line = await CutLine.to(server.port);
       const [store, beside] = [await opened(line.port, prefix), await opened(server.port, prefix)];
-      return { store, beside, arm: (hit) => line.arm(hit), disarm: () => line.disarm() };
+      const mentions = (text: string) => server.cli('KEYS', `${prefix}:*`).includes(text);
+      return { store, beside, arm: (hit) => line.arm(hit), disarm: () => line.disarm(), mentions };
     },
   }));
 });

@@ -8,27 +8,12 @@ import type { Store } from '../../../server/stores/store.js';
 import { record, records, refOf, TestWriter } from '../../contract/records.js';
 import { describeStore } from '../../contract/store-contract.js';
 import { freePort } from '../../support/free-port.js';
+import { startCluster } from '../../support/redis-cluster.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 
 const AOF = ['--appendonly', 'yes'];
-
-/** Three masters that share the slots. */
-async function startCluster(): Promise<readonly RedisServer[]> {
-  const options = [...AOF, '--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
-  // Its bus has a port of its own: one that is 10000 higher by default, which may not be there.
-  const start = async () => RedisServer.start([...options, '--cluster-port', String(await freePort())]);
-  const servers = await Promise.all([start(), start(), start()]);
-  const nodes = servers.map(({ port }) => `127.0.0.1:${port}`);
-  const made = spawnSync('redis-cli', ['--cluster', 'create', ...nodes, '--cluster-yes'], {
-    encoding: 'utf8',
-  });
-  if (made.status !== 0) throw new Error(made.stdout + made.stderr);
-  while (servers.some((server) => !/cluster_state:ok/.test(server.cli('cluster', 'info'))))
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  return servers;
-}
 
 /** What gateways do with one another by way of a store, between two of them. */
 async function expectTogether(options: RedisStoreOptions): Promise<void> {

@@ -133,18 +133,13 @@ note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
 /** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, held, and all keys of its logs. */
 const DROP = `
 local function drop()
-  local runs = call('HKEYS', KEYS[4])
-  for _, run in ipairs(call('HKEYS', KEYS[5])) do
-    runs[#runs + 1] = run
-    call('ZREM', KEYS[9], run .. '\\n' .. sid)
-  end
+  for _, run in ipairs(call('HKEYS', KEYS[5])) do call('ZREM', KEYS[9], run .. '\\n' .. sid) end
   for _, past in ipairs(call('HKEYS', KEYS[8])) do call('ZREM', KEYS[10], past .. '\\n' .. sid) end
   call('ZREM', KEYS[10], call('HGET', KEYS[1], 'ep') .. '\\n' .. sid)
   note(KEYS[11], KEYS[12], sid, false)
   call('HDEL', KEYS[14], sid)
   call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
   for i = 15, #KEYS do call('DEL', KEYS[i]) end
-  return runs
 end
 
 -- A closed log with one event tells those who were behind.
@@ -167,15 +162,18 @@ local now, sid, left, event, size = take(), take(), take(), take(), take()
 ${DROP}
 if call('HLEN', KEYS[8]) ~= tonumber(take()) then return {'X'} end
 local first = head + 1
-local runs = drop()
+drop()
 leave(left, term, event, size, now)
 call('HSET', KEYS[1], 'xe', epoch, 'xt', term, 'xb', ARGV[3], 'xf', text(first), 'xl', text(last))
 call('SPUBLISH', KEYS[3], '')
-return {'A', first, last, runs}
+return {'A', first, last}
 `,
 );
 
-/** Removes a closed session, or leaves it where it is open. KEYS as above; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
+/** How long is known of a session that it was removed: longer than any store keeps what it wrote before, in milliseconds. */
+const GONE_MS = 600_000;
+
+/** Removes a closed session, or leaves it where it is another one than was looked at: whether it is removed, also before. KEYS as above, and gone; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
 export const REMOVE = new Script(
   COMMON,
   `
@@ -183,12 +181,17 @@ at = 0
 local seen, others, now, sid, random, left, event, size = take(), take(), take(), take(), take(), take(), take(), take()
 ${DROP}
 local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'cl')
-if not meta[1] or not meta[3] then return {'N'} end
-if meta[1] ~= seen or call('HLEN', KEYS[8]) ~= tonumber(others) then return {'X'} end
+-- The answer to that may have been lost.
+if not meta[1] or meta[1] == left then return 1 end
+if meta[1] ~= seen or not meta[3] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
 local term = termAfter(meta[2], random)
-local runs = drop()
-if left ~= '' then leave(left, term, event, size, now) end
+drop()
+if left ~= '' then
+  leave(left, term, event, size, now)
+else
+  call('SET', KEYS[#KEYS], meta[2], 'PX', ${GONE_MS})
+end
 call('SPUBLISH', KEYS[3], '')
-return {'A', 0, 0, runs}
+return 1
 `,
 );

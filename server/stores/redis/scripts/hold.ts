@@ -7,7 +7,7 @@ export const META = [
 ] as const;
 
 /**
- * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, and of a new log checkpoint, rows and replies.
+ * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, of a new log checkpoint, rows and replies, and gone.
  * ARGV: holder, from, now, sid, random, and where Redis has forgotten that it was taken: the term it gave, the epoch and head there
  * were ('' otherwise), and in place of the random number the place in lists; then the epoch to begin ('' for none), and what it begins with.
  *
@@ -25,6 +25,8 @@ local seq = tonumber(meta[3]) or 0
 local terms = meta[7] or ''
 if given ~= '' then
   if meta[2] == given then return {'A'} end
+  -- What another one has removed is not begun again by who wrote it before.
+  if tonumber(given) <= (tonumber(call('GET', KEYS[12]) or 0)) then return {'R'} end
   -- It must be as it was before: else more was forgotten than its holder knows, or another one came.
   local isAsBefore = seen == '' and (not meta[1] or meta[5]) or meta[1] == seen and text(seq) == place and not meta[5]
   if not isAsBefore or (tonumber(meta[2]) or 0) >= tonumber(given) then return {'R'} end

@@ -92,11 +92,21 @@ return {run, call('HGET', KEYS[1], run) or '', call('HGET', KEYS[2], run) or ''}
 `,
 );
 
+/** Drops what is left of a session of which nothing is kept. Says 1 again where it is sent again. */
+const DROP_EMPTY = `
+local function dropEmpty()
+  local isExpired = call('HGET', KEYS[1], 'ex')
+  if call('EXISTS', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) > (isExpired and 1 or 0) then return 0 end
+  call('DEL', KEYS[1])
+  return 1
+end
+`;
+
 /** Forgets runs of a session that ended. KEYS: meta, closed, open, ended, byKey, runs by time. ARGV: sid, before, runs. Whether nothing is left of it. */
 export const EXPIRE_RUNS = new Script(
   COMMON,
+  DROP_EMPTY,
   `
-local gone = {}
 for i = 3, #ARGV do
   local score = call('ZSCORE', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
   if score and tonumber(score) < tonumber(ARGV[2]) then
@@ -105,22 +115,20 @@ for i = 3, #ARGV do
     if key and key ~= '' then call('HDEL', KEYS[5], key) end
     call('HDEL', KEYS[4], ARGV[i])
     call('ZREM', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
-    gone[#gone + 1] = ARGV[i]
   end
 end
-local expired = call('HGET', KEYS[1], 'ex')
-local isEmpty = expired and call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) == 0
-if isEmpty then call('DEL', KEYS[1]) end
-return {isEmpty and 1 or 0, gone}
+return dropEmpty()
 `,
 );
 
 /** Drops a closed log. KEYS: meta, closed, open, ended, logs by time, events, checkpoint, rows, replies. ARGV: epoch, sid, before. */
 export const EXPIRE_LOG = new Script(
   COMMON,
+  DROP_EMPTY,
   `
 local score = call('ZSCORE', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
-if not score or tonumber(score) >= tonumber(ARGV[3]) then return 0 end
+if not score then return dropEmpty() end
+if tonumber(score) >= tonumber(ARGV[3]) then return 0 end
 call('ZREM', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
 call('DEL', KEYS[6], KEYS[7], KEYS[8], KEYS[9])
 local closed = call('HGET', KEYS[2], ARGV[1])
@@ -131,8 +139,6 @@ if closed then
 elseif call('HGET', KEYS[1], 'ep') == ARGV[1] then
   call('HSET', KEYS[1], 'ex', '1', 'cu', '0', 'cz', '0', 'mz', '0')
 end
-local isEmpty = call('HGET', KEYS[1], 'ex') and call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) == 0
-if isEmpty then call('DEL', KEYS[1]) end
-return isEmpty and 1 or 0
+return dropEmpty()
 `,
 );
