@@ -100,7 +100,7 @@ describe('gateway.stats()', () => {
     };
     const nothing = {
       ...{ gatewayId: gateway.id, draining: false, store },
-      sessions: { live: 0, held: 0 },
+      sessions: { live: 0, held: 0, stray: 0 },
       runs: {
         ...{ active: 0, queued: 0, questions: 0 },
         apps: { main: { active: 0, queued: 0 }, other: { active: 0, queued: 0 } },
@@ -123,7 +123,7 @@ describe('gateway.stats()', () => {
     expect(gateway.stats()).to.deep.equal({
       ...nothing,
       delivered: gateway.stats().delivered,
-      sessions: { live: 2, held: 1 },
+      sessions: { live: 2, held: 1, stray: 0 },
       runs: {
         ...{ active: 1, queued: 1, questions: 0 },
         apps: { main: { active: 1, queued: 1 }, other: { active: 0, queued: 0 } },
@@ -139,7 +139,7 @@ describe('gateway.stats()', () => {
     expect(gateway.stats()).to.deep.equal({
       ...nothing,
       delivered: gateway.stats().delivered,
-      sessions: { live: 1, held: 1 },
+      sessions: { live: 1, held: 1, stray: 0 },
     });
     await gateway.close();
     expect(gateway.stats()).to.include({ draining: true });
