@@ -1,10 +1,10 @@
 import { type CallName, routeOf } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import type { ParamsOf, ResultOf } from '../shared/operation-types.js';
+import type { Accepted, ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
 import type { Retries } from './retries.js';
 import { type Aborts, inTime, openScope, within } from './timing.js';
-import { addressOf, failed, isUnsent, lateness } from './transport/failure.js';
+import { addressOf, failed, foreign, isUnsent, lateness } from './transport/failure.js';
 import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
@@ -46,15 +46,16 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
             (signal) => transport.request(operation, params, { signal }),
             signal,
           );
+          // Something in between answers like this, such as the page of a hotel's network that asks to be accepted.
+          if (/^(send|regenerate|run)$/.test(operation) && !(answer as Accepted | null)?.runId)
+            throw foreign(addressOf(transport), 'not with a run');
           onAnswer();
           return answer as never;
         } catch (cause) {
           if (signal.aborted) throw signal.reason;
           const error = failed(transport, operation, cause);
           mayHaveArrived ||= mayHaveEffect(error);
-          // A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
-          const isOver = tried >= retriesOf(operation) && !(beginsRun(operation) && mayHaveArrived);
-          if (isOver || !mayPass(error)) throw error;
+          if (tried >= retriesOf(operation, mayHaveArrived) || !mayPass(error)) throw error;
           await retries.wait(error, tried, signal, (hurry) => onRetry?.(error, hurry));
         }
       }
@@ -63,11 +64,15 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 }
 
 /**
- * What is safe to repeat, and how often: what begins a run because it carries an idempotency key, an abort because it names a run, a move
- * and a fork because they name a message: done twice, they are done once.
+ * What is safe to repeat, and how often: what begins a run because it carries an idempotency key, an abort because it names a run, a fork
+ * because it names the session that it begins: done twice, they are done once.
+ *
+ * @param mayHaveArrived A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
+ * A move that may have been made is not made again, over what somebody has done since.
  */
-function retriesOf(operation: CallName): number {
-  if (beginsRun(operation)) return SEND_RETRIES;
+function retriesOf(operation: CallName, mayHaveArrived: boolean): number {
+  if (beginsRun(operation)) return mayHaveArrived ? Number.POSITIVE_INFINITY : SEND_RETRIES;
+  if (operation === 'move' && mayHaveArrived) return 0;
   return routeOf(operation).http === 'GET' || /^(abort|move|fork)$/.test(operation) ? READ_RETRIES : 0;
 }
 
@@ -84,5 +89,8 @@ export function mayPass({ code, status, retryable, retryAfterMs }: GatewayError)
 
 /** Whether a request that failed like this may still have done what it asked for. */
 function mayHaveEffect(error: GatewayError): boolean {
-  return !isUnsent(error) && (error.code === 'NETWORK' || error.code === 'TIMEOUT');
+  const { code, details } = error;
+  // The gateway says so of what its store has not answered: `outcome: 'unknown'`.
+  const isUnknown = (details as { readonly outcome?: 'unknown' } | undefined)?.outcome;
+  return !isUnsent(error) && (code === 'NETWORK' || code === 'TIMEOUT' || !!isUnknown);
 }

@@ -123,9 +123,7 @@ export function urlOf(baseUrl: string, path: string): string {
   // Nothing else in the address but the page's own: `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
   if (!page)
-    throw misused(
-      `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here it could be relative to: write it out`,
-    );
+    throw misused(`baseUrl ${JSON.stringify(baseUrl)} is relative, without a page here: write it out`);
   return new URL(url, page).href;
 }
 

@@ -46,6 +46,18 @@ export type SessionRefs<Source = unknown> = {
     readonly view: Readonly<Ref<SessionViewOf<Source>>>;
   };
 
+type Optional<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Name> ? Name : never }[keyof T];
+
+/** What a view may lack at first, and has to have a ref for from the start. */
+const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
+  error: true,
+  replies: true,
+  regenerating: true,
+  title: true,
+  metadata: true,
+  archived: true,
+};
+
 /** Shows what a source says: in a component from when it is mounted, never on a server; elsewhere at once. Ends with its scope. */
 function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
   const begin = () => {
@@ -90,12 +102,7 @@ export function useSession<Source = unknown>(
     typeof first[name] === 'function'
       ? (...args: never[]) => (view.value[name] as (...args: never[]) => unknown)(...args)
       : computed(() => view.value[name]);
-  const names = [
-    ...(Object.keys(first) as (keyof SessionView)[]),
-    'error' as const,
-    'replies' as const,
-    'regenerating' as const,
-  ];
+  const names = Object.keys({ ...ABSENT, ...first }) as (keyof SessionView)[];
   return {
     view,
     ...Object.fromEntries(names.map((name) => [name, of(name)])),

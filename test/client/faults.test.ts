@@ -116,6 +116,34 @@ for (const transport of TRANSPORTS) {
       expect((await events.next()).value.type).to.equal('message_accepted');
     });
 
+    it('starts where its first answer finds the session, however often it has asked for that', async () => {
+      const { proxy, client, url } = await behindProxy(transport);
+      await client.apps();
+      const asked = gate();
+      let swallowed = 0;
+      if (transport === 'sse')
+        proxy.answer = (line) => {
+          if (!line.includes('/events') || swallowed++ > 0) return undefined;
+          asked.open();
+          return null;
+        };
+      else {
+        proxy.hush('up');
+        asked.open();
+      }
+      const events = client.events('main', { from: 'earliest' });
+      const first = events.next();
+      await asked.passed;
+      const other = connectClient(url);
+      await other.send('main', 'one').result;
+      await other.close('main');
+      await other.send('main', 'two').result;
+      const { value } = await first;
+      expect(value.type).to.equal('message_accepted');
+      expect(value.cursor).to.match(/\.1$/);
+      expect(textOf(value.message)).to.equal('two');
+    });
+
     it('lives through answers of somebody else', async () => {
       const { proxy, client } = await behindProxy(transport);
       const watch = client.session('main').watch();
@@ -138,6 +166,30 @@ for (const transport of TRANSPORTS) {
       while (watch.getSnapshot().messages.length < 4) await changes(watch);
       for (let ends = 0; ends < 2; ends++) await takeUntil(events, isEnd);
     });
+
+    if (transport === 'sse')
+      it('takes no word of a network that answers in the place of the gateway, also with 200 and with JSON', async () => {
+        const { proxy, client } = await behindProxy(transport);
+        const events = client.events('main', { from: 'earliest' });
+        await client.send('main', 'one').result;
+        await takeUntil(events, isEnd);
+        const told = { page: 0, json: 0, error: 0 };
+        proxy.answer = (line) => {
+          const kind = (['error', 'page', 'json'] as const)[Math.floor(Math.random() * 3)]!;
+          told[kind] += 1;
+          if (kind === 'error') return foreignAnswer('502 Bad Gateway', '<h1>502</h1>');
+          if (kind === 'page' || line.includes('/events')) return foreignAnswer('200 OK', '<h1>Welcome</h1>');
+          return foreignAnswer('200 OK', '{"login":"required"}').replace('text/html', 'application/json');
+        };
+        proxy.cut();
+        const run = client.send('main', 'two');
+        await until(() => told.json > 0 && told.page > 0 && told.error > 0);
+        proxy.answer = undefined;
+        expect(await run.accepted).to.have.property('runId');
+        expect(textOf((await run.result).message)).to.equal('echo: two');
+        await takeUntil(events, isEnd);
+        expect((await client.history('main')).messages).to.have.length(4);
+      });
 
     it('brings everything over a line that delays', async () => {
       const { proxy, client } = await behindProxy(transport, {}, { timeoutMs: 5000 });

@@ -168,12 +168,35 @@ describe('a conversation that clients change', () => {
       },
     });
     await client.regenerate('main', message.id).result;
-    await client.edit('main', 'q1', 'uno').result;
+    const { message: uno } = await client.edit('main', 'q1', 'uno').result;
     expect(started.heard).to.have.length(2);
-    expect(await client.move('main', message.id)).to.have.property('tip', message.id);
-    expect(await client.fork('main', 'other')).to.have.property('tip', message.id);
-    expect(texts((await client.history('other')).messages)).to.deep.equal(['one', '1: one']);
-    expect(lost).to.include.members(['/regenerate', '/send', '/move', '/fork']);
+    expect(await client.fork('main', 'other')).to.have.property('tip', uno.id);
+    expect(texts((await client.history('other')).messages)).to.deep.equal(['uno', '3: uno']);
+    expect(lost).to.include.members(['/regenerate', '/send', '/fork']);
+  });
+
+  it('makes no move twice: where its answer was lost somebody may have gone on', async () => {
+    const { url } = await startGateway({ app: counting() });
+    const other = connectClient(url);
+    const { message } = await other.send('main', 'one').result;
+    await other.send('main', 'two').result;
+    let moves = 0;
+    const client = connectClient(url, {
+      fetch: async (input, init) => {
+        if (!String(input).endsWith('/move')) return fetch(input, init);
+        moves += 1;
+        // Refused before it was made, which may be tried again; then made, and its answer lost.
+        if (moves === 1)
+          return Response.json({ error: { code: 'OVERLOADED', message: 'Not now' } }, { status: 503 });
+        await (await fetch(input, init)).body?.cancel();
+        await other.send('main', 'three').result;
+        throw new TypeError('fetch failed');
+      },
+    });
+    expect((await failure(client.move('main', message.id))).code).to.equal('NETWORK');
+    expect(moves).to.equal(2);
+    const { messages } = await other.history('main');
+    expect(texts(messages).slice(0, 3)).to.deep.equal(['one', '1: one', 'three']);
   });
 });
 

@@ -129,6 +129,29 @@ describe('vue', () => {
     await closed;
   });
 
+  it('has refs for what a session may lack at first', async () => {
+    const { url } = await startGateway({ app });
+    const client = connectClient(url);
+    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
+    const scope = effectScope();
+    const session = host.runWithContext(() => scope.run(() => useSession('main'))!);
+    expect([session.title, session.metadata, session.archived].map(({ value }) => value)).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    await session.send('one').result;
+    const changed = new Promise<void>((resolve) => {
+      watch(session.archived, () => resolve(), { flush: 'sync' });
+    });
+    await client.update('main', { title: 'One', metadata: { color: 'red' }, archived: true });
+    await changed;
+    expect(session.title.value).to.equal('One');
+    expect(session.metadata.value).to.deep.equal({ color: 'red' });
+    expect(session.archived.value).to.equal(true);
+    scope.stop();
+  });
+
   it('edits, asks again, goes back and forks, and shows it', async () => {
     const { url } = await startGateway({ app });
     const client = connectClient(url);
