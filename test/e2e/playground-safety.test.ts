@@ -204,6 +204,8 @@ describe('the playground', () => {
         expect(await findings(page)).to.deep.equal([]);
         for (const text of ['tool', 'fail', '# Title\n\n`code` > text', 'ask']) await say(page, text);
         await page.getByRole('region', { name: 'Question who' }).waitFor();
+        // Who asks for less motion is given none, which also means that nothing here is looked at while it fades in.
+        expect(await page.evaluate(() => document.getAnimations().length)).to.equal(0);
         expect(await findings(page)).to.deep.equal([]);
         for (const view of ['Timeline', 'Network', 'Methods', 'API']) {
           await show(page, view);
