@@ -5,6 +5,7 @@ import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
+import { room, spend } from './catching-up.js';
 import { type FollowedRun, RunFilter } from './run-filter.js';
 import { sharedPage } from './shared-pages.js';
 import { snapshotPayload } from './shared-snapshot.js';
@@ -235,7 +236,10 @@ export class Subscription {
 
   #page(log: ReadableLog): boolean {
     return this.#read(
-      () => sharedPage(log, this.#after, this.#known),
+      () => {
+        const read = () => sharedPage(log, this.#after, this.#known);
+        return room()?.then(read) ?? read();
+      },
       (page) => this.#take(page, log),
     );
   }
@@ -279,6 +283,7 @@ export class Subscription {
   #take(page: LogBatch | null, log: ReadableLog): boolean {
     // Nothing where something was: the whole rest has been cut. What was read of another end than it has seen is not passed on.
     if (log.isReplaced || page?.first !== this.#after + 1) return this.#restart();
+    spend(page.chars);
     this.#pass(page, log);
     return true;
   }

@@ -43,6 +43,9 @@ import { sizeOf } from './stored-size.js';
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
 const erasureKey = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);
+/** Sessions that are looked at for what has expired before others get their turn. */
+const EXPIRE_SLICE = 1000;
+
 const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 /** Whether work is done now that is done once, which is remembered. */
 function isFirst(session: MemorySession, name: string): boolean {
@@ -363,8 +366,10 @@ class MemoryStore implements Store {
     return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 
-  expire(before: { readonly runs: number; readonly closedLogs: number }): void {
+  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+    let looked = 0;
     for (const [key, session] of this.#sessions) {
+      if (++looked % EXPIRE_SLICE === 0) await new Promise(setImmediate);
       const { scope } = session.ref;
       for (const runId of session.runs.expire(before.runs)) this.#runs.delete(runKey(scope, runId));
       const { log, runs } = session;
