@@ -182,6 +182,39 @@ describeWithPostgres('a PostgreSQL store', () => {
       expect(await writer.append(records(1, 1))).to.include({ first: 1 });
     });
 
+    it('judges nobody for a lease after it begins: a standby that was promoted knows leases as old as its copy', async () => {
+      const leaseMs = 60_000;
+      const { store } = await node({ leaseMs });
+      const membership = await store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
+      const acquired = await store.acquire(refOf(), { holder: 'a', create: { epoch: newTestEpoch() } });
+      const { epoch, term } = (acquired as Extract<typeof acquired, { kind: 'acquired' }>).head;
+      const opens = { runId: 'run_1', request: '{}' };
+      await store.append({ ...refOf(), epoch }, records(1, 1), { term, batch: 1, opens });
+      await server.sql(`UPDATE ${schema}.node SET until = now() - interval '1 hour'`);
+      const { store: other } = await node({ leaseMs });
+      expect(await other.unfinished()).to.deep.equal([]);
+      const judge = await other.shared!.join({ holder: 'b', hear() {}, away() {}, lapsed() {} });
+      expect(await judge.alive('a')).to.equal(true);
+      await judge.leave();
+      await membership.leave();
+    });
+
+    it('that stands still does not keep the server from forgetting what it told the others', async () => {
+      const { line } = await node();
+      const [{ id }] = (await server.sql(`SELECT id FROM ${schema}.node`)) as [{ id: string }];
+      const listeners = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN "asg_${id}"'`;
+      const [{ pid }] = (await server.sql(listeners)) as [{ pid: number }];
+      // A byte a second: what comes next is not taken.
+      line.rate = 1;
+      await until(async () => {
+        await server.sql(
+          `SELECT pg_notify('asg_${id}', i || repeat('x', 7000)) FROM generate_series(1, 1000) AS i`,
+        );
+        const pids = (await server.sql('SELECT pid FROM pg_stat_activity')).map((row) => row.pid);
+        return !pids.includes(pid);
+      });
+    });
+
     it('says again whom it follows after a crash of the server, which may forget that', async () => {
       const own = closeLater(await PostgresServer.start({ fsync: 'off' }), (it) => it.remove());
       const [a, b] = [await open({ url: own.url }), await open({ url: own.url })];

@@ -99,7 +99,7 @@ export class FaultProxy {
       connection.due = from + (chunk.length / rate) * 1000;
       if (connection.due <= now) return;
       server.pause();
-      setTimeout(() => server.resume(), connection.due - now);
+      setTimeout(() => server.resume(), connection.due - now).unref();
     });
   }
 

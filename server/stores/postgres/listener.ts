@@ -8,6 +8,8 @@ const AGAIN_MS = { least: 50, most: 1000 };
 export interface ListenerOptions {
   readonly database: Database;
   readonly channel: string;
+  /** How long the server waits for this process to take what it is sent, in milliseconds. */
+  readonly untakenMs: number;
   heard(payload: string): void;
   /** It hears again, and may have missed something. */
   again(): void;
@@ -27,7 +29,7 @@ export class Listener {
 
   /** Listens from when it resolves. @throws whatever keeps it from connecting */
   async open(): Promise<void> {
-    const { database, channel, heard } = this.#options;
+    const { database, channel, untakenMs, heard } = this.#options;
     const client = database.listener();
     try {
       client.on('error', () => this.#broken(client));
@@ -37,6 +39,8 @@ export class Listener {
         heard(payload);
       });
       await client.connect();
+      // A process that stands still would keep the server from forgetting what it has told everybody else, until nobody can notify any more.
+      await client.query(`SET tcp_user_timeout = ${untakenMs}`);
       await client.query(`LISTEN ${database.quoted(channel)}`);
     } catch (error) {
       void client.end().catch(() => {});

@@ -52,6 +52,8 @@ export class Node {
   #missed = 0;
   /** From when on others may be judged: their leases may all have run out while the server was away. Monotonic milliseconds. */
   #judgesFrom = 0;
+  /** Until when those pass for alive that have not left, whatever their leases say; monotonic milliseconds. */
+  #trustsUntil = 0;
   #beating = false;
   #soon: NodeJS.Timeout | undefined;
   #saying: Promise<void> | null = null;
@@ -68,6 +70,7 @@ export class Node {
     this.#listener = new Listener({
       database,
       channel,
+      untakenMs: Math.ceil(2 * leaseMs),
       heard: (payload) => this.#heard(payload),
       again: () => {
         this.#say(true);
@@ -81,6 +84,7 @@ export class Node {
   async open(): Promise<void> {
     await this.#listener.open();
     await this.#register();
+    this.#trustsUntil = performance.now() + this.#leaseMs;
     const heard = new Promise<void>((resolve) => {
       this.#heardOwn = resolve;
     });
@@ -125,9 +129,10 @@ export class Node {
     this.#members.set(holder, member);
     return {
       alive: async (other) => {
-        const query = 'SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS alive';
+        const query = `SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS lives,
+          EXISTS (SELECT FROM $S.member WHERE holder = $2) AS known`;
         const row = await this.#database.first(query, this.#leaseMs, toColumn(other));
-        return this.mayLive(row!.alive as boolean);
+        return row!.lives || this.mayLive(row!.known);
       },
       members: async () => {
         const rows = await this.#database.ask('SELECT holder FROM $S.living($1)', this.#leaseMs);
@@ -142,9 +147,15 @@ export class Node {
     };
   }
 
-  /** Whether somebody may live, by what the server says: judged when that is here, as it may have waited for the server to come back. */
-  mayLive(lives: boolean): boolean {
-    return lives || performance.now() < this.#judgesFrom;
+  /**
+   * Whether somebody may live whose lease has run out: judged when the server's answer is here, as that may have waited for the server to
+   * come back. A standby that was promoted knows leases as they were when it was last sent something.
+   *
+   * @param known Whether it has not left, as far as the server knows
+   */
+  mayLive(known: boolean): boolean {
+    const now = performance.now();
+    return now < this.#judgesFrom || (known && now < this.#trustsUntil);
   }
 
   /** Resolves once what is watched here is known to all, as far as that can be said now. */

@@ -247,7 +247,9 @@ export class PostgresStore implements Store {
   async unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
     const { reader, node } = this.#open;
     const found = await reader.unfinished(this.#settings.leaseMs);
-    return found.filter(({ from }) => from === '' || !node.mayLive(false));
+    return found
+      .filter(({ from, known }) => from === '' || !node.mayLive(known))
+      .map(({ known: _, ...session }) => session);
   }
 
   async expire({ runs, closedLogs }: { readonly runs: number; readonly closedLogs: number }): Promise<void> {

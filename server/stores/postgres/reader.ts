@@ -30,6 +30,13 @@ const PATH = `WITH RECURSIVE path(id, parent) AS (
     SELECT m.id, m.parent FROM path p JOIN $S.message m ON m.log = $1 AND m.id = p.parent
   )`;
 
+/** A session with something to be done that no living gateway holds. */
+export interface Unfinished extends SessionRef {
+  readonly from: string;
+  /** Whether who held it has not left, as far as the server knows. */
+  readonly known: boolean;
+}
+
 /** Reads what is committed, each call with one statement. */
 export class Reader {
   readonly #database: Database;
@@ -178,15 +185,16 @@ export class Reader {
   }
 
   /** Open sessions with something to be done that no living gateway holds, and who held them. */
-  async unfinished(leaseMs: number): Promise<readonly (SessionRef & { readonly from: string })[]> {
-    const query = `SELECT s.scope, s.app, s.name, l.holder FROM $S.session s JOIN $S.log l ON l.id = s.open
-      WHERE s.id IN (
+  async unfinished(leaseMs: number): Promise<readonly Unfinished[]> {
+    const query = `SELECT s.scope, s.app, s.name, l.holder, EXISTS (SELECT FROM $S.member m WHERE m.holder = l.holder) AS known
+      FROM $S.session s JOIN $S.log l ON l.id = s.open WHERE s.id IN (
         SELECT r.session FROM $S.run r WHERE r.request IS NOT NULL
         UNION SELECT g.session FROM $S.log g WHERE g.status <> 'idle' AND g.closed IS NULL
       ) AND NOT EXISTS (SELECT FROM $S.living($1) v WHERE v.holder = l.holder) ORDER BY s.open`;
     return (await this.#database.ask(query, leaseMs)).map((row) => ({
       ...refOf(row),
       from: fromColumn(row.holder),
+      known: row.known,
     }));
   }
 

@@ -63,7 +63,7 @@ BEGIN
     DELETE FROM $S.mail m WHERE m.node = ANY (v_dead);
   END IF;
   DELETE FROM $S.note o USING (
-    SELECT e.name FROM $S.note e WHERE e.until < v_now LIMIT 1000 FOR UPDATE SKIP LOCKED
+    SELECT e.name FROM $S.note e WHERE e.until < v_now LIMIT 20000 FOR UPDATE SKIP LOCKED
   ) AS old WHERE o.name = old.name;
   RETURN v_lease;
 END $f$;
