@@ -39,8 +39,6 @@ export interface Refusing {
 export interface LineUnderTest {
   open(): Promise<StoreOnALine>;
   readonly refusing: readonly Refusing[];
-  /** Members that are known to break it, each with a mend that is on its way. */
-  readonly pending?: RegExp;
   /** Members that make no request. */
   readonly without?: RegExp;
 }
@@ -88,7 +86,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 /** The contract of members of the port over a line that breaks under them. */
 export function describeMembers(make: () => LineUnderTest): void {
-  const { pending, without = /^$/ } = make();
+  const { without = /^$/ } = make();
   /** Hits a member in each of its requests. */
   const test = (
     member: MemberCase,
@@ -98,8 +96,7 @@ export function describeMembers(make: () => LineUnderTest): void {
   ): void => {
     const { name } = member;
     if (without.test(name)) return;
-    const isPending = pending?.test(`${cut} ${name}${reason === undefined ? '' : `, ${reason}`}`);
-    (isPending ? it.skip : it)(`${name}: ${title}`, async () => {
+    it(`${name}: ${title}`, async () => {
       const { refusing, open } = make();
       const line = await open();
       const refused = refusing.find((each) => each.name === reason);
