@@ -1,5 +1,7 @@
 /** Characters that readers who catch up are given in one turn of the event loop, all together: what happens now gets its turn in between. */
 const TURN_CHARS = 512 * 1024;
+/** What is counted, in characters. */
+const LEAST_CHARS = 16 * 1024;
 /** Readers who waited that go on in a turn. */
 const TURN_READERS = 8;
 
@@ -7,8 +9,9 @@ let spent = 0;
 let isCounting = false;
 const waiting: (() => void)[] = [];
 
-/** Counts what a reader was given that is behind. */
+/** Counts what a reader was given that is behind. A piece of an answer is nothing to wait for. */
 export function spend(chars: number): void {
+  if (chars < LEAST_CHARS) return;
   spent += chars;
   if (isCounting) return;
   isCounting = true;

@@ -26,9 +26,9 @@ export interface Installed {
 
 let built: Promise<unknown> | undefined;
 
-/** Builds the package, once a test run. */
+/** Builds the package where its sources have changed. */
 export function buildPackage(): Promise<unknown> {
-  built ??= run('npm', ['run', 'build'], { cwd: ROOT });
+  built ??= run(process.execPath, ['scripts/build.mjs', '--if-changed'], { cwd: ROOT });
   return built;
 }
 

@@ -125,8 +125,16 @@ export class Node {
 
   async join(member: Member): Promise<Membership> {
     const { holder } = member;
-    await this.#database.call('join_member', this.id, toColumn(holder));
+    // Before it is asked for: all that is of this node may be said again meanwhile.
     this.#members.set(holder, member);
+    try {
+      await this.#database.call('join_member', this.id, toColumn(holder));
+    } catch (error) {
+      this.#members.delete(holder);
+      // It may have been done all the same.
+      this.#say(true);
+      throw error;
+    }
     return {
       alive: async (other) => {
         const query = `SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS lives,
@@ -141,8 +149,8 @@ export class Node {
       tell: (to, message) => this.#tells.do({ holder: toColumn(to), message: packed(message) }),
       leave: async () => {
         this.#members.delete(holder);
-        // Whoever cannot be told now finds out by the lease.
-        await this.#database.call('leave_member', toColumn(holder)).catch(() => {});
+        // Where this was not done, all that is of this node is said again, without it; or its lease runs out.
+        await this.#database.call('leave_member', toColumn(holder)).catch(() => this.#say(true));
       },
     };
   }

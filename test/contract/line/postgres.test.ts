@@ -67,8 +67,6 @@ for (const [language, reword] of [
 
     describeMembers(() => ({
       refusing: [full],
-      // Who could not be told is not told again, and takes it for a member as long as the store is open.
-      pending: /^before leave$/,
       async open() {
         const line = await CutLine.to(server.port, reword);
         const [store, beside] = [await opened(server.urlAt(line.port)), await opened(server.url)];

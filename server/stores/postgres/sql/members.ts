@@ -32,6 +32,7 @@ BEGIN
   v_lease := $S.renew(me, p_lease);
   INSERT INTO $S.node AS n VALUES (me, clock_timestamp() + $S.lease(p_lease)) ON CONFLICT (id) DO UPDATE SET until = excluded.until;
   INSERT INTO $S.member AS m SELECT h, me FROM unnest(p_holders) h ON CONFLICT (holder) DO UPDATE SET node = excluded.node;
+  DELETE FROM $S.member m WHERE m.node = me AND m.holder <> ALL (p_holders);
   INSERT INTO $S.follower SELECT k, me FROM unnest(p_keys) k ON CONFLICT DO NOTHING;
   DELETE FROM $S.follower f WHERE f.node = me AND NOT EXISTS (SELECT FROM unnest(p_keys) AS k (key) WHERE k.key = f.key);
   RETURN v_lease;
