@@ -1,29 +1,38 @@
 // Writes the public types of every export to api/, so that a change of them shows in a diff. With --check it compares instead and
 // fails on a difference. It reads what `npm run build` has written.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { splitReport } from './api-split.mjs';
 
 const check = process.argv.includes('--check');
 const manifestPath = resolve('package.json');
 const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
-const reportFolder = resolve('api');
-const tempFolder = mkdtempSync(join(tmpdir(), 'api-report-'));
-mkdirSync(reportFolder, { recursive: true });
-
-const entries = Object.entries(manifest.exports).filter(([, target]) => target.types);
-const nameOf = (path) => (path === '.' ? 'index' : path.slice(2).replaceAll('/', '-'));
+const folder = resolve('.cache/api');
 const faults = [];
 
-for (const [path, { types }] of entries) {
-  const reportFileName = `${nameOf(path)}.api.md`;
+const entries = Object.entries(manifest.exports)
+  .filter(([, target]) => target.types)
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([path, { types }]) => ({
+    report: path === '.' ? 'index' : path.slice(2).replaceAll('/', '-'),
+    title: join(manifest.name, path),
+    types,
+  }));
+
+/** One report of all entries, each a namespace: API Extractor says every type once then, and compiles once. */
+function reportOfAll() {
+  const main = join(folder, 'entries.d.ts');
+  const lines = entries.map(
+    ({ types }, at) => `export * as $${at} from '../../${join(types).replace(/\.d\.ts$/, '.js')}';\n`,
+  );
+  writeFileSync(main, lines.join(''));
   const config = ExtractorConfig.prepare({
     packageJsonFullPath: manifestPath,
     configObjectFullPath: undefined,
     configObject: {
       projectFolder: process.cwd(),
-      mainEntryPointFilePath: resolve(types),
+      mainEntryPointFilePath: main,
       compiler: {
         overrideTsconfig: {
           compilerOptions: {
@@ -36,14 +45,14 @@ for (const [path, { types }] of entries) {
             exactOptionalPropertyTypes: true,
             skipLibCheck: true,
           },
-          files: [resolve(types)],
+          files: [main],
         },
       },
       apiReport: {
         enabled: true,
-        reportFileName,
-        reportFolder,
-        reportTempFolder: tempFolder,
+        reportFileName: 'all.api.md',
+        reportFolder: folder,
+        reportTempFolder: join(folder, 'temp'),
         includeForgottenExports: true,
       },
       docModel: { enabled: false },
@@ -60,24 +69,36 @@ for (const [path, { types }] of entries) {
       },
     },
   });
-  const { apiReportChanged, errorCount } = Extractor.invoke(config, {
-    localBuild: !check,
+  const { errorCount } = Extractor.invoke(config, {
+    localBuild: true,
     messageCallback: (message) => {
       message.handled = true;
-      if (message.logLevel === 'error' && message.category !== 'console')
-        faults.push(`${path}: ${message.text}`);
+      if (message.logLevel === 'error' && message.category !== 'console') faults.push(message.text);
     },
   });
-  if (check && apiReportChanged)
-    faults.push(`${path}: api/${reportFileName} is out of date; run npm run api`);
-  else if (errorCount > 0) faults.push(`${path}: ${errorCount} errors`);
+  if (errorCount > 0) faults.push(`API Extractor: ${errorCount} errors`);
+  const [, code] = readFileSync(join(folder, 'all.api.md'), 'utf8').split(/^```.*\n/m);
+  return code;
 }
 
-const expected = entries.map(([path]) => `${nameOf(path)}.api.md`);
-for (const stale of readdirSync(reportFolder).filter((file) => !expected.includes(file))) {
-  if (check) faults.push(`api/${stale} is of no export`);
-  else rmSync(join(reportFolder, stale));
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+const all = join(folder, 'all.d.ts');
+writeFileSync(all, reportOfAll());
+const reports = splitReport(all, entries);
+rmSync(folder, { recursive: true });
+
+mkdirSync('api', { recursive: true });
+const present = readdirSync('api');
+for (const [file, text] of reports) {
+  const path = join('api', file);
+  if (!check) writeFileSync(path, text);
+  else if (!present.includes(file) || readFileSync(path, 'utf8') !== text)
+    faults.push(`${path} is out of date; run npm run api`);
 }
-rmSync(tempFolder, { recursive: true });
+for (const stale of present.filter((file) => !reports.has(file))) {
+  if (check) faults.push(`api/${stale} is of no export`);
+  else rmSync(join('api', stale));
+}
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
