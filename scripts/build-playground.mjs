@@ -1,18 +1,13 @@
 // Builds the page of the playground into dist/playground. With --if-changed only where its sources are newer than what was built.
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { isNewerThan } from './newest.mjs';
 
 const TARGET = 'dist/playground';
 const SOURCES = ['playground', 'client', 'shared', 'package-lock.json'];
 
-const times = (path) => {
-  const { mtimeMs } = statSync(path);
-  if (!statSync(path).isDirectory()) return [mtimeMs];
-  return readdirSync(path, { recursive: true }).map((name) => statSync(join(path, name)).mtimeMs);
-};
-const page = join(TARGET, 'index.html');
-const isFresh = () => existsSync(page) && Math.max(...SOURCES.flatMap(times)) < statSync(page).mtimeMs;
+const isFresh = () => isNewerThan(join(TARGET, 'index.html'), SOURCES);
 
 const replace = (made) => {
   rmSync(TARGET, { recursive: true, force: true });

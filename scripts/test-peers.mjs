@@ -106,7 +106,10 @@ if (peers.length === 0) {
   console.error(`No peer is called ${wanted}; there are ${PEERS.map(({ name }) => name).join(', ')}`);
   process.exit(1);
 }
-execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {
+  cwd: ROOT,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
 const legs = peers.flatMap((peer) =>
   peer.versions.map((version) => ({ peer, version, title: `${peer.name} ${version.install[peer.name]}` })),
 );

@@ -1,0 +1,23 @@
+// Builds the package into dist. With --if-changed only where its sources are newer than what was built.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { isNewerThan } from './newest.mjs';
+
+/** Written when a build is whole. Not in dist, which is packed. */
+const BUILT = '.cache/built';
+const SOURCES = [
+  ...['client', 'server', 'shared', 'playground', 'scripts'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+];
+
+const node = (...args) => execFileSync(process.execPath, args, { stdio: 'inherit' });
+
+if (!process.argv.includes('--if-changed') || !isNewerThan(BUILT, ['dist/server/index.js', ...SOURCES])) {
+  rmSync(BUILT, { force: true });
+  rmSync('dist', { recursive: true, force: true });
+  node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+  node('scripts/ship-sources.mjs');
+  node('scripts/build-playground.mjs');
+  mkdirSync('.cache', { recursive: true });
+  writeFileSync(BUILT, '');
+}
