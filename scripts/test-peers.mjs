@@ -1,5 +1,5 @@
-// test-peers.mjs [NAME]: runs the adapters' tests, and type-checks a program of their users, with the oldest and the newest version of
-// each optional peer (peers/versions.mjs). They are installed from npm below .cache/peers, and used again. Ends with the numbers of all.
+// test-peers.mjs [--oldest] [NAME]: runs the adapters' tests, and type-checks a program of their users, with the newest version of each
+// optional peer, or the oldest (peers/versions.mjs). They are installed from npm below .cache/peers, and used again. Ends with the numbers of all.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -100,7 +100,8 @@ async function runLeg({ peer, version, title }) {
   }
 }
 
-const [, , wanted] = process.argv;
+const isOldest = process.argv.includes('--oldest');
+const [wanted] = process.argv.slice(2).filter((argument) => argument !== '--oldest');
 const peers = PEERS.filter(({ name }) => wanted === undefined || name === wanted);
 if (peers.length === 0) {
   console.error(`No peer is called ${wanted}; there are ${PEERS.map(({ name }) => name).join(', ')}`);
@@ -110,9 +111,10 @@ execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {
   cwd: ROOT,
   stdio: ['ignore', 'ignore', 'inherit'],
 });
-const legs = peers.flatMap((peer) =>
-  peer.versions.map((version) => ({ peer, version, title: `${peer.name} ${version.install[peer.name]}` })),
-);
+const legs = peers.map((peer) => {
+  const version = peer.versions.at(isOldest ? 0 : -1);
+  return { peer, version, title: `${peer.name} ${version.install[peer.name]}` };
+});
 const results = [];
 const waiting = [...legs];
 const work = async () => {

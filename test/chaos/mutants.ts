@@ -75,7 +75,7 @@ const MUTANTS: readonly Mutant[] = [
       ],
     ],
     faults: '',
-    test: 'test/contract/line/redis.test.ts',
+    test: 'test/contract/line/redis.slow.test.ts',
   },
   {
     name: 'a retake that is left out',
@@ -89,14 +89,14 @@ const MUTANTS: readonly Mutant[] = [
     file: 'server/stores/redis/link.ts',
     edits: [['writes && isDoubtful ?', 'writes && passes && isDoubtful ?']],
     faults: '',
-    test: 'test/contract/line/redis.test.ts',
+    test: 'test/contract/line/redis.slow.test.ts',
   },
 ];
 
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
 
 /** The first violations that were found, or null where none were. */
-function caught({ name, file, edits, faults, test = 'test/chaos/seeds.test.ts' }: Mutant): string | null {
+function caught({ name, file, edits, faults, test = 'test/chaos/seeds.long.test.ts' }: Mutant): string | null {
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
   try {
     for (const part of [

@@ -298,7 +298,10 @@ function planted(...paths: [string, string]): SourceFile[] {
 describe('files', () => {
   it('have kebab-case names', () => {
     const named = [...product, ...readSources('test', 'examples', 'scripts')].filter(
-      ({ path }) => !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(path),
+      ({ path }) =>
+        !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow|\.package|\.long)?\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(
+          path,
+        ),
     );
     expect(named.map(({ path }) => path)).to.deep.equal([]);
   });

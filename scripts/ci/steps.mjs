@@ -1,0 +1,19 @@
+// What .ci/run checks, once packages are installed.
+import { check, runPhases, suite } from './lanes.mjs';
+
+const npm = (script, ...args) => ['npm', 'run', '--silent', script, '--', ...args];
+
+await runPhases([
+  // What the others use, and what costs least to find wrong.
+  [[check(...npm('build'))], [check(...npm('typecheck')), check(...npm('lint'))]],
+  [
+    [suite(...npm('test', '--timed')), suite(...npm('test:slow'))],
+    [
+      check(...npm('api', '--check')),
+      check(...npm('docs')),
+      suite(...npm('test:package')),
+      suite(...npm('test:peers')),
+      suite(...npm('test:node24')),
+    ],
+  ],
+]);

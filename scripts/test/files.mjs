@@ -1,0 +1,28 @@
+// Which tests there are, by the names of their files.
+import { readdirSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+
+/**
+ * What runs when: `*.test.ts` at each change, `*.slow.test.ts` (a test takes over a second, or starts programs) and `*.package.test.ts` (it
+ * needs the built package) in `.ci/run`, `*.long.test.ts` once a week.
+ */
+export const TIERS = ['quick', 'slow', 'package', 'long'];
+
+const NAMED = /\.(slow|package|long)\.test\.ts$/;
+
+export const tierOf = (file) => NAMED.exec(file)?.[1] ?? 'quick';
+
+/**
+ * The files of a tier, the biggest first, so that no big one is left for the end.
+ *
+ * @param parts Parts of paths, one of which each has; all without any.
+ */
+export function filesOf(tier, parts = []) {
+  const all = readdirSync('test', { recursive: true }).map((path) => join('test', path));
+  return all
+    .filter((path) => path.endsWith('.test.ts') && tierOf(path) === tier)
+    .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part.replaceAll('/', sep))))
+    .map((path) => ({ path, bytes: statSync(path).size }))
+    .sort((a, b) => b.bytes - a.bytes)
+    .map(({ path }) => path);
+}

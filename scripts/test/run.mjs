@@ -1,0 +1,105 @@
+// run.mjs TIER[,TIER] [--steady] [--timed] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers (files.mjs) whose paths have one of
+// these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with --steady. With --timed, a quick
+// test that is slow fails as well. The last line has the numbers.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { filesOf, TIERS, tierOf } from './files.mjs';
+
+/** Milliseconds that a quick test may take twice in a row, once alone: a second, on a machine that is busy. */
+const QUICK_MS = 2000;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    steady: { type: 'boolean' },
+    timed: { type: 'boolean' },
+    jobs: { type: 'string' },
+    timeout: { type: 'string' },
+  },
+});
+const [named, ...parts] = positionals;
+const tiers = named.split(',');
+for (const tier of tiers)
+  if (!TIERS.includes(tier)) throw new Error(`There is no tier ${tier}: there are ${TIERS.join(', ')}`);
+const jobs = Number(values.jobs ?? availableParallelism() + 1);
+const folder = mkdtempSync(join(tmpdir(), 'tests-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs files to their end. What a run that broke off has not said is a failure of all. */
+function run(files, more = []) {
+  const results = join(folder, 'results.json');
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      'node_modules/mocha/bin/mocha.js',
+      ...['--reporter', 'scripts/test/reporter.cjs'],
+      ...(values.timeout ? ['--timeout', values.timeout] : []),
+      ...more,
+      ...files,
+    ],
+    { stdio: 'inherit', env: { ...process.env, TEST_RESULTS: results } },
+  );
+  try {
+    return JSON.parse(readFileSync(results, 'utf8'));
+  } catch {
+    return [{ state: 'failed', path: `mocha ended with ${status}`, ms: 0 }];
+  } finally {
+    rmSync(results, { force: true });
+  }
+}
+
+const exactly = (title) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const isHook = ({ title }) => /^"(before|after)/.test(title ?? '');
+const of = (results, state) => results.filter((result) => result.state === state);
+
+/** Runs what failed of a file again, alone; all of the file where a hook did. */
+function again(file, failed) {
+  console.log(`\n== again, alone: ${relative('.', file)}`);
+  const titles = failed.map(({ path }) => `^${exactly(path)}$`);
+  const results = run([file], failed.some(isHook) ? [] : ['--grep', titles.join('|')]);
+  const isPassed = of(results, 'failed').length === 0 && of(results, 'passed').length > 0;
+  return isPassed ? [] : failed;
+}
+
+function byFile(results) {
+  const files = new Map();
+  for (const result of results) files.set(result.file, [...(files.get(result.file) ?? []), result]);
+  return files;
+}
+
+const files = tiers.flatMap((tier) => filesOf(tier, parts));
+const results = files.length === 0 ? [] : run(files, jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : []);
+const failed = [];
+const unsteady = [];
+for (const [file, failures] of byFile(of(results, 'failed'))) {
+  const still = file ? again(file, failures) : failures;
+  failed.push(...still);
+  if (still.length === 0) unsteady.push(...failures);
+}
+const isLong = ({ ms, file }) => ms > QUICK_MS && file && tierOf(file) === 'quick';
+if (values.timed)
+  for (const [file, long] of byFile(results.filter(isLong))) {
+    const paths = new Set(long.map(({ path }) => path));
+    failed.push(
+      ...run([file])
+        .filter((result) => isLong(result) && paths.has(result.path))
+        .map(tooLong),
+    );
+  }
+
+function tooLong(result) {
+  return { ...result, path: `${result.path}: takes ${result.ms} ms, which is for *.slow.test.ts` };
+}
+
+const say = (what, list) => {
+  for (const { path, file } of list) console.log(`${what}: ${path} (${file ? relative('.', file) : named})`);
+};
+console.log('');
+say('unsteady', unsteady);
+say('failed', failed);
+const passed = of(results, 'passed').length + unsteady.length;
+console.log(`${named}: ${passed} passed, ${failed.length} failed, ${unsteady.length} unsteady`);
+const isGood = passed > 0 && failed.length === 0 && !(values.steady && unsteady.length > 0);
+process.exit(isGood ? 0 : 1);

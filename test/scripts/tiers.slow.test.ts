@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../support/program.js';
+
+/** Runs a tier of a tree that has these tests; what is said at the end, with whether that is good. */
+function run(files: Readonly<Record<string, string>>, ...args: string[]) {
+  const tree = mkdtempSync(join(tmpdir(), 'tiers-'));
+  try {
+    mkdirSync(join(tree, 'test'));
+    mkdirSync(join(tree, 'scripts'));
+    cpSync(join(ROOT, 'scripts/test'), join(tree, 'scripts/test'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    writeFileSync(join(tree, 'package.json'), '{"type":"module"}');
+    for (const [name, body] of Object.entries(files)) writeFileSync(join(tree, 'test', name), body);
+    const { status, stdout } = spawnSync(process.execPath, ['scripts/test/run.mjs', ...args], {
+      cwd: tree,
+      encoding: 'utf8',
+    });
+    return { isGood: status === 0, end: stdout.trimEnd().split('\n').slice(-3), said: stdout };
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+const PASSES = `it('passes', () => {});`;
+const FAILS = `describe('it (all)', () => { it('fails?', () => { throw new Error('no'); }); it('is not run again', () => {}); });`;
+/** Fails where it is not alone. */
+const UNSTEADY = `it('minds others', () => { if (!process.argv.join().includes('--grep')) throw new Error('no'); });`;
+const SLOW = `it('takes its time', (done) => { setTimeout(done, 2100); });`;
+
+describe('the tiers of tests', () => {
+  it('are told by the names of files, and by parts of their paths', () => {
+    const files = {
+      'a.test.ts': PASSES,
+      'b.test.ts': PASSES,
+      'a.slow.test.ts': FAILS,
+      'a.long.test.ts': FAILS,
+    };
+    expect(run(files, 'quick')).to.deep.include({ isGood: true });
+    expect(run(files, 'quick').end.at(-1)).to.equal('quick: 2 passed, 0 failed, 0 unsteady');
+    expect(run(files, 'quick', 'test/b').end.at(-1)).to.equal('quick: 1 passed, 0 failed, 0 unsteady');
+    const both = run(files, 'quick,slow', 'test/a');
+    expect(both.isGood).to.equal(false);
+    expect(both.end.slice(-2)).to.deep.equal([
+      'failed: it (all) fails? (test/a.slow.test.ts)',
+      'quick,slow: 2 passed, 1 failed, 0 unsteady',
+    ]);
+  });
+
+  it('have what fails run again, alone: what passes then is said, and is good where nobody minds', () => {
+    const files = { 'a.test.ts': PASSES, 'b.test.ts': UNSTEADY };
+    const kind = run(files, 'quick', '--jobs', '1');
+    expect(kind.end.slice(-2)).to.deep.equal([
+      'unsteady: minds others (test/b.test.ts)',
+      'quick: 2 passed, 0 failed, 1 unsteady',
+    ]);
+    expect(kind.isGood).to.equal(true);
+    expect(run(files, 'quick', '--jobs', '1', '--steady').isGood).to.equal(false);
+  });
+
+  it('are wrong where nothing runs, where a file is broken, and where a quick test is slow', () => {
+    expect(run({}, 'quick').isGood).to.equal(false);
+    expect(run({ 'a.test.ts': 'it(' }, 'quick').isGood).to.equal(false);
+    const timed = run({ 'a.test.ts': SLOW }, 'quick', '--timed', '--jobs', '1');
+    expect(timed.isGood).to.equal(false);
+    expect(timed.end.at(-2)).to.match(
+      /^failed: takes its time: takes \d+ ms, which is for \*\.slow\.test\.ts/,
+    );
+  });
+});
