@@ -96,7 +96,13 @@ const MUTANTS: readonly Mutant[] = [
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
 
 /** The first violations that were found, or null where none were. */
-function caught({ name, file, edits, faults, test = 'test/chaos/seeds.long.test.ts' }: Mutant): string | null {
+function caught({
+  name,
+  file,
+  edits,
+  faults,
+  test = 'test/chaos/seeds.long.test.ts',
+}: Mutant): string | null {
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
   try {
     for (const part of [
