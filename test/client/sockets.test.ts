@@ -137,7 +137,7 @@ describe('tokens of a WebSocket', () => {
           asked.push(refresh);
           // The first is refused; the second runs out at once and cannot be renewed in time.
           if (asked.length === 1) return '1';
-          if (asked.length === 2) runsOut = Date.now() + 1500;
+          if (asked.length === 2) runsOut = Date.now() + 600;
           else if (Date.now() < runsOut) throw new Error('the issuer is away');
           return String(asked.length === 2 ? runsOut : Date.now() + 60_000);
         },
