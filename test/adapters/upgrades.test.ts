@@ -94,12 +94,14 @@ for (const [name, host] of [
       app.use('/agent', (_request, response) => void response.status(401).end('no'));
       const { server, url } = await serve(app.use('/agent', gateway).use('/ok', gateway));
       gateway.attach(server);
-      for (const [path, status] of [
-        ['/agent/ws', 401],
-        ['/none/ws', 404],
-        ['/ok/other', 404],
+      for (const [path, status, connection] of [
+        ['/agent/ws', 401, 'Upgrade'],
+        ['/none/ws', 404, 'Upgrade'],
+        // Served as a plain request, after which Node waits some seconds for another one unless it is told not to.
+        ['/ok/other', 404, 'Upgrade, close'],
       ] as const) {
-        expect((await rawRequest(url, head(`GET ${path}`, UPGRADE))).status).to.equal(status);
+        const request = head(`GET ${path}`, { ...UPGRADE, Connection: connection });
+        expect((await rawRequest(url, request)).status).to.equal(status);
       }
     });
 

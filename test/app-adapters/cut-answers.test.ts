@@ -42,7 +42,7 @@ interface Cut {
 const CUTS: readonly Cut[] = [
   { by: 'aborted', why: 'the run was stopped', cut: ({ run }) => run.abort() },
   { by: 'error', why: 'the run failed', cut: ({ asked }) => asked.cut() },
-  { by: 'timeout', why: 'the run took too long', limits: { runMs: 1000 }, cut: () => {} },
+  { by: 'timeout', why: 'the run took too long', limits: { runMs: 700 }, cut: () => {} },
   { by: 'lost', why: 'the server was lost', cut: ({ server }) => server.gateway.close() },
   { by: 'max_tokens', why: 'it reached the limit of tokens', cut: ({ asked }) => asked.finish('length') },
 ];

@@ -172,10 +172,10 @@ describe('a confirmation', () => {
   });
 
   it('waiting for a person does not use up the time of the run', async () => {
-    const { respond, text, stream } = await ask({}, { runMs: 1000, heartbeatMs: 100 });
+    const { respond, text, stream } = await ask({}, { runMs: 400, heartbeatMs: 50 });
     const beats = (): number => stream.events.filter(({ event }) => event === 'heartbeat').length;
     const before = beats();
-    await stream.until(() => beats() >= before + 15);
+    await stream.until(() => beats() >= before + 12);
     await respond({ approved: true });
     expect(await text()).to.equal('erased');
   });

@@ -96,7 +96,7 @@ describe('jwt authentication with published keys', () => {
     it(`keeps the keys it knows while the server is ${how}, and tells the log`, async () => {
       const [key, next] = [await signingKey('a'), await signingKey('b')];
       const server = await KeyServer.start(key);
-      const { url, log } = await start(server.uri, { timeoutMs: 1000, cooldownMs: 0, maxAgeMs: 0 });
+      const { url, log } = await start(server.uri, { timeoutMs: 300, cooldownMs: 0, maxAgeMs: 0 });
       const token = await signed(key);
       expect(await statusOf(url, token)).to.equal(200);
       fail(server);
@@ -154,7 +154,7 @@ describe('jwt authentication with published keys', () => {
       const key = await signingKey('a');
       const server = await KeyServer.start(key);
       fail(server);
-      const { url, log } = await start(server.uri, { timeoutMs: 1000, cooldownMs: 0 });
+      const { url, log } = await start(server.uri, { timeoutMs: 300, cooldownMs: 0 });
       const token = await signed(key);
       const refused = await get(`${url}/status`, bearer(token));
       expect(refused.status).to.equal(503);

@@ -3,7 +3,7 @@ import NodeWebSocket from 'ws';
 import type { WebSocketClass } from '../../client/index.js';
 import { echo } from '../support/apps.js';
 import { behindProxy, isEnd } from '../support/behind-proxy.js';
-import { connectClient, failure, reaches, takeUntil } from '../support/client.js';
+import { connectClient, reaches, takeUntil } from '../support/client.js';
 import { foreignAnswer } from '../support/fault-proxy.js';
 import { startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -18,13 +18,6 @@ describe('a client whose network fails', () => {
     await client.send('main', 'two').result;
     for (let ends = 0; ends < 2; ends++) await takeUntil(events, isEnd);
     expect(await client.apps()).to.have.property('apps');
-  });
-
-  it('gives up an upgrade that is swallowed', async () => {
-    // Before the call itself is given up, and that is before the socket is.
-    const { proxy, client } = await behindProxy('auto', {}, { timeoutMs: 9000 });
-    proxy.answer = (line) => (line.startsWith('GET /ws') ? null : undefined);
-    expect((await failure(client.invoke('none'))).code).to.equal('METHOD_NOT_FOUND');
   });
 
   it('tries a WebSocket again when the stream over HTTP cannot be opened either', async () => {

@@ -1,19 +1,14 @@
 import { expect } from 'chai';
 import type { GatewayEvent } from '../../client/index.js';
-import { createGateway, defineApp } from '../../server/index.js';
+import { defineApp } from '../../server/index.js';
 import { echo, heldApp } from '../support/apps.js';
+import { isEnd } from '../support/behind-proxy.js';
 import { connectClient, failure, reaches, takeUntil } from '../support/client.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { post, startGateway, TestLogger, TOKEN } from '../support/gateway.js';
+import { post, startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
-import { closeLater } from '../support/resources.js';
 import { foldOf } from '../support/session-view.js';
-
-const isEnd = ({ type }: GatewayEvent) => type === 'message_end';
-const types = (events: readonly GatewayEvent[]) => events.map(({ type }) => type);
-const seqs = (events: readonly GatewayEvent[]) => events.map(({ cursor }) => Number(cursor?.split('.')[2]));
-
-const RUN = ['message_accepted', 'message_start', 'content_delta', 'content_delta', 'message_end'];
+import { RUN, seqs, types } from './echo-events.js';
 
 /** Says `lead` numbers, a turn of the event loop each. */
 const talker = defineApp({
@@ -114,31 +109,6 @@ describe('the events of a client', () => {
     await run.result;
     expect(seqs(live)).to.deep.equal(Array.from({ length: 6003 }, (_, n) => n + 1));
     expect(seqs(await takeUntil(slow, isEnd))).to.deep.equal(seqs(live));
-  });
-
-  it('tell of a gateway that began anew, and go on with it', async () => {
-    const config = { app: echo, auth: { type: 'token', token: TOKEN }, logger: new TestLogger() } as const;
-    const first = createGateway({ ...config, port: 0, limits: { drainMs: 50 } });
-    const { url, port } = await first.start();
-    const client = connectClient(url!);
-    const events = client.events('main', { from: 'earliest' });
-    const lost = client.events('quiet', { from: 'earliest' });
-    await client.send('main', 'one').result;
-    await client.send('quiet', 'one').result;
-    expect(types(await takeUntil(events, isEnd))).to.deep.equal(RUN);
-    await takeUntil(lost, isEnd);
-    await first.close();
-    await reaches(client, 'reconnecting');
-    const second = createGateway({ ...config, port: port! });
-    closeLater(second, (it) => it.close());
-    await second.start();
-    const gap = await takeUntil(events, ({ type }) => type === 'snapshot');
-    expect(gap[0]).to.include({ type: 'gap', reason: 'epoch' });
-    expect((await takeUntil(lost, ({ type }) => type === 'snapshot'))[0]).to.include({ type: 'gap' });
-    await client.send('main', 'two').result;
-    const next = await takeUntil(events, isEnd);
-    expect(seqs(next.slice(-5))).to.deep.equal([1, 2, 3, 4, 5]);
-    expect(foldOf([...gap, ...next]).messages).to.have.length(2);
   });
 
   it('come under a new token when the old one has run out, each once', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { defineApp, tool } from '../../server/index.js';
 import { echo, heldApp } from '../support/apps.js';
 import { collect, connectClient, failure, reaches, takeUntil } from '../support/client.js';
-import { CuttingProxy } from '../support/cutting-proxy.js';
 import { gate } from '../support/gate.js';
 import { startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
@@ -136,17 +135,6 @@ describe('a run of a client', () => {
     client.send('no such app:x', 'unheeded');
     held.open();
     await new Promise(setImmediate);
-  });
-
-  it('starts once when the answer to its send is lost, again and again', async () => {
-    const { url, gateway } = await startGateway({ app: echo });
-    const started = new Hearing(gateway, 'run:started');
-    const proxy = await CuttingProxy.start(url);
-    proxy.cuts.push(1, 1, 1);
-    const run = connectClient(proxy.url).send('main', 'hello');
-    expect((await collect(run.text)).join('')).to.equal('echo: hello');
-    expect(proxy.cut).to.equal(3);
-    expect(started.heard).to.have.length(1);
   });
 
   it('joins the run of the same key, and is refused with another message', async () => {

@@ -176,22 +176,4 @@ describe('readers of one session', () => {
     expect(seqs(await take(old, 3))).to.deep.equal(['gap', 'snapshot', 11]);
     expect(seqs(await take(fresh, 3))).to.deep.equal([9, 10, 11]);
   });
-
-  it('feeds nobody who was left by what another reader of the same moment did', async () => {
-    const kept = client.events('kept');
-    const watch = client.session('main').watch();
-    const stop = watch.subscribe(() => void left.return?.());
-    const left = client.events('main', { from: 'snapshot' });
-    const link = (await transport.link(0)).connect({
-      kept: info(1),
-      main: info(1, { epoch: null, head: 0 }),
-    });
-    expect(watch.getSnapshot().status).to.equal('ready');
-    stop();
-    link.emit(logged(1));
-    expect(await left.next()).to.have.property('done', true);
-    await transport.until(() => link.changes.length > 0);
-    expect(link.changes).to.deep.equal([{ remove: ['main'] }]);
-    await kept.return?.();
-  }).timeout(5000);
 });

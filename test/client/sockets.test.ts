@@ -1,19 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import NodeWebSocket from 'ws';
 import { type Client, createClient, type WebSocketClass, webSocketTransport } from '../../client/index.js';
 import { createGateway } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import { echo } from '../support/apps.js';
+import { WebSocket } from '../support/behind-proxy.js';
 import { failure } from '../support/client.js';
 import { startGateway, TestLogger, TOKEN } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
-
-const WebSocket = NodeWebSocket as unknown as WebSocketClass;
+import { expiringTokens } from './expiring-tokens.js';
 
 const later = (client: Client): Client => closeLater(client, (it) => it.disconnect());
 
@@ -63,15 +62,6 @@ describe('a client that chooses its transport', () => {
     }
   });
 
-  it('lets a socket go that nobody has used for some seconds', async () => {
-    const { gateway, url } = await startGateway({ app: echo });
-    const disconnected = new Hearing(gateway, 'client:disconnected');
-    const client = later(createClient({ baseUrl: url, token: TOKEN, transport: 'websocket', WebSocket }));
-    await client.apps();
-    await disconnected.nth(1);
-    expect(await client.apps()).to.have.property('apps');
-  });
-
   it('says what a WebSocket needs', async () => {
     class NoWebSocket {
       close() {}
@@ -83,47 +73,14 @@ describe('a client that chooses its transport', () => {
       WebSocket: NoWebSocket as unknown as WebSocketClass,
     });
     expect(
-      (await failure(later(createClient({ transport: broken, timeoutMs: 200 })).apps())).code,
+      (await failure(later(createClient({ transport: broken, timeoutMs: 50 })).apps())).code,
     ).to.be.oneOf(['NETWORK', 'TIMEOUT']);
   });
 });
 
 describe('tokens of a WebSocket', () => {
-  function expiring(lifeMs: number) {
-    const issued: number[] = [];
-    return {
-      issued,
-      auth: {
-        type: 'custom' as const,
-        cookies: false as const,
-        validate: (token = '') => {
-          const expiresAt = Number(token);
-          return { valid: expiresAt > Date.now(), user: { id: 'alice' }, expiresAt };
-        },
-      },
-      token: () => {
-        issued.push(Date.now() + lifeMs);
-        return String(issued.at(-1));
-      },
-    };
-  }
-
-  it('are renewed before they run out, on the same connection', async () => {
-    const { auth, token, issued } = expiring(3000);
-    const { gateway, url } = await startGateway({ app: echo, auth, limits: { heartbeatMs: 100 } });
-    const disconnected = new Hearing(gateway, 'client:disconnected');
-    const client = later(createClient({ baseUrl: url, token, transport: 'websocket', WebSocket }));
-    const events = client.events('main', { from: 'earliest' });
-    await client.send('main', 'one').result;
-    // Past the end of the first token and of its successor.
-    while (issued.length < 4) await new Promise((resolve) => setTimeout(resolve, 50));
-    await client.send('main', 'two').result;
-    expect(disconnected.heard).to.deep.equal([]);
-    expect((await events.next()).value.type).to.equal('message_accepted');
-  });
-
   it('are asked for anew when one was refused, or ran out', async () => {
-    const { auth } = expiring(0);
+    const { auth } = expiringTokens(0);
     const { gateway, url } = await startGateway({ app: echo, auth, limits: { heartbeatMs: 50 } });
     const connected = new Hearing(gateway, 'client:connected');
     const asked: boolean[] = [];
@@ -137,7 +94,7 @@ describe('tokens of a WebSocket', () => {
           asked.push(refresh);
           // The first is refused; the second runs out at once and cannot be renewed in time.
           if (asked.length === 1) return '1';
-          if (asked.length === 2) runsOut = Date.now() + 1500;
+          if (asked.length === 2) runsOut = Date.now() + 600;
           else if (Date.now() < runsOut) throw new Error('the issuer is away');
           return String(asked.length === 2 ? runsOut : Date.now() + 60_000);
         },
