@@ -182,6 +182,21 @@ describeWithPostgres('a PostgreSQL store', () => {
       expect(await writer.append(records(1, 1))).to.include({ first: 1 });
     });
 
+    it('says whom it follows in linear time, however many they are', async () => {
+      await node();
+      const took = async (count: number): Promise<number> => {
+        const keys = `(SELECT array_agg('a key of some length ' || i) FROM generate_series(1, ${count}) i)`;
+        const register = `SELECT ${schema}.register('me', 60000, '{}', ${keys})`;
+        await server.sql(register);
+        const begun = performance.now();
+        await server.sql(`SET plan_cache_mode = force_generic_plan; ${register}`);
+        return performance.now() - begun;
+      };
+      const few = await took(1000);
+      // Sixteen times as many took a hundred times as long and more.
+      expect((await took(16_000)) / few).to.be.below(35);
+    });
+
     it('judges nobody for a lease after it begins: a standby that was promoted knows leases as old as its copy', async () => {
       const leaseMs = 60_000;
       const { store } = await node({ leaseMs });
