@@ -157,7 +157,9 @@ describe('row 9: what a caller has open ends with what let it in', () => {
       app,
       auth,
       methods: { watch: method({ handler: forEver }) },
+      limits: { revalidateMs: 400 },
     });
+    const withdrawn = new Hearing(gateway, 'caller:withdrawn');
     gateway.use(mcpServerPlugin({ sessionId: 'main' }));
     const token = jwt.sign({ sub: 'alice', exp: Math.floor(Date.now() / 1000) + 60 }, SECRET);
     const headers = {
@@ -196,6 +198,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
     const ended = (answer: Response) => answer.text().catch(() => 'cut');
     await Promise.all([ended(call), ended(listening), stream.ended]);
     expect(stream.events.at(-1)!.data.code).to.equal('UNAUTHENTICATED');
+    expect(withdrawn.heard, 'nobody had to be asked about again').to.deep.equal([]);
   });
 
   it('access that is withdrawn ends the streams that follow the session, and no others', async () => {
