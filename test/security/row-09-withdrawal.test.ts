@@ -157,7 +157,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
       app,
       auth,
       methods: { watch: method({ handler: forEver }) },
-      limits: { revalidateMs: 400 },
+      limits: { revalidateMs: 400, heartbeatMs: 100 },
     });
     const withdrawn = new Hearing(gateway, 'caller:withdrawn');
     gateway.use(mcpServerPlugin({ sessionId: 'main' }));
