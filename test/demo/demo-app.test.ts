@@ -36,7 +36,7 @@ describe('demo app', () => {
   it('says on in another process what one did not live to end, no word twice', async () => {
     const path = newDatabase();
     const start = async () => {
-      const app = createDemoApp(5, true);
+      const app = createDemoApp(1, true);
       const store = sqliteStore({ path });
       const gateway = createDemoGateway({ app, tokens, port: 0, store, limits: { drainMs: 0 } });
       closeLater(gateway, (it) => it.close());

@@ -75,7 +75,7 @@ describe('the channel of ends of connections', () => {
     const { url } = await startGateway({
       app: echo,
       sessionAccess: (_user, { name }) => name !== 'private',
-      limits: { streamMs: 1 },
+      limits: { streamMs: 1, heartbeatMs: 100 },
     });
     const ends = listen(channels.connectionEnd);
     await openStream(`${url}/events?sessionId=private&token=${TOKEN}`);

@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   createGateway,
@@ -16,8 +14,8 @@ import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, startGateway, TestLogger } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
-import { ROOT, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
+import { becomes, readiness } from './readiness-answer.js';
 
 /** An embedded gateway that nobody has started, and its log. */
 async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
@@ -32,16 +30,6 @@ async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
   closeLater(gateway, (it) => it.close());
   const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
   return { gateway, url, log };
-}
-
-const readiness = async (url: string) => {
-  const { status, body } = await get(`${url}/readyz`);
-  return status === 200 ? 'ready' : `${status} ${body.error.code} ${body.error.details.reason}`;
-};
-
-/** Asks until the answer is another one: nothing tells of it, and mocha's own time-out ends a wait for what never comes. */
-async function becomes(url: string, expected: string): Promise<void> {
-  while ((await readiness(url)) !== expected) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 const failureOf = (failing: Promise<unknown>): Promise<unknown> =>
@@ -79,22 +67,6 @@ describe('readiness', () => {
     const { url } = await embedded({ store, limits: { storeMs: 20 } });
     expect(await readiness(url)).to.equal('503 OVERLOADED store-closed');
     opened.open();
-    await becomes(url, 'ready');
-  });
-
-  it('is 503 while the database cannot be written, though nobody sends anything, and 200 once there is room', async function () {
-    if (process.platform !== 'linux') return this.skip();
-    const gateway = runProgram(join(ROOT, 'test/durable/gateway-program.ts'), { args: [newDatabase()] });
-    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
-    const limit = (size: string): void => {
-      const args = ['--pid', String(gateway.child.pid), `--fsize=${size}:unlimited`];
-      expect(spawnSync('prlimit', args).status).to.equal(0);
-    };
-    expect(await readiness(url)).to.equal('ready');
-    limit('1');
-    await becomes(url, '503 OVERLOADED store-unwritable');
-    expect((await get(`${url}/healthz`)).status).to.equal(200);
-    limit('unlimited');
     await becomes(url, 'ready');
   });
 

@@ -160,7 +160,7 @@ for (const [name, make] of [
       response.pause();
       await new Promise((resolve) => response.once('readable', resolve));
       // 30 MB do not fit what sockets hold; the rest waits in the store, as the last 1000 alone are in memory.
-      for (let same = 0, last = -1; same < 20; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      for (let same = 0, last = -1; same < 10; await new Promise((resolve) => setTimeout(resolve, 10))) {
         same = reads.length === last ? same + 1 : 0;
         last = reads.length;
       }

@@ -88,13 +88,6 @@ describe('row 11: sessions of others', () => {
       }
     }
   });
-
-  it('sessionAccess that never answers refuses after the time a guard has', async () => {
-    const { url, log } = await start({ sessionAccess: () => new Promise(() => {}) });
-    const { status, body } = await get(`${url}/history?sessionId=main`, as('alice'));
-    expect([status, codeOf(body)]).to.deep.equal([404, 'SESSION_NOT_FOUND']);
-    expect(JSON.stringify(log.lines.map(({ message }) => message))).to.include('sessionAccess failed');
-  });
 });
 
 describe('row 11: apps of others', () => {

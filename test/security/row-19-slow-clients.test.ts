@@ -10,7 +10,7 @@ import { socketDirectory } from '../support/socket-directory.js';
 describe('threat row 19: clients that take their time', () => {
   it('are cut while their head, their body or their first frame is not whole; others are served meanwhile', async () => {
     const socketPath = `${socketDirectory()}/g.sock`;
-    const { url } = await startGateway({ app: echo, socketPath, limits: { handshakeMs: 1000 } });
+    const { url } = await startGateway({ app: echo, socketPath, limits: { handshakeMs: 150 } });
     const heads = Array.from({ length: 50 }, () => {
       const client = rawClient(url);
       client.socket.write('GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');

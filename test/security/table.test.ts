@@ -8,8 +8,9 @@ const rows = [...page.matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/gm)].map(([, number
   number: Number(number),
   tests: [...tests!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
 }));
+// The slow tests of a row are in a file of their own, beside the quick ones or alone.
 const files = readdirSync(import.meta.dirname).flatMap(
-  (name) => /^(row-\d\d-.+)\.test\.ts$/.exec(name)?.[1] ?? [],
+  (name) => /^(row-\d\d-[^.]+)(?:\.slow)?\.test\.ts$/.exec(name)?.[1] ?? [],
 );
 
 describe('the table of threats', () => {
@@ -21,7 +22,8 @@ describe('the table of threats', () => {
     for (const { tests } of rows) {
       for (const name of tests.filter((it) => !it.endsWith('*'))) {
         const path = name.includes('/') ? join(ROOT, name) : join(import.meta.dirname, name);
-        expect(existsSync(`${path}.test.ts`), name).to.equal(true);
+        const exists = ['.test.ts', '.slow.test.ts'].some((ending) => existsSync(`${path}${ending}`));
+        expect(exists, name).to.equal(true);
       }
     }
   });

@@ -19,8 +19,14 @@ async function copilot(
     headers: as('alice'),
   });
   const errors: any[] = [];
-  core.subscribe({ onError: ({ error, code }: any) => void errors.push([code, error.message]) });
-  await until(() => core.runtimeConnectionStatus === 'connected');
+  await new Promise<void>((resolve) =>
+    core.subscribe({
+      onError: ({ error, code }: any) => void errors.push([code, error.message]),
+      onRuntimeConnectionStatusChanged: ({ status }: any) => {
+        if (status === 'connected') resolve();
+      },
+    }),
+  );
   const agent = core.getAgent('default');
   agent.threadId = threadId;
   return { core, agent, errors };

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
+import { expiringToken } from '../../support/expiring-token.js';
 import { byName } from '../../support/users.js';
 import { waiting } from '../actor.js';
 import { actor, eventsIn, eventsOf, input, says, startAgUi, withAgUi } from './fixtures.js';
@@ -28,15 +29,17 @@ describe('an AG-UI stream', () => {
 
   it('never ends cleanly before the end of the answer: one that may not read on is cut', async () => {
     const { app, held, began } = waiting();
-    const validate = async () =>
-      ({ valid: true, user: { id: 'alice' }, expiresAt: Date.now() + 50 }) as const;
-    const ui = await startAgUi({ app, auth: { type: 'custom', cookies: false, validate } });
+    const { auth, limits, expire } = expiringToken();
+    const ui = await startAgUi({ app, auth, limits });
     const response = await ui.post(RUN, input('r', [says('u1', 'x')]));
     await began.passed;
     let text = '';
     const decoder = new TextDecoder();
     const reading = (async () => {
-      for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true });
+      for await (const bytes of response.body!) {
+        text += decoder.decode(bytes, { stream: true });
+        if (text.includes('TEXT_MESSAGE_CONTENT')) expire();
+      }
     })();
     expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
     const started = ['RUN_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT'];

@@ -5,6 +5,7 @@ import compression from 'compression';
 import express from 'express';
 import { gatewayMiddleware } from '../../../server/index.js';
 import { chatCompletionsPlugin } from '../../../server/plugins/chat-completions/index.js';
+import { expiringToken } from '../../support/expiring-token.js';
 import { gate } from '../../support/gate.js';
 import { get } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
@@ -175,15 +176,11 @@ describe('the stream of a completion', () => {
       began.open();
       await new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
     });
-    const { ask } = await startChat({
-      app,
-      auth: {
-        type: 'custom',
-        cookies: false,
-        validate: async () => ({ valid: true, user: { id: 'alice' }, expiresAt: Date.now() + 50 }),
-      },
-    });
+    const { auth, limits, expire } = expiringToken();
+    const { ask } = await startChat({ app, auth, limits });
     const response = await ask(says('Hi', { stream: true }));
+    await began.passed;
+    expire();
     const last = (await response.text()).trim().split('\n\n').at(-1)!;
     expect(JSON.parse(last.slice('data: '.length)).error.code).to.equal('invalid_api_key');
   });

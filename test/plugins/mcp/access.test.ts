@@ -1,14 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { createGateway, defineApp, GatewayError, tool } from '../../../server/index.js';
+import { createGateway, GatewayError } from '../../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
 import { head, rawRequest } from '../../support/raw-http.js';
 import { as } from '../../support/users.js';
 import { conformanceApp } from './conformance-app.js';
+import { abc } from './letter-app.js';
 import { CLIENTS, INITIALIZE, initialize, postMcp, startMcp } from './mcp-clients.js';
-
-const named = (name: string) => tool({ handler: () => `this is ${name}` });
-const abc = defineApp({ run: () => 'unused', tools: { a: named('a'), b: named('b'), c: named('c') } });
 
 describe('access to mcpServerPlugin', () => {
   it('needs authentication on every request, before anything else', async () => {
@@ -151,15 +149,6 @@ for (const { name, sessions, connect } of CLIENTS) {
     });
   });
 }
-
-describe('a tool filter that does not answer', () => {
-  it('denies after a while', async () => {
-    const { url } = await startMcp({ app: abc }, { toolFilter: () => new Promise(() => {}) });
-    const answer = await postMcp(url, INITIALIZE);
-    expect(answer.status).to.equal(403);
-    expect((await answer.json()).error).to.deep.include({ code: -32000, data: { code: 'GUARD_DENIED' } });
-  });
-});
 
 describe('the options of mcpServerPlugin', () => {
   const wrong: readonly [unknown, RegExp][] = [

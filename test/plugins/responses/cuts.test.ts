@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { expiringToken } from '../../support/expiring-token.js';
 import { actor, STORES } from '../actor.js';
 import { FrameProxy } from '../frame-proxy.js';
 import { allOf, brought, framesIn, framesOf, MAJORS, plain, startResponses } from './fixtures.js';
@@ -125,19 +126,16 @@ describe('a response whose stream is cut off', () => {
     });
 
   it('is never ended cleanly before its last event: a reader whose token expires is cut', async () => {
-    const gateway = await startResponses({
-      app: actor().app,
-      auth: {
-        type: 'custom',
-        cookies: false,
-        validate: async () => ({ valid: true, user: { id: 'alice' }, expiresAt: Date.now() + 100 }),
-      },
-    });
+    const { auth, limits, expire } = expiringToken();
+    const gateway = await startResponses({ app: actor().app, auth, limits });
     const response = await gateway.post({ model: 'default', input: 'a ask b', stream: true });
     const decoder = new TextDecoder();
     let text = '';
     const reading = (async () => {
-      for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true });
+      for await (const bytes of response.body!) {
+        text += decoder.decode(bytes, { stream: true });
+        if (text.includes('response.output_text.delta')) expire();
+      }
     })();
     expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
     expect(framesIn(text).at(-1)).to.include({ type: 'response.output_text.delta', delta: 'a ' });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { expiringToken } from '../../support/expiring-token.js';
 import { gate } from '../../support/gate.js';
 import { Hearing } from '../../support/hearing.js';
 import { until } from '../../support/until.js';
@@ -155,20 +156,17 @@ describe('a chat whose stream is cut off', () => {
 
   it('never finds a clean end before the end of the answer: one that may not read on is cut', async () => {
     const { app, held, began } = waiting();
-    const ui = await startUi({
-      app,
-      auth: {
-        type: 'custom',
-        cookies: false,
-        validate: async () => ({ valid: true, user: { id: 'alice' }, expiresAt: Date.now() + 50 }),
-      },
-    });
+    const { auth, limits, expire } = expiringToken();
+    const ui = await startUi({ app, auth, limits });
     const response = await ui.post({ id: 'main', messages: [userSays('u1', 'x')] });
     await began.passed;
     let text = '';
     const decoder = new TextDecoder();
     const reading = (async () => {
-      for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true });
+      for await (const bytes of response.body!) {
+        text += decoder.decode(bytes, { stream: true });
+        if (text.includes('text-delta')) expire();
+      }
     })();
     expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
     expect(chunksIn(text).map(({ type }) => type)).to.deep.equal([
