@@ -4,7 +4,7 @@ import { type Counted, CountedGateway, type CountOptions, doors } from './counte
 
 /**
  * What the gateway made for one event or one call, on its own: without what the application, or a producer alone, makes. These are
- * figures of a run, to be lowered when the code is better (`COUNTS=1 npx mocha test/bench/counts.test.ts` prints them); `MARGINS` says
+ * figures of a run, to be lowered when the code is better (`COUNTS=1 npx mocha test/bench/counts.slow.test.ts` prints them); `MARGINS` says
  * how far above them a figure may be.
  *
  * `promises`, `ticks` (callbacks of process.nextTick), `immediates`, `timers`: how many are made. `writes`: how often bytes are handed to
