@@ -151,7 +151,7 @@ export function callBehaviour(door: Door): void {
     });
 
     it('is turned away while the gateway drains', async () => {
-      const { client, close, stage } = await openBehaviour(door, { drainMs: 5000, methodMs: 1000 });
+      const { client, close, stage } = await openBehaviour(door, { drainMs: 5000, methodMs: 200 });
       const alice = client();
       const run = alice.send('main', 'hold');
       await stage.began.passed;

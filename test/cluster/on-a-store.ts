@@ -1,79 +1,12 @@
 import { expect } from 'chai';
-import { type Client, createClient } from '../../client/index.js';
-import type { Application, GatewayConfig } from '../../server/index.js';
-import type { Store } from '../../server/stores/store.js';
-import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
+import { TOKEN } from '../support/gateway.js';
 import { textOf, waiting } from '../support/nodes.js';
-import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import { describeAtOnce } from './at-once.js';
+import { type Gateways, gatewaysIn, type MakePlace } from './place.js';
 
-/** A store of one gateway, and what a test does to its line to the server. */
-export interface StoreNode {
-  readonly store: Store;
-  kill(): void;
-  freeze(): void;
-  thaw(): void;
-}
-
-/** Where gateways of a test keep their sessions together. */
-export interface Place {
-  node(): Promise<StoreNode>;
-  /** Who holds the session `main`: `''` for nobody. */
-  holder(): Promise<string>;
-  /** Ends the server as the loss of power does. Of a place of the test's own. */
-  stop?(): Promise<void>;
-  /** Starts it again. */
-  run?(): Promise<void>;
-  /** Notes what it has written. The answer ends it, and starts it with no more than that. Absent where it forgets nothing. */
-  mark?(): () => Promise<void>;
-}
-
-interface Node extends TestGateway {
-  readonly id: string;
-  readonly node: StoreNode;
-  readonly client: Client;
-}
-
-/** What gateways do that share a store. @param makePlace Makes a place for a test; `own`: with a server that it may end */
-export function describeGateways(makePlace: (options: { readonly own?: boolean }) => Promise<Place>): void {
-  let place: Place;
-  let count: number;
-
-  beforeEach(async () => {
-    place = await makePlace({});
-    count = 0;
-  });
-
-  async function start(app: Application, config: Pick<GatewayConfig, 'sessionAccess'> = {}): Promise<Node> {
-    const id = `gw${++count}`;
-    const node = await place.node();
-    const started = await startGateway({ id, app, store: node.store, limits: { storeMs: 2000 }, ...config });
-    // Before the gateway is closed.
-    closeLater(node, (it) => it.thaw());
-    const client = closeLater(createClient({ baseUrl: started.url, token: TOKEN }), (it) => it.disconnect());
-    return { ...started, id, node, client };
-  }
-
-  const startAll = async (app: Application, many = 3): Promise<readonly Node[]> => {
-    const nodes: Node[] = [];
-    while (nodes.length < many) nodes.push(await start(app));
-    return nodes;
-  };
-
-  /** Id of the gateway that holds the session `main`. */
-  const holder = async (): Promise<string> => (await place.holder()).split('.')[0]!;
-  /** Resolves once what the run has said first is stored. */
-  const begun = ({ client }: Node): Promise<void> =>
-    until(async () => {
-      const { run } = await client.session('main').state();
-      return run !== null && textOf(run.message) === 'begun, ';
-    });
-  const sides = async (nodes: readonly Node[]): Promise<{ holding: Node; other: Node }> => {
-    const id = await holder();
-    return { holding: nodes.find((node) => node.id === id)!, other: nodes.find((node) => node.id !== id)! };
-  };
-
+/** What gateways do while the server of their store is there. */
+export function whileItsServerIsThere({ start, startAll, holder, begun, sides }: Gateways): void {
   it('take a message at any of them, and show all of it at every one', async () => {
     const { app } = waiting();
     const nodes = await startAll(app);
@@ -173,8 +106,18 @@ export function describeGateways(makePlace: (options: { readonly own?: boolean }
     expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
   });
 
+  describe('where requests of one conversation come to two of them at the same moment', () => {
+    describeAtOnce(async ({ app, ...config }) => ({
+      nodes: [await start(app!, config), await start(app!, config)],
+      headers: { authorization: `Bearer ${TOKEN}` },
+    }));
+  });
+}
+
+/** What they do where their server is away for a time. */
+export function whileItsServerIsAway({ startAll, begun, moveToOwn }: Gateways): void {
   it('go on when their server was away, and lose nothing', async () => {
-    place = await makePlace({ own: true });
+    const place = await moveToOwn();
     const { app, letGo, calls } = waiting();
     const nodes = await startAll(app, 2);
     const run = nodes[0]!.client.send('main', 'wait');
@@ -197,7 +140,7 @@ export function describeGateways(makePlace: (options: { readonly own?: boolean }
   });
 
   it('lose nothing and tell no gap where their server forgets its last moments', async function () {
-    place = await makePlace({ own: true });
+    const place = await moveToOwn();
     if (!place.mark) return this.skip();
     const { app, letGo, calls } = waiting();
     const nodes = await startAll(app, 2);
@@ -224,11 +167,13 @@ export function describeGateways(makePlace: (options: { readonly own?: boolean }
     expect(states[0]!.messages).to.deep.equal(states[1]!.messages);
     expect(states[0]!.messages).to.have.length(4);
   });
+}
 
-  describe('where requests of one conversation come to two of them at the same moment', () => {
-    describeAtOnce(async ({ app, ...config }) => ({
-      nodes: [await start(app!, config), await start(app!, config)],
-      headers: { authorization: `Bearer ${TOKEN}` },
-    }));
-  });
+/** What gateways do that share a store. @param makePlace Makes a place for a test; `own`: with a server that it may end. @param parts Which part of that */
+export function describeGateways(
+  makePlace: MakePlace,
+  parts: readonly ((gateways: Gateways) => void)[] = [whileItsServerIsThere, whileItsServerIsAway],
+): void {
+  const gateways = gatewaysIn(makePlace);
+  for (const part of parts) part(gateways);
 }

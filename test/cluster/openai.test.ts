@@ -109,7 +109,7 @@ describe('chat completions of gateways that share a store', () => {
   });
 
   it('are not ended by the gateway they began at when they went on elsewhere', async () => {
-    const { nodes, ends } = await startChat(1000);
+    const { nodes, ends } = await startChat(500);
     const first = await complete(nodes[0], BEGIN);
     const second = await complete(nodes[1], answered(first, 'sunny'));
     // What began last is ended last.

@@ -1,54 +1,9 @@
-import { redisStore } from '../../server/stores/redis/index.js';
-import { FaultProxy } from '../support/fault-proxy.js';
-import {
-  describeWithRedis,
-  endSharedRedis,
-  newPrefix,
-  RedisServer,
-  sharedRedis,
-} from '../support/redis-server.js';
-import { closeLater } from '../support/resources.js';
-import { describeGateways, type StoreNode } from './on-a-store.js';
-
-const LEASE_MS = 800;
+import { describeWithRedis, endSharedRedis } from '../support/redis-server.js';
+import { describeGateways, whileItsServerIsThere } from './on-a-store.js';
+import { redisPlace } from './redis-place.js';
 
 describeWithRedis('gateways that share a Redis', () => {
   after(endSharedRedis);
 
-  describeGateways(async ({ own }) => {
-    const server = own ? closeLater(await RedisServer.start(), (it) => it.stop()) : await sharedRedis();
-    const prefix = newPrefix();
-    const node = async (): Promise<StoreNode> => {
-      const line = await FaultProxy.start(server.url);
-      const url = `redis://127.0.0.1:${new URL(line.url).port}`;
-      return {
-        store: redisStore({ url, prefix, leaseMs: LEASE_MS }),
-        kill() {
-          line.deaf = 'both';
-          line.cut();
-        },
-        freeze() {
-          line.deaf = 'both';
-          line.hush();
-        },
-        thaw() {
-          line.deaf = undefined;
-          line.cut();
-        },
-      };
-    };
-    return {
-      node,
-      async holder() {
-        const metas = server.cli('keys', `${prefix}:*:m:*`).split('\n');
-        return metas[0] ? server.cli('hget', metas[0], 'own') : '';
-      },
-      stop: () => server.end(),
-      run: () => server.begin(),
-      mark() {
-        const { written } = server;
-        return () => server.forget(written);
-      },
-    };
-  });
+  describeGateways(redisPlace, [whileItsServerIsThere]);
 });

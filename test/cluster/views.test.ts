@@ -1,27 +1,14 @@
 import { expect } from 'chai';
-import type { Client, GatewayEvent } from '../../client/index.js';
+import type { Client } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { connectClient, takeUntil } from '../support/client.js';
 import { type Gate, gate } from '../support/gate.js';
-import { get, post } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
-import { type Fate, hostileStore } from '../support/hostile-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, sides, startNode, startNodes, stateOf, textOf, waiting } from '../support/nodes.js';
 import { until } from '../support/until.js';
-
-/** Has a store do with the next calls of a member what is said. */
-function armed() {
-  const fates: Record<string, Fate[]> = {};
-  const store = (own: Store): Store => hostileStore(own, (method) => fates[method]?.shift() ?? 'do').store;
-  return { fates, store };
-}
-
-const typeIs =
-  (wanted: string) =>
-  ({ type }: GatewayEvent): boolean =>
-    type === wanted;
+import { armed, typeIs } from './armed-store.js';
 
 /** Where a node stands in the session `main`. */
 const cursorOf = async ({ client }: Node): Promise<string> => (await client.session('main').state()).cursor!;
@@ -154,22 +141,6 @@ describe('a gateway whose view of a session lags', () => {
     expect(other.log.lines).to.deep.equal([]);
   });
 
-  it('believes a store in the end that does not have what it had', async () => {
-    const hub = new MemoryHub();
-    const [first, other] = await startNodes(hub, echo, 2);
-    await first!.client.send('main', 'one').result;
-    await first!.client.session('main').update({ title: 'kept' });
-    await first!.client.session('main').update({ title: 'lost' });
-    // It knows where the log stands, and has read nothing.
-    await other!.client.status('main');
-    // Nobody writes: who holds the session does not find out.
-    expect(hub.forget('main', 1)).to.equal(1);
-    const { status } = await get(`${other!.url}/history?sessionId=main`);
-    expect(status, 'it may come back').to.equal(503);
-    const { title } = await other!.client.session('main').state();
-    expect(title).to.equal('kept');
-  });
-
   it('goes on with those who follow it where an earlier look is answered later', async () => {
     const hub = new MemoryHub();
     const { app, letGo } = waiting();
@@ -211,45 +182,6 @@ describe('a gateway whose view of a session lags', () => {
     const seen = takeUntil(events, typeIs('message_end'));
     letGo();
     expect((await seen).at(-1)).to.include({ stopReason: 'end' });
-  });
-
-  it('looks again where the store could not be read when it heard of something', async () => {
-    const hub = new MemoryHub();
-    const { fates, store } = armed();
-    const first = await startNode(hub, echo);
-    const other = await startNode(hub, echo, { store });
-    await first.client.send('main', 'one').result;
-    const events = other.client.events('main', { from: 'earliest' });
-    await takeUntil(events, typeIs('message_end'));
-    fates.head = ['refuse'];
-    const seen = takeUntil(events, typeIs('session_updated'));
-    await first.client.session('main').update({ title: 'Heard' });
-    expect((await seen).at(-1)).to.include({ title: 'Heard' });
-    expect(fates.head).to.deep.equal([]);
-  });
-
-  it('finds out that it lost a session also where the store could not be read at first, and shows the rest', async () => {
-    const hub = new MemoryHub();
-    const { fates, store } = armed();
-    const { app } = waiting();
-    const first = await startNode(hub, app, { store });
-    const other = await startNode(hub, app);
-    const run = first.client.send('main', 'wait');
-    await run.accepted;
-    const events = first.client.events('main', { from: 'earliest' });
-    await takeUntil(events, typeIs('message_start'));
-    first.node.freeze();
-    await other.client.send('main', 'next').result;
-    fates.head = ['refuse'];
-    first.node.thaw();
-    const ends: string[] = [];
-    const rest = await takeUntil(events, (event) => {
-      if (event.type === 'message_end') ends.push(event.stopReason);
-      return ends.length === 2;
-    });
-    expect(ends).to.deep.equal(['lost', 'end']);
-    expect(rest.map(({ type }) => type)).to.not.include('gap');
-    expect((await run.result).stopReason).to.equal('lost');
   });
 
   it('is told that it lost a session that another one takes only once it is well again', async () => {
@@ -325,22 +257,6 @@ describe('a run that is ended while the store does not say whether it was accept
     const { runId } = await run.accepted;
     const told = hub.eventsOf('main').filter((event) => 'runId' in event && event.runId === runId);
     expect(told.map(({ type }) => type)).to.deep.equal(['message_accepted', 'message_start', 'message_end']);
-  });
-});
-
-describe('a store that forgets how a run ended', () => {
-  it('is not waited for by those who ask for that run again: it ends once more', async () => {
-    const hub = new MemoryHub({ leaseMs: 100 });
-    const { app } = waiting();
-    const { url } = await startNode(hub, app);
-    const send = async (message: string): Promise<string> => {
-      const { body } = await post(`${url}/send`, { sessionId: 'main', message, idempotencyKey: message });
-      return body.stopReason;
-    };
-    expect(await send('hello')).to.equal('end');
-    expect(hub.forget('main', 1)).to.equal(1);
-    expect(await send('hello')).to.equal('lost');
-    expect(await send('next')).to.equal('end');
   });
 });
 

@@ -1,24 +1,7 @@
-import { postgresStore } from '../../server/stores/postgres/index.js';
-import { PostgresNode } from '../support/postgres-node.js';
-import { describeWithPostgres, newSchema, postgresServer } from '../support/postgres-server.js';
+import { describeWithPostgres } from '../support/postgres-server.js';
+import { postgresPlace } from './postgres-place.js';
 import { describeSharedStore } from './store-shared.js';
 
 describeWithPostgres('PostgreSQL shared by several gateways', () => {
-  describeSharedStore('postgres', async () => {
-    const server = await postgresServer();
-    const schema = newSchema();
-    const nodes: PostgresNode[] = [];
-    return {
-      hasClock: true,
-      async node() {
-        const node = await PostgresNode.start(server, (url) =>
-          postgresStore({ url, schema, leaseMs: 600, allowEphemeral: true, pool: { max: 3 } }),
-        );
-        nodes.push(node);
-        await node.store.open();
-        return node;
-      },
-      cleanup: () => Promise.all(nodes.map((node) => node.end())),
-    };
-  });
+  describeSharedStore('postgres', postgresPlace);
 });

@@ -1,78 +1,17 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
-import type { Membership, SharedStore } from '../../server/stores/shared-store.js';
 import type { News, SessionRef, Store } from '../../server/stores/store.js';
 import { closeLater } from '../support/resources.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
+import { eventually, left, opens, type SharedStoreUnderTest, sharedPlace } from './shared-place.js';
 
-/** One of the gateways that share a store, as far as the store knows it. */
-export interface SharedNode {
-  /** Open. */
-  readonly store: Store;
-  /** It ends without a word. */
-  kill(): unknown;
-  /** It stands still, or is cut off: nothing of it reaches the store, and its lease runs out. */
-  freeze(): unknown;
-  /** It goes on where it stood. */
-  thaw(): unknown;
-  /** It loses its connection for a moment, in which it hears nothing. Absent where there is none. */
-  blink?(): unknown;
-}
-
-/** A place that several stores share what they keep in. */
-export interface SharedStoreUnderTest {
-  node(): Promise<SharedNode>;
-  /** Whether it has a clock of its own. */
-  readonly hasClock?: boolean;
-  cleanup(): unknown;
-}
-
-interface Joined extends SharedNode {
-  readonly shared: SharedStore;
-  readonly membership: Membership;
-  readonly holder: string;
-  readonly heard: string[];
-  lapses: number;
-}
-
-const opens = (runId: string) => ({ opens: { runId, request: '{}' } });
-
-/** Resolves once a condition holds that only the store can be asked about. */
-async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-/** The contract of stores that several gateways use at once. */
+/** The contract of stores that several gateways use at once, apart from how long their leases are: that is `describeLeases`. */
 export function describeSharedStore(
   name: string,
   makeStore: () => SharedStoreUnderTest | Promise<SharedStoreUnderTest>,
 ): void {
   describe(`shared store contract: ${name}`, () => {
-    let made: SharedStoreUnderTest;
-    let nodes = 0;
-
-    beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      nodes = 0;
-    });
-
-    async function join(): Promise<Joined> {
-      const node = await made.node();
-      const holder = `gw.${++nodes}`;
-      const heard: string[] = [];
-      const shared = node.store.shared!;
-      const joined = { ...node, shared, holder, heard, lapses: 0 };
-      const hear = (message: string): void => void heard.push(message);
-      const lapsed = (): void => {
-        joined.lapses += 1;
-      };
-      const membership = await shared.join({ holder, hear, away() {}, lapsed });
-      return Object.assign(joined, { membership });
-    }
-
-    const left = async ({ store }: SharedNode): Promise<readonly (SessionRef & { from?: string })[]> =>
-      store.unfinished();
+    const { join, node, hasClock } = sharedPlace(makeStore);
 
     describe('members', () => {
       it('know one another while they live, and not those who left', async () => {
@@ -84,15 +23,6 @@ export function describeSharedStore(
         expect(await a.membership.members()).to.have.members([a.holder, b.holder]);
         expect(await a.membership.alive(c.holder)).to.equal(false);
         expect(await a.membership.alive('gw.never')).to.equal(false);
-      });
-
-      it('pass for alive as long as they live, and for dead once their lease has run out', async () => {
-        const [a, b] = [await join(), await join()];
-        await new Promise((resolve) => setTimeout(resolve, a.shared.leaseMs * 2));
-        expect(await a.membership.alive(b.holder)).to.equal(true);
-        await b.kill();
-        await eventually(async () => !(await a.membership.alive(b.holder)));
-        expect(await a.membership.members()).to.deep.equal([a.holder]);
       });
 
       it('send messages to one another, each once and in order', async () => {
@@ -114,24 +44,11 @@ export function describeSharedStore(
         expect(await a.membership.tell(b.holder, 'hello')).to.equal(false);
         expect(b.heard).to.deep.equal([]);
       });
-
-      it('hear that they may have passed for dead, and are members again', async () => {
-        const [a, b] = [await join(), await join()];
-        await b.freeze();
-        await eventually(async () => !(await a.membership.alive(b.holder)));
-        expect(b.lapses).to.equal(0);
-        await b.thaw();
-        await eventually(() => b.lapses > 0);
-        expect(b.lapses).to.equal(1);
-        await eventually(async () => await a.membership.alive(b.holder));
-        await eventually(async () => await a.membership.tell(b.holder, 'again'));
-        await eventually(() => b.heard.length > 0);
-      });
     });
 
     describe('notes', () => {
       it('are read by all, replaced, and dropped', async () => {
-        const [a, b] = [(await made.node()).store.shared!, (await made.node()).store.shared!];
+        const [a, b] = [(await node()).store.shared!, (await node()).store.shared!];
         expect(await b.get('note')).to.equal(null);
         expect(await a.put('note', 'one "ä😀\n"', { ttlMs: 60_000 })).to.equal(true);
         expect(await b.get('note')).to.equal('one "ä😀\n"');
@@ -144,7 +61,7 @@ export function describeSharedStore(
       });
 
       it('are kept by the first alone who asks for that', async () => {
-        const all = [(await made.node()).store.shared!, (await made.node()).store.shared!];
+        const all = [(await node()).store.shared!, (await node()).store.shared!];
         const options = { ttlMs: 60_000, once: true };
         const puts = Array.from({ length: 6 }, (_, i) => all[i % 2]!.put('once', 'same', options));
         expect((await Promise.all(puts)).filter(Boolean)).to.have.length(1);
@@ -155,7 +72,7 @@ export function describeSharedStore(
       });
 
       it('are forgotten after their time', async () => {
-        const { shared } = (await made.node()).store;
+        const { shared } = (await node()).store;
         await shared!.put('short', '1', { ttlMs: 50 });
         await shared!.put('long', '2', { ttlMs: 60_000 });
         await eventually(async () => (await shared!.get('short')) === null);
@@ -245,7 +162,7 @@ export function describeSharedStore(
 
     it('knows how far the clock of its process is off', async function () {
       const { shared } = await join();
-      if (!made.hasClock) return this.skip();
+      if (!hasClock()) return this.skip();
       expect(shared.skewMs).to.equal(0);
       const clock = FakeTimers.install({ toFake: ['Date'], now: Date.now() + 600_000 });
       closeLater(clock, (it) => it.uninstall());
@@ -294,31 +211,6 @@ export function describeSharedStore(
     });
 
     describe('what is unfinished', () => {
-      it('is only what no living member holds, and who held it', async () => {
-        const [a, b] = [await join(), await join()];
-        const busy = await TestWriter.acquire(b.store, refOf('busy'), undefined, b.holder);
-        await busy.append([record(1, 'message_accepted')], opens('run_1'));
-        const doing = await TestWriter.acquire(b.store, refOf('doing'), undefined, b.holder);
-        await doing.append(records(1, 1), {
-          activity: { status: 'running', runId: 'r', start: 0, queued: 0 },
-        });
-        const idle = await TestWriter.acquire(b.store, refOf('idle'), undefined, b.holder);
-        await idle.append(records(1, 1));
-        const own = await TestWriter.acquire(a.store, refOf('own'), undefined, a.holder);
-        await own.append([record(1, 'message_accepted')], opens('run_2'));
-        expect(await left(a)).to.deep.equal([]);
-        await b.kill();
-        await eventually(async () => (await left(a)).length > 0);
-        const from = b.holder;
-        expect(await left(a)).to.have.deep.members([
-          { ...refOf('busy'), from },
-          { ...refOf('doing'), from },
-        ]);
-        const taken = { holder: a.holder, from };
-        expect((await a.store.acquire(refOf('busy'), taken)).kind).to.equal('acquired');
-        expect(await left(a)).to.deep.equal([{ ...refOf('doing'), from }]);
-      });
-
       it('is what was let go, until somebody has it or has ended it', async () => {
         const [a, b] = [await join(), await join()];
         const writer = await TestWriter.acquire(b.store, refOf(), undefined, b.holder);
@@ -457,30 +349,6 @@ export function describeSharedStore(
     });
 
     describe('work that is done once', () => {
-      it('is not done again under its name, by no writer, and keeps its place free', async () => {
-        const [a, b] = [await join(), await join()];
-        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
-        const first = await writer.append(records(1, 2), { once: 'work' });
-        expect([first.first, first.last, first.repeated]).to.deep.equal([1, 2, undefined]);
-        expect((await writer.append(records(3, 3), { once: 'work' })).repeated).to.equal(true);
-        // It did not count.
-        writer.batch -= 1;
-        expect(await writer.append(records(3, 3), { once: 'other' })).to.include({ first: 3, last: 3 });
-        await a.kill();
-        await eventually(async () => !(await b.membership.alive(a.holder)));
-        const taken = await b.store.acquire(refOf(), { holder: b.holder, from: a.holder });
-        if (taken.kind !== 'acquired') throw new Error(taken.kind);
-        const log = writer.log;
-        const { term } = taken.head;
-        const again = await b.store.append(log, records(4, 4), { term, batch: 1, once: 'work' });
-        expect(again.repeated).to.equal(true);
-        expect(await b.store.append(log, records(4, 4), { term, batch: 1 })).to.include({
-          first: 4,
-          last: 4,
-        });
-        expect((await b.store.head(refOf()))?.head).to.equal(4);
-      });
-
       it('is another one in another session, and the same where its batch comes again', async () => {
         const a = await join();
         const writers = [

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createGateway, isGatewayError } from '../../server/index.js';
@@ -10,37 +9,10 @@ import { echo } from '../support/apps.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { post, TestLogger, TOKEN } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
-import { ROOT, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
-
-const OPENER = join(ROOT, 'test/durable/open-program.ts');
-
-async function failure(path: string): Promise<{ code: string; reason: unknown; message: string }> {
-  const store = sqliteStore({ path });
-  try {
-    await store.open();
-  } catch (error) {
-    if (!isGatewayError(error)) throw error;
-    return { code: error.code, reason: (error.details as { reason: string }).reason, message: error.message };
-  }
-  await store.close();
-  throw new Error('the store opened');
-}
+import { failure } from './failed-opening.js';
 
 describe('a database that cannot be opened', () => {
-  it('says that another process uses it, and opens once that has gone, however it went', async () => {
-    const path = newDatabase();
-    const other = runProgram(OPENER, { args: [path] });
-    await other.prints(/open\n/);
-    const { code, reason, message } = await failure(path);
-    expect({ code, reason }).to.deep.equal({ code: 'STORE_FAILED', reason: 'locked' });
-    expect(message).to.include(path);
-    await other.kill('SIGKILL');
-    const store = sqliteStore({ path });
-    await store.open();
-    await store.close();
-  });
-
   it('says that it is damaged when it is not a database', async () => {
     const path = newDatabase();
     writeFileSync(path, 'not a database, '.repeat(1000));
@@ -91,40 +63,6 @@ describe('a database that cannot be opened', () => {
     });
   });
 
-  it('says that its directory cannot be written', async function () {
-    // To root every directory is writable, so the attempt is nobody's.
-    const root = process.getuid?.() === 0;
-    if (process.platform === 'win32') return this.skip();
-    const path = newDatabase();
-    if (root) chownSync(dirname(path), 65_534, 65_534);
-    chmodSync(dirname(path), 0o500);
-    const args = ['--import', 'tsx', OPENER, path, ...(root ? ['nobody'] : [])];
-    const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
-    chmodSync(dirname(path), 0o700);
-    expect(stdout).to.equal('STORE_FAILED unwritable\n');
-  });
-
-  it('names the package to install where there is no SQLite', function () {
-    if (process.getBuiltinModule?.('node:sqlite' as 'node:fs')) return this.skip();
-    const path = newDatabase();
-    const hooks = `export async function resolve(name, context, next) {
-      if (name === 'libsql') throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-      return next(name, context);
-    }`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
-    const args = [
-      '--import',
-      'tsx',
-      '--import',
-      `data:text/javascript,${encodeURIComponent(register)}`,
-      OPENER,
-      path,
-    ];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
-    expect(stdout).to.equal('STORE_FAILED driver\n');
-    expect(stderr).to.include('npm install libsql');
-  });
-
   it('fails the start of a gateway of its own', async () => {
     const path = newDatabase();
     mkdirSync(path);
@@ -163,44 +101,6 @@ describe('the database', () => {
     await store.open();
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o077, file).to.equal(0);
     await store.close();
-  });
-});
-
-describe('a disk that is full', () => {
-  it('turns sends away with 503, acknowledges nothing, serves what is in memory, and goes on once there is room', async function () {
-    if (process.platform !== 'linux') return this.skip();
-    const path = newDatabase();
-    const gateway = runProgram(join(ROOT, 'test/durable/gateway-program.ts'), { args: [path] });
-    const [, url] = await gateway.prints(/listening (\S+)\n/);
-    const limit = (size: string): void => {
-      const { status, stderr } = spawnSync(
-        'prlimit',
-        ['--pid', String(gateway.child.pid), `--fsize=${size}:unlimited`],
-        { encoding: 'utf8' },
-      );
-      expect(status, stderr).to.equal(0);
-    };
-    const send = (key: string) =>
-      post(`${url}/send`, { sessionId: 'main', message: '3', idempotencyKey: key });
-    expect((await send('k0')).status).to.equal(200);
-    limit('1');
-    const refused = await send('k1');
-    expect(refused.status, JSON.stringify(refused.body)).to.equal(503);
-    expect(refused.body.error).to.include({ code: 'OVERLOADED', retryable: true });
-    expect(Number(refused.headers.get('retry-after'))).to.be.at.least(1);
-    const channel = await post(`${url}/channel`, { sessionId: 'main', channel: 'c', payload: 1 });
-    expect(channel.status).to.equal(503);
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const history = await fetch(`${url}/history?sessionId=main`, { headers });
-    expect(((await history.json()) as { messages: unknown[] }).messages).to.have.length(2);
-    limit('unlimited');
-    const again = await send('k1');
-    expect(again.status).to.equal(200);
-    expect(again.body.stopReason).to.equal('end');
-    const all = (await (await fetch(`${url}/history?sessionId=main`, { headers })).json()) as {
-      messages: unknown[];
-    };
-    expect(all.messages).to.have.length(4);
   });
 });
 

@@ -1,24 +1,12 @@
-import { statSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { defineApp } from '../../server/index.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { LogRef, Store, StoredEvent } from '../../server/stores/store.js';
 import { checkpointAt, record, records, refOf, TestWriter } from '../contract/records.js';
-import { crashed, newDatabase, startDurable } from '../support/durable.js';
+import { crashed, newDatabase } from '../support/durable.js';
 import { cases } from '../support/fuzz.js';
-import { jsonHeaders, post } from '../support/gateway.js';
-import { closeLater } from '../support/resources.js';
-import { openStream } from '../support/sse-client.js';
-
-async function open(path: string): Promise<Store> {
-  const store = closeLater(sqliteStore({ path }), (it) => it.close());
-  await store.open();
-  return store;
-}
-
-const pack = (store: Store) => store.expire({ runs: 0, closedLogs: 0 });
+import { open, pack } from './packed-store.js';
 
 const all = async (store: Store, log: LogRef): Promise<readonly StoredEvent[]> =>
   store.read(log, 0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -35,37 +23,6 @@ async function chunksOf(path: string): Promise<{ readonly loose: number; readonl
 }
 
 describe('the SQLite store, packing', () => {
-  it('keeps 0.6 MB of text, said in 100,000 pieces, in two megabytes, and every piece at its place', async () => {
-    const PIECES = 100_000;
-    const app = defineApp({
-      async *run() {
-        for (let index = 0; index < PIECES; index++) yield ` ${String(index).padStart(5, '0')}`;
-      },
-    });
-    const path = newDatabase();
-    const limits = { retention: { events: 2 * PIECES } };
-    const { url, gateway } = await startDurable(path, { app, limits });
-    await post(`${url}/send`, { sessionId: 'main', message: 'go' });
-    const live = await openStream(`${url}/events?sessionId=main&from=earliest`, {
-      headers: jsonHeaders(),
-    });
-    await live.until(({ event }) => event === 'message_end');
-    await gateway.close();
-    const before = statSync(path).size;
-    const store = await open(path);
-    await pack(store);
-    await store.close();
-    expect(before).to.be.greaterThan(8e6);
-    expect(statSync(path).size).to.be.lessThan(2e6);
-    const second = await startDurable(path, { app, limits });
-    const from = live.logged[51_234]!;
-    const again = await openStream(`${second.url}/events?sessionId=main`, {
-      headers: { ...jsonHeaders(), 'last-event-id': from.id! },
-    });
-    await again.until(({ event }) => event === 'message_end');
-    expect(again.logged).to.deep.equal(live.logged.slice(51_235));
-  });
-
   it('reads the same before and after, however events came, and whatever is cut meanwhile', async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 700 }) }) },

@@ -51,7 +51,9 @@ export async function serveBuilt(
   folder: string,
   config: GatewayConfig<any, any, any>,
 ): Promise<{ readonly url: string; readonly gateway: Gateway<any, any, any> }> {
-  const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
+  // Whoever leaves a page may leave a run open.
+  const limits = { drainMs: 200, ...config.limits };
+  const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config, limits });
   gateway.use(uiMessageStreamPlugin());
   closeLater(gateway, (it) => it.close());
   const server = createServer((request, response) => {

@@ -34,7 +34,9 @@ export async function servePage(
   { body = () => '', plugins = [], headers = {}, ...config }: PageConfig,
   prepare: (gateway: Gateway) => void = () => {},
 ): Promise<string> {
-  const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config });
+  // Whoever leaves a page may leave a run open.
+  const limits = { drainMs: 200, ...config.limits };
+  const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config, limits });
   closeLater(gateway, (it) => it.close());
   prepare(gateway);
   const source = await bundle(script, plugins);

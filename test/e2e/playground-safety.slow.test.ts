@@ -72,6 +72,8 @@ async function start(options: PlaygroundOptions = { path: '/' }, app: Applicatio
     port: 0,
     app,
     auth: { type: 'none' },
+    // Some tests leave a question open.
+    limits: { drainMs: 200 },
     methods: {
       count: method({
         schema: z.object({ to: z.number().int() }),

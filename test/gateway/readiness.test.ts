@@ -26,6 +26,7 @@ async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
     logger: log,
     auth: { type: 'token', token: 't'.repeat(32) },
     ...config,
+    limits: { drainMs: 200, ...config.limits },
   });
   closeLater(gateway, (it) => it.close());
   const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));

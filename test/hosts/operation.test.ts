@@ -17,7 +17,8 @@ import { as, byName } from '../support/users.js';
 
 function embed(config: Partial<GatewayConfig<any>> = {}): Gateway<any, any, any> {
   const logger = new TestLogger();
-  const gateway = createGateway({ app: echo, auth: byName, embedded: true, logger, ...config });
+  const limits = { drainMs: 200, ...config.limits };
+  const gateway = createGateway({ app: echo, auth: byName, embedded: true, logger, ...config, limits });
   return closeLater(gateway, (it) => it.close());
 }
 

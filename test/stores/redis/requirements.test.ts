@@ -1,24 +1,9 @@
 import { expect } from 'chai';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
-import { GatewayError } from '../../../shared/errors.js';
 import { refOf, refusal, TestWriter } from '../../contract/records.js';
-import { freePort } from '../../support/free-port.js';
-import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { describeWithRedis, newPrefix } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
-
-/** What a store says of a Redis, or of options, that cannot be. */
-async function refused(options: RedisStoreOptions): Promise<GatewayError> {
-  try {
-    const store = redisStore(options);
-    await store.open();
-    closeLater(store, (it) => it.close());
-  } catch (error) {
-    expect(error).to.be.instanceOf(GatewayError);
-    expect((error as GatewayError).code).to.equal('STORE_FAILED');
-    return error as GatewayError;
-  }
-  throw new Error('it was taken');
-}
+import { refused, start } from './refused-server.js';
 
 describe('options of redisStore', () => {
   it('are refused where they cannot be, by name', async () => {
@@ -43,9 +28,6 @@ describe('options of redisStore', () => {
 });
 
 describeWithRedis('a Redis that cannot keep what is promised', () => {
-  const start = async (...options: string[]): Promise<RedisServer> =>
-    closeLater(await RedisServer.start(options), (it) => it.stop());
-
   it('is refused without a file, unless that is wanted', async () => {
     const { url } = await start('--appendonly', 'no');
     const { message, details } = await refused({ url });
@@ -79,20 +61,6 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
     expect(details).to.deep.equal({ reason: 'format' });
   });
 
-  it('is refused where it is not there, or takes no password, after a time', async function () {
-    this.timeout(30_000);
-    expect((await refused({ url: `redis://127.0.0.1:${await freePort()}` })).details).to.deep.equal({
-      reason: 'unreachable',
-    });
-    const locked = await start('--appendonly', 'yes', '--requirepass', 'secret');
-    const { message } = await refused({ url: locked.url });
-    expect(message).to.match(/NOAUTH|Authentication/i);
-    expect(message).to.not.include('secret');
-    const store = redisStore({ url: `redis://:secret@127.0.0.1:${locked.port}` });
-    await store.open();
-    await store.close();
-  });
-
   it('says that it cannot be written when its memory is full, and goes on when it is not', async () => {
     const server = await start('--appendonly', 'yes');
     const store = redisStore({ url: server.url, prefix: newPrefix() });
@@ -108,17 +76,5 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
     writer.batch = 0;
     await writer.append([]);
     await store.check?.();
-  });
-
-  it('says that it cannot be written while it is away', async () => {
-    const server = await start('--appendonly', 'yes');
-    const store = redisStore({ url: server.url, prefix: newPrefix(), leaseMs: 200 });
-    await store.open();
-    closeLater(store, (it) => it.close());
-    await server.end();
-    expect(await refusal(() => store.check?.())).to.equal('UNAVAILABLE');
-    expect(await refusal(() => store.head(refOf()))).to.equal('UNAVAILABLE');
-    await server.begin();
-    expect(await store.head(refOf())).to.equal(null);
   });
 });

@@ -283,7 +283,7 @@ for (const wire of WIRES) {
           }
         },
       });
-      const { open, gateway } = await wire.start({ app, limits: { slowClientMs: 1000 } });
+      const { open, gateway } = await wire.start({ app, limits: { slowClientMs: 400 } });
       const disconnected = new Hearing(gateway, 'client:disconnected');
       const fast = await open();
       await fast.connect({ subscribe: [{ sessionId: 'main' }] });
