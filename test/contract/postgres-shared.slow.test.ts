@@ -1,7 +1,7 @@
 import { describeWithPostgres } from '../support/postgres-server.js';
 import { postgresPlace } from './postgres-place.js';
-import { describeLeases } from './store-leases.js';
+import { describeSharedStore } from './store-shared.js';
 
 describeWithPostgres('PostgreSQL shared by several gateways', () => {
-  describeLeases('postgres', postgresPlace);
+  describeSharedStore('postgres', postgresPlace);
 });

@@ -1,7 +1,7 @@
 import { describeWithPostgres } from '../support/postgres-server.js';
 import { postgresPlace } from './postgres-place.js';
-import { describeSharedStore } from './store-shared.js';
+import { describeLeases } from './store-leases.js';
 
 describeWithPostgres('PostgreSQL shared by several gateways', () => {
-  describeSharedStore('postgres', postgresPlace);
+  describeLeases('postgres', postgresPlace);
 });
