@@ -40,7 +40,8 @@ export class Listener {
       });
       await client.connect();
       // A process that stands still would keep the server from forgetting what it has told everybody else, until nobody can notify any more.
-      await client.query(`SET tcp_user_timeout = ${untakenMs}`);
+      // A server that does not know this goes without it.
+      await client.query(`SET tcp_user_timeout = ${untakenMs}`).catch(() => {});
       await client.query(`LISTEN ${database.quoted(channel)}`);
     } catch (error) {
       void client.end().catch(() => {});
