@@ -198,20 +198,29 @@ describeWithPostgres('a PostgreSQL store', () => {
     });
 
     it('judges nobody for a lease after it begins: a standby that was promoted knows leases as old as its copy', async () => {
-      const leaseMs = 60_000;
-      const { store } = await node({ leaseMs });
-      const membership = await store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
-      const acquired = await store.acquire(refOf(), { holder: 'a', create: { epoch: newTestEpoch() } });
+      const leaseMs = 1500;
+      const old = await node({ leaseMs });
+      await old.store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
+      const acquired = await old.store.acquire(refOf(), {
+        holder: 'a',
+        create: { epoch: newTestEpoch() },
+      });
       const { epoch, term } = (acquired as Extract<typeof acquired, { kind: 'acquired' }>).head;
       const opens = { runId: 'run_1', request: '{}' };
-      await store.append({ ...refOf(), epoch }, records(1, 1), { term, batch: 1, opens });
+      await old.store.append({ ...refOf(), epoch }, records(1, 1), { term, batch: 1, opens });
+      // Whoever has just begun is judged by no one anyway.
+      await until(async () => {
+        const age = 'SELECT extract(epoch FROM now() - pg_postmaster_start_time()) * 1000 AS ms';
+        return Number((await server.sql(age))[0]!.ms) > 2 * leaseMs;
+      });
+      old.freeze();
       await server.sql(`UPDATE ${schema}.node SET until = now() - interval '1 hour'`);
-      const { store: other } = await node({ leaseMs });
-      expect(await other.unfinished()).to.deep.equal([]);
-      const judge = await other.shared!.join({ holder: 'b', hear() {}, away() {}, lapsed() {} });
+      const { store } = await node({ leaseMs });
+      const judge = await store.shared!.join({ holder: 'b', hear() {}, away() {}, lapsed() {} });
+      expect(await store.unfinished()).to.deep.equal([]);
       expect(await judge.alive('a')).to.equal(true);
-      await judge.leave();
-      await membership.leave();
+      await until(async () => (await store.unfinished()).length === 1);
+      expect(await judge.alive('a')).to.equal(false);
     });
 
     it('that stands still does not keep the server from forgetting what it told the others', async () => {

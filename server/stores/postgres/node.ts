@@ -213,7 +213,7 @@ export class Node {
 
   async #beat(): Promise<void> {
     const asked = Date.now();
-    const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs);
+    const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs, !this.mayLive(true));
     const space = answer.lastIndexOf(' ');
     this.skewMs = skewOf(Number(answer.slice(space + 1)), asked, this.skewMs);
     const lease = answer.slice(0, space) as Lease;

@@ -46,15 +46,15 @@ CREATE FUNCTION $S.unregister(me text) RETURNS void LANGUAGE sql VOLATILE AS $q$
   DELETE FROM $S.node WHERE id = me;
 $q$;
 
--- Renews a lease, rings one's own bell, and forgets what is over. How the lease was before, and the time.
-CREATE FUNCTION $S.beat(me text, p_lease bigint) RETURNS text LANGUAGE plpgsql AS $f$
+-- Renews a lease, rings one's own bell, and forgets what is over, and who is dead where it judges. How the lease was before, and the time.
+CREATE FUNCTION $S.beat(me text, p_lease bigint, p_judges boolean) RETURNS text LANGUAGE plpgsql AS $f$
 DECLARE v_lease text; v_now timestamptz := clock_timestamp(); v_dead text[];
 BEGIN
   PERFORM $S.relaxed();
   PERFORM pg_notify('asg_' || me, 'p');
   v_lease := $S.renew(me, p_lease) || ' ' || $S.now_ms();
   WITH dead AS (
-    SELECT n.id FROM $S.node n WHERE n.until < v_now - $S.lease(p_lease)
+    SELECT n.id FROM $S.node n WHERE p_judges AND n.until < v_now - $S.lease(p_lease)
       AND pg_postmaster_start_time() < v_now - $S.lease(p_lease * 2) FOR UPDATE SKIP LOCKED
   ), gone AS (DELETE FROM $S.node n USING dead WHERE n.id = dead.id RETURNING n.id)
     SELECT array_agg(gone.id) INTO v_dead FROM gone;

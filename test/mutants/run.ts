@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../support/program.js';
+import { DOORS } from './doors.js';
+import type { Mutant } from './mutant.js';
+import { SESSIONS } from './sessions.js';
+import { STORES } from './stores.js';
+
+/**
+ * Shows that tests see what they are for: breaks one thing that the promises rest on, in a copy of the tree, and runs there the test that
+ * is to see it. `npm run test:mutants -- [part of a name …]`; exits non-zero where one is not caught.
+ */
+const MUTANTS: readonly Mutant[] = [...STORES, ...SESSIONS, ...DOORS];
+const PARTS = ['server', 'shared', 'client', 'test', 'package.json', 'tsconfig.json', '.mocharc.json'];
+const SEEDS = process.env.CHAOS_SEEDS ?? '6';
+
+/** The text of a file with what is broken in it. @throws where it has no such place, or several */
+function broken({ file, edits }: Mutant): string {
+  return edits.reduce(
+    (text, [find, replace]) => {
+      if (text.split(find).length !== 2) throw new Error(`${file} has this not once: ${find}`);
+      return text.replace(find, () => replace);
+    },
+    readFileSync(join(ROOT, file), 'utf8'),
+  );
+}
+
+/** What was found first, or null where nothing was. */
+function caught(mutant: Mutant): string | null {
+  const { name, file, test, grep, faults } = mutant;
+  const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
+  try {
+    for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    writeFileSync(join(tree, file), broken(mutant));
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [
+        'node_modules/mocha/bin/mocha.js',
+        ...['--bail', '--timeout', '20000', test],
+        ...(grep === undefined ? [] : ['--grep', grep]),
+      ],
+      {
+        cwd: tree,
+        encoding: 'utf8',
+        env: { ...process.env, CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
+      },
+    );
+    // Of the difference that the assertion prints: what was found, where nothing was to be. Else the title of what failed.
+    const found = [...stdout.matchAll(/^ +- +"(.*)"|AssertionError: (.* request .*)$|^ {2,}1\) (.*)$/gm)]
+      .map((match) => match.slice(1).find((part) => part !== undefined)!)
+      .slice(0, 3);
+    const isTried = /^ +[1-9]\d* (?:passing|failing)/m.test(stdout);
+    if (!isTried || (found.length === 0 && status !== 0))
+      throw new Error(`${name} could not be tried:\n${stdout}`);
+    return found.length > 0 ? found.join('; ') : null;
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+const parts = process.argv.slice(2);
+const wanted = MUTANTS.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+for (const mutant of wanted) broken(mutant);
+let missed = 0;
+for (const mutant of wanted) {
+  const violation = caught(mutant);
+  if (violation === null) missed += 1;
+  console.log(`${mutant.name}: ${violation === null ? 'NOT CAUGHT' : `caught: ${violation}`}`);
+}
+console.log(`${wanted.length - missed} passed, ${missed} failed`);
+process.exitCode = wanted.length > 0 && missed === 0 ? 0 : 1;

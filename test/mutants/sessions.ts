@@ -1,0 +1,95 @@
+import type { Mutant } from './mutant.js';
+
+const MOVES = 'server/sessions/moves.ts';
+const QUEUE = 'server/sessions/run-queue.ts';
+
+/** Broken sessions: runs, questions, histories. */
+export const SESSIONS: readonly Mutant[] = [
+  {
+    name: 'a key with another body',
+    file: 'server/sessions/message-sender.ts',
+    edits: [["if (known !== hash) throw new GatewayError({ code: 'IDEMPOTENCY_CONFLICT' });", '']],
+    test: 'test/transports/http/send.test.ts',
+  },
+  {
+    name: 'an end without what was said',
+    file: 'server/runs/ending.ts',
+    edits: [
+      [
+        'state.run?.runId === run.id ? withoutPlace(state.run.message) : run.emptyAnswer()',
+        'run.emptyAnswer()',
+      ],
+    ],
+    test: 'test/sessions/superseded-answers.test.ts',
+  },
+  {
+    name: 'a queue without an end',
+    file: QUEUE,
+    edits: [['if (this.#waiting.length >= this.#limit) {', 'if (false) {']],
+    test: 'test/gateway/limits.test.ts',
+  },
+  {
+    name: 'a busy session that refuses nobody',
+    file: QUEUE,
+    edits: [["if (onBusy === 'reject') {", 'if (false) {']],
+    test: 'test/transports/http/send.test.ts',
+  },
+  {
+    name: 'a steering message at the end of the queue',
+    file: QUEUE,
+    edits: [['ordinary >= 0 && (active || interrupts(this.#waiting[0]!))', 'ordinary >= 0 && active']],
+    test: 'test/sessions/steered-interrupts.test.ts',
+  },
+  {
+    name: 'a second answer that counts',
+    file: 'server/runs/questions.ts',
+    edits: [['if (this.#settled?.has(callId) || this.#answering?.has(callId))', 'if (false)']],
+    test: 'test/sessions/questions.test.ts',
+  },
+  {
+    name: 'an edit of what is not shown',
+    file: MOVES,
+    edits: [['if (await isShown(log, id)) return message;', 'return message;']],
+    test: 'test/client/history.test.ts',
+  },
+  {
+    name: 'a move that brings no messages',
+    file: MOVES,
+    edits: [['...(messages.length > 0 && { messages }),', '']],
+    test: 'test/sessions/moves.test.ts',
+  },
+  {
+    name: 'a move that says no replies',
+    file: MOVES,
+    edits: [['...(replies.length > 0 && { replies }),', '']],
+    test: 'test/sessions/versions.test.ts',
+  },
+  {
+    name: 'versions that know of no others',
+    file: 'server/log/versions.ts',
+    edits: [
+      [
+        'return versions.length > (message.versions?.length ?? 0) ? { ...message, versions } : message;',
+        'return message;',
+      ],
+    ],
+    test: 'test/sessions/versions.test.ts',
+  },
+  {
+    name: 'a message behind any other',
+    file: 'server/sessions/acceptance.ts',
+    edits: [
+      [
+        'if (behind === undefined || behind === last) return;',
+        'if (behind !== last || behind === last) return;',
+      ],
+    ],
+    test: 'test/gateway/planned-sends.test.ts',
+  },
+  {
+    name: 'pieces of two blocks that are one',
+    file: 'server/log/lazy-fold.ts',
+    edits: [['next.runId === delta.runId && next.index === delta.index', 'next.runId === delta.runId']],
+    test: 'test/props/resume.test.ts',
+  },
+];

@@ -1,0 +1,107 @@
+import type { Mutant } from './mutant.js';
+
+const APPENDING = 'server/stores/redis/scripts/append.ts';
+const FROZEN = 'stands still|longer than';
+const SEEDS = 'test/chaos/seeds.long.test.ts';
+const ON_A_LINE = 'test/contract/line/redis.slow.test.ts';
+
+/** Broken stores, and gateways that share one. */
+export const STORES: readonly Mutant[] = [
+  {
+    name: 'no fence',
+    file: APPENDING,
+    edits: [
+      [
+        'if meta[1] ~= epoch or meta[2] ~= term then\n  -- The writer',
+        'if meta[1] ~= epoch then\n  -- The writer',
+      ],
+      ["if batch ~= tonumber(meta[3]) + 1 then return {'R', tonumber(meta[3])} end", ''],
+    ],
+    test: SEEDS,
+    faults: FROZEN,
+  },
+  {
+    name: 'no key check',
+    file: APPENDING,
+    edits: [["if isOpen or isEnded then return {'K'", "if false then return {'K'"]],
+    test: SEEDS,
+    faults: '',
+  },
+  {
+    name: 'resends written again',
+    file: APPENDING,
+    edits: [
+      ["if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head} end", ''],
+      ['if batch ~= tonumber(meta[3]) + 1 then', 'if batch > tonumber(meta[3]) + 1 then'],
+    ],
+    test: SEEDS,
+    faults: 'again and again',
+  },
+  {
+    name: 'a term that is not raised',
+    file: 'server/stores/redis/scripts/hold.ts',
+    edits: [["given ~= '' and given or termAfter(meta[2], random)", 'meta[2] or termAfter(meta[2], random)']],
+    test: SEEDS,
+    faults: FROZEN,
+  },
+  {
+    name: 'a view that judges from memory',
+    file: 'server/delivery/start.ts',
+    edits: [['if (!start.gap || isFresh) return start;', 'return start;']],
+    test: SEEDS,
+    faults: FROZEN,
+  },
+  {
+    name: 'a run that is indexed behind its batch',
+    file: 'server/stores/redis/writer.ts',
+    edits: [
+      [
+        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const answer',
+        '    const answer',
+      ],
+      [
+        '    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
+        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
+      ],
+    ],
+    test: ON_A_LINE,
+  },
+  {
+    name: 'a retake that is left out',
+    file: 'server/sessions/holding.ts',
+    edits: [['    if (this.#retaking) return;\n', '    if (this.#retaking || !this.isLost) return;\n']],
+    test: 'test/cluster/lost-answers.test.ts',
+  },
+  {
+    name: 'doubt that a second refusal takes',
+    file: 'server/stores/redis/link.ts',
+    edits: [['writes && isDoubtful ?', 'writes && passes && isDoubtful ?']],
+    test: ON_A_LINE,
+  },
+  {
+    name: 'a lease that is believed at once',
+    file: 'server/stores/postgres/node.ts',
+    edits: [['(known && now < this.#trustsUntil)', 'false']],
+    test: 'test/contract/postgres-faults.slow.test.ts',
+    grep: 'judges nobody for a lease',
+  },
+  {
+    name: 'a leaving that is not said again',
+    file: 'server/stores/postgres/node.ts',
+    edits: [['toColumn(holder)).catch(() => this.#say(true));', 'toColumn(holder)).catch(() => {});']],
+    test: 'test/contract/line/postgres.slow.test.ts',
+    grep: 'English.*before.*leave',
+  },
+  {
+    name: 'sessions of the dead, one at a time',
+    file: 'server/cluster/cluster.ts',
+    edits: [['atOnce(mine, TAKEN_AT_ONCE,', 'atOnce(mine, 1,']],
+    test: 'test/cluster/take-over.test.ts',
+  },
+  {
+    name: 'keys that memory forgets',
+    file: 'server/stores/memory-runs.ts',
+    edits: [['this.#byKey?.get(name.key)', 'undefined']],
+    test: 'test/contract/memory.test.ts',
+  },
+];
