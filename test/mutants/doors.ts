@@ -95,7 +95,7 @@ export const DOORS: readonly Mutant[] = [
     name: 'events that were cut, passed over',
     file: START,
     edits: [["if (seq < log.first - 1) return 'evicted';", '']],
-    test: 'test/props/cursors.test.ts',
+    test: 'test/delivery/subscription.test.ts',
   },
   {
     name: 'an end that was lost, and written anew',
@@ -118,7 +118,7 @@ export const DOORS: readonly Mutant[] = [
         'if (!record) throw fileNotFound(fileId);',
       ],
     ],
-    test: 'test/files/routes.test.ts',
+    test: 'test/files/messages.test.ts',
   },
   {
     name: 'a part of a file that is short of a byte',
@@ -148,7 +148,7 @@ export const DOORS: readonly Mutant[] = [
     name: 'an agent whose client is not brought in line',
     file: 'shared/ag-ui/stream.ts',
     edits: [['return isFirst && this.#isTold ? [...this.#preface(), ...events] : events;', 'return events;']],
-    test: 'test/plugins/ag-ui/agent.test.ts',
+    test: 'test/plugins/ag-ui/routes.test.ts',
   },
   {
     name: 'a client that sees no hole',

@@ -14,6 +14,8 @@ import { STORES } from './stores.js';
  */
 const MUTANTS: readonly Mutant[] = [...STORES, ...SESSIONS, ...DOORS];
 const PARTS = ['server', 'shared', 'client', 'test', 'package.json', 'tsconfig.json', '.mocharc.json'];
+/** What is broken may be broken so that nothing ends. */
+const TIMEOUT_MS = 300_000;
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
 
 /** The text of a file with what is broken in it. @throws where it has no such place, or several */
@@ -35,7 +37,7 @@ function caught(mutant: Mutant): string | null {
     for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
     writeFileSync(join(tree, file), broken(mutant));
-    const { stdout, status } = spawnSync(
+    const { stdout, status, signal } = spawnSync(
       process.execPath,
       [
         'node_modules/mocha/bin/mocha.js',
@@ -45,9 +47,11 @@ function caught(mutant: Mutant): string | null {
       {
         cwd: tree,
         encoding: 'utf8',
+        timeout: TIMEOUT_MS,
         env: { ...process.env, CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
       },
     );
+    if (signal !== null) return 'it does not end';
     // Of the difference that the assertion prints: what was found, where nothing was to be. Else the title of what failed.
     const found = [...stdout.matchAll(/^ +- +"(.*)"|AssertionError: (.* request .*)$|^ {2,}1\) (.*)$/gm)]
       .map((match) => match.slice(1).find((part) => part !== undefined)!)

@@ -73,7 +73,7 @@ export const SESSIONS: readonly Mutant[] = [
         'return message;',
       ],
     ],
-    test: 'test/sessions/versions.test.ts',
+    test: 'test/sessions/moves.test.ts',
   },
   {
     name: 'a message behind any other',
@@ -85,11 +85,5 @@ export const SESSIONS: readonly Mutant[] = [
       ],
     ],
     test: 'test/gateway/planned-sends.test.ts',
-  },
-  {
-    name: 'pieces of two blocks that are one',
-    file: 'server/log/lazy-fold.ts',
-    edits: [['next.runId === delta.runId && next.index === delta.index', 'next.runId === delta.runId']],
-    test: 'test/props/resume.test.ts',
   },
 ];
