@@ -28,8 +28,6 @@ import { Tail } from './tail.js';
 export const MESSAGES_IN_MEMORY = 1000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 /** The folded part of a view. */
 interface Folded {
   readonly fold: LazyFold;
@@ -273,7 +271,8 @@ export class LogView implements ReadableLog {
       // A store that has lost events says so by its heads and terms, not here.
       if (page.length === 0) folded.at = this.head;
       // Others get their turn: a store that answers at once would have all of a long log folded in one.
-      return folded.at < this.head ? nextTurn().then(() => this.#catchUp(folded)) : this.#catchUp(folded);
+      const goOn = () => this.#catchUp(folded);
+      return folded.at < this.head ? new Promise(setImmediate).then(goOn) : goOn();
     });
   }
 

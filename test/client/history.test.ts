@@ -175,6 +175,22 @@ describe('a conversation that clients change', () => {
     expect(lost).to.include.members(['/regenerate', '/send', '/fork']);
   });
 
+  it('makes no move twice whose outcome the gateway does not know', async () => {
+    const { url } = await startGateway({ app: counting() });
+    const { message } = await connectClient(url).send('main', 'one').result;
+    let moves = 0;
+    const error = { code: 'OVERLOADED', message: 'Who knows', details: { outcome: 'unknown' } };
+    const client = connectClient(url, {
+      fetch: async (input, init) => {
+        if (!String(input).endsWith('/move')) return fetch(input, init);
+        moves += 1;
+        return Response.json({ error }, { status: 503 });
+      },
+    });
+    expect((await failure(client.move('main', message.id))).details).to.deep.equal({ outcome: 'unknown' });
+    expect(moves).to.equal(1);
+  });
+
   it('makes no move twice: where its answer was lost somebody may have gone on', async () => {
     const { url } = await startGateway({ app: counting() });
     const other = connectClient(url);
