@@ -67,7 +67,7 @@ function startTraced(run: StartingRun, driver: RunDriver, history: readonly Mess
         trace.fail(error);
       },
     );
-  });
+  }, startedAt!);
 }
 
 /** Tells of a run that ended without having been started here. */

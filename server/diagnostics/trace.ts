@@ -22,9 +22,9 @@ export class Trace<Message extends TraceOutcome> {
     this.message = message;
   }
 
-  /** Begins it: `work`, and all that it starts, runs with the stores that subscribers have bound. */
-  during<T>(work: () => T): T {
-    this.#began = performance.now();
+  /** Begins it: `work`, and all that it starts, runs with the stores that subscribers have bound. Its time counts from `beganAt`. */
+  during<T>(work: () => T, beganAt: number = performance.now()): T {
+    this.#began = beganAt;
     const begin = (): T => {
       try {
         return work();
