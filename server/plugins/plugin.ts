@@ -119,8 +119,8 @@ export interface PluginContext {
   readonly peers: PluginPeers | null;
   /** Prefix of the routes beyond the specification's; false where they are not served. */
   readonly extraRoutes: ExtraRoutes;
-  /** The gateway's limits that concern open responses, in milliseconds. */
-  readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
+  /** The gateway's limits that concern open responses, and what a host decides by, in milliseconds. */
+  readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /** All apps. */

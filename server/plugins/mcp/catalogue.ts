@@ -7,9 +7,6 @@ import type { ToolDescription } from '../plugin.js';
 import type { McpToolFilter, ParsedOptions } from './options.js';
 import type { McpTool } from './sdk.js';
 
-/** How long a tool filter may take before its silence refuses the client. */
-export const FILTER_TIMEOUT_MS = 5_000;
-
 /** The tools that one client is shown and may call. */
 export interface ToolView {
   readonly listing: readonly McpTool[];
@@ -23,13 +20,14 @@ export class ToolCatalogue {
   readonly #tools: readonly ToolDescription[];
   readonly #listing: ReadonlyMap<string, McpTool>;
   readonly #filter: McpToolFilter | undefined;
+  readonly #guardMs: number;
   readonly #report: Report;
   readonly #all: ToolView;
 
   constructor(
     found: readonly ToolDescription[],
     { include, exclude, toolFilter }: Pick<ParsedOptions, 'include' | 'exclude' | 'toolFilter'>,
-    report: Report,
+    { guardMs, report }: { readonly guardMs: number; readonly report: Report },
   ) {
     const listing = new Map<string, McpTool>();
     const unknown = [...(include ?? []), ...exclude].filter((name) => !found.some((it) => it.name === name));
@@ -54,6 +52,7 @@ export class ToolCatalogue {
     });
     this.#listing = listing;
     this.#filter = toolFilter;
+    this.#guardMs = guardMs;
     this.#report = report;
     this.#all = { listing: [...listing.values()], has: (name) => listing.has(name) };
   }
@@ -64,7 +63,7 @@ export class ToolCatalogue {
     if (!filter) return this.#all;
     try {
       const answer = Promise.resolve().then(() => filter(this.#tools, request, { user }));
-      const kept = await settleWithin(answer, FILTER_TIMEOUT_MS, () => ({
+      const kept = await settleWithin(answer, this.#guardMs, () => ({
         error: new GatewayError({ code: 'TIMEOUT', message: 'toolFilter did not answer' }),
       }));
       const wanted = new Set(kept.map(({ name }) => name));
