@@ -25,6 +25,8 @@ export class CutLine {
   readonly #sockets = new Set<Socket>();
   #hit: Hit | null = null;
   #left = 0;
+  /** What is done at the moment of the cut. */
+  #meanwhile: unknown;
 
   private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
     this.port = port;
@@ -48,10 +50,11 @@ export class CutLine {
     this.#left = hit.nth;
   }
 
-  /** @returns Whether there was a request to be hit. */
-  disarm(): boolean {
+  /** @returns Whether there was a request to be hit. It may have been another than the call's, which is over before what is done then. */
+  async disarm(): Promise<boolean> {
     const wasHit = this.#hit === null;
     this.#hit = null;
+    await this.#meanwhile;
     return wasHit;
   }
 
@@ -91,7 +94,8 @@ export class CutLine {
         const { meanwhile } = hit;
         hit = null;
         server.pause();
-        return void Promise.resolve(meanwhile?.()).then(() => {
+        this.#meanwhile = meanwhile?.();
+        return void Promise.resolve(this.#meanwhile).then(() => {
           client.write(chunk);
           server.resume();
         });
@@ -113,7 +117,8 @@ export class CutLine {
   }
 
   async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
-    await meanwhile?.();
+    this.#meanwhile = meanwhile?.();
+    await this.#meanwhile;
     end();
   }
 }
