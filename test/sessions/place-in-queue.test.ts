@@ -4,7 +4,6 @@ import { embedGateway } from '../support/embedded.js';
 import { gate } from '../support/gate.js';
 import { heldStore } from '../support/held-store.js';
 
-
 const afterTurn = (): Promise<void> => new Promise(setImmediate);
 
 describe('the place of a message in the queue', () => {
