@@ -1,17 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import { initialState } from '../../../shared/fold.js';
-import { lastMessage } from '../../../shared/last-message.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { newInConversation, type Outgoing, wholeConversation } from '../openai/conversation.js';
+import { Conversation } from '../conversation/conversation.js';
+import { type Last, Turns } from '../conversation/turns.js';
 import { fieldError, forbidRetry, sendChatJson, toChatError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
-import { Turns } from '../openai/turns.js';
 import type { PluginContext } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 import { Answer } from './answer.js';
 import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
 import { type ChatRequest, readChatRequest } from './request.js';
@@ -105,7 +102,7 @@ export class Completions {
       if (waiting) return waiting;
     }
     if (!ask.place.ephemeral) return this.#continue(ask);
-    return this.#start(ask, wholeConversation(ask.request.messages));
+    return this.#start(ask, false);
   }
 
   async #waitingRun(
@@ -153,7 +150,7 @@ export class Completions {
 
   /** Adds to a session of the caller's own what it does not know yet. */
   #continue(ask: Ask): Promise<ChatRun> {
-    const { identity, place, request } = ask;
+    const { identity, place } = ask;
     // Two requests at once would each bring what neither found.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
       const session = this.#context.session(place.key, identity);
@@ -161,23 +158,21 @@ export class Completions {
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
-      // Before it is compared: what comes in meanwhile has it compared again.
-      const behind = last === undefined ? lastMessage((await stateOf(session)) ?? initialState) : last;
-      return this.#start(ask, await newInConversation(request.messages, session), behind);
+      return this.#start(ask, last);
     });
   }
 
-  /** @param behind What of the session it was compared with comes last */
-  async #start(ask: Ask, outgoing: Outgoing | null, behind?: string | null): Promise<ChatRun> {
+  /** @param last What the session ends with, where that is known; false for one that has not begun */
+  async #start(ask: Ask, last: Last | false): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
-    if (!outgoing) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     const session = this.#context.session(place.key, identity);
-    const { input, preceding } = outgoing;
     const { clientTools, parameters } = request;
-    const { runId, cursor } = await session.send(input, { preceding, clientTools, parameters, behind })
-      .accepted;
+    const conversation = new Conversation(session, {}, { clientTools, parameters });
+    const state = last === false ? null : await conversation.state();
+    const run = await conversation.add(state, request.messages, { isWhole: true, last });
+    if (!run) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     begun();
-    return this.#chatRun(ask, { session, runId, cursor });
+    return this.#chatRun(ask, { session, ...run });
   }
 
   #chatRun(

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
+import { decode } from '../conversation/urls.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
 import { fieldError, sendChatError, sendChatJson } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
@@ -97,12 +98,4 @@ async function sendModels(call: PluginRequest, models: Models, path: string): Pr
       ? { object: 'list', data: await models.list(identity) }
       : await models.get(decode(rest), identity);
   sendChatJson(call.response, 200, body);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

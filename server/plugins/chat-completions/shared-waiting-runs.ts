@@ -1,5 +1,5 @@
 import type { Identity } from '../../auth/types.js';
-import { SharedWaits } from '../openai/shared-waits.js';
+import { SharedWaits } from '../conversation/shared-waits.js';
 import type { PluginContext, PluginPeers } from '../plugin.js';
 import { ChatRun, type KeptRun } from './chat-run.js';
 import { fits, ownerOf, type WaitingDesk, type WaitingLimits, type WantedRun } from './waiting-runs.js';

@@ -3,13 +3,14 @@ import type { ResponseStream } from '../../../shared/responses/stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
 import { fieldError, sendChatJson } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
 import { type AnsweringOptions, Answers } from './answers.js';
 import { Creating, type CreatingOptions } from './creating.js';
 import { Finder, type FoundResponse, idOf } from './finding.js';
-import { itemPage, queryOf } from './pages.js';
+import { itemPage } from './pages.js';
 import { isGenerated, isTemporary } from './places.js';
 import { readResponseRequest } from './request.js';
 import { Retries } from './retries.js';
@@ -58,7 +59,7 @@ export class ResponseRoutes {
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const [id = '', action, ...more] = partsOf(rest);
     const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
     if (more.length > 0) throw notServed(call);
     switch (route) {
@@ -183,13 +184,4 @@ export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'pa
     code: 'ROUTE_NOT_FOUND',
     message: `There is no ${request.method} ${path.slice(0, 128)}`,
   });
-}
-
-/** A part of a path as it was meant. */
-export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Identity } from '../../auth/types.js';
-import { SharedWaits } from '../openai/shared-waits.js';
+import { SharedWaits } from '../conversation/shared-waits.js';
 import type { PluginContext, PluginPeers, PluginSession } from '../plugin.js';
 import { endTemporary, type Temporary, type TemporaryOptions } from './temporary.js';
 
