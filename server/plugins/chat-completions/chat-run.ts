@@ -48,15 +48,15 @@ export interface KeptRun {
   readonly waitingFor: readonly string[];
   /** Calls by the app that may be for the caller. */
   readonly called: readonly EventOf<'tool_use'>[];
+  /** Names of the caller's tools. */
+  readonly clientTools: readonly string[];
 }
 
 /** What a run is begun or taken up with. */
-export interface ChatRunInit extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'> {
+export interface ChatRunInit
+  extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'>,
+    Partial<Pick<KeptRun, 'waitingFor' | 'called'>> {
   readonly session: PluginSession;
-  /** Names of the caller's tools. */
-  readonly clientTools: ReadonlySet<string>;
-  readonly waitingFor?: readonly string[];
-  readonly called?: readonly EventOf<'tool_use'>[];
   report(error: unknown, what: string): void;
 }
 
@@ -87,7 +87,7 @@ export class ChatRun {
     this.runId = runId;
     this.#cursor = cursor;
     this.ephemeral = ephemeral;
-    this.#clientTools = clientTools;
+    this.#clientTools = new Set(clientTools);
     this.#waitingFor = new Set(waitingFor);
     for (const call of called ?? []) this.#called.set(call.callId, call);
     this.#report = report;
@@ -97,7 +97,8 @@ export class ChatRun {
   kept(): KeptRun {
     const { sessionId, app, runId, ephemeral } = this;
     const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
-    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called };
+    const clientTools = [...this.#clientTools];
+    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called, clientTools };
   }
 
   get sessionId(): string {

@@ -1,23 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { Conversation } from '../conversation/conversation.js';
 import { type Last, Turns } from '../conversation/turns.js';
+import { Waits } from '../conversation/waits.js';
 import { fieldError, forbidRetry, sendChatJson, toChatError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
 import type { PluginContext } from '../plugin.js';
 import { Answer } from './answer.js';
-import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
+import { type AnswerEnd, type AnswerPart, ChatRun, type KeptRun } from './chat-run.js';
 import { type ChatRequest, readChatRequest } from './request.js';
 import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
-import { SharedWaitingRuns } from './shared-waiting-runs.js';
-import { type WaitingDesk, type WaitingLimits, WaitingRuns } from './waiting-runs.js';
 
 /** What reading the ends of their answers may take callers when the gateway closes. */
 const LAST_WORDS_MS = 1000;
+
+/** Runs that may wait for the tools of one user. */
+const WAITING_PER_USER = 100;
 
 /** Who asks what where. */
 interface Ask {
@@ -33,19 +34,24 @@ interface Ask {
 export class Completions {
   readonly #context: PluginContext;
   readonly #models: Models;
-  readonly #waiting: WaitingDesk;
+  readonly #waiting: Waits<KeptRun>;
   readonly #turns = new Turns();
   readonly #serving = new Map<Promise<void>, ServerResponse>();
 
-  constructor(context: PluginContext, models: Models, limits: WaitingLimits) {
+  constructor(context: PluginContext, models: Models, toolWaitMs: number) {
     this.#context = context;
     this.#models = models;
-    const { peers } = context;
-    this.#waiting = peers ? new SharedWaitingRuns(context, peers, limits) : new WaitingRuns(limits);
+    this.#waiting = new Waits(context, {
+      waitMs: toolWaitMs,
+      perUser: WAITING_PER_USER,
+      names: namesOf,
+      end: (kept, identity) => this.#revived(kept, identity).close('nobody brought the results of its tools'),
+      outlives: ({ ephemeral }) => !ephemeral,
+    });
   }
 
   /** Ends what waits for callers who could not come back. */
-  drain(): MaybePromise<void> {
+  drain(): Promise<void> {
     return this.#waiting.drain();
   }
 
@@ -106,21 +112,21 @@ export class Completions {
   }
 
   async #waitingRun(
-    { identity, place, app, request, begun }: Ask,
+    { identity, place, app, begun }: Ask,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
     const session = place.ephemeral ? null : this.#context.session(place.key, identity);
-    const run = await this.#waiting.take(identity, {
-      app,
-      sessionId: session?.id,
-      callIds: new Set(results.keys()),
-      clientTools: toolNames(request),
-    });
-    if (!run) return null;
+    const kept = await this.#waiting.take(
+      identity,
+      [...results.keys()].map(callName),
+      (other) => other.app === app && (!session || other.sessionId === session.id),
+    );
+    if (!kept) return null;
+    const run = this.#revived(kept, identity);
     try {
       checkComplete(run.waitingFor, results);
     } catch (error) {
-      await this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run.kept());
       throw error;
     }
     try {
@@ -128,7 +134,7 @@ export class Completions {
     } catch (error) {
       // A session that was closed meanwhile has nothing that could go on.
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
-      await this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run.kept());
       throw error;
     }
     begun();
@@ -154,7 +160,8 @@ export class Completions {
     // Two requests at once would each bring what neither found.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
       const session = this.#context.session(place.key, identity);
-      const left = await this.#waiting.take(identity, { sessionId: session.id });
+      const kept = await this.#waiting.take(identity, [session.id]);
+      const left = kept && this.#revived(kept, identity);
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
@@ -175,6 +182,12 @@ export class Completions {
     return this.#chatRun(ask, { session, ...run });
   }
 
+  /** A run that waited, here or at another gateway. */
+  #revived(kept: KeptRun, identity: Identity): ChatRun {
+    const session = this.#context.session(kept.sessionId, identity);
+    return new ChatRun({ ...kept, session, report: this.#context.report });
+  }
+
   #chatRun(
     { request, place, app }: Ask,
     run: Pick<ConstructorParameters<typeof ChatRun>[0], 'session' | 'runId' | 'cursor' | 'waitingFor'>,
@@ -183,7 +196,7 @@ export class Completions {
       ...run,
       app,
       ephemeral: place.ephemeral,
-      clientTools: toolNames(request),
+      clientTools: request.clientTools.map(({ name }) => name),
       report: this.#context.report,
     });
   }
@@ -222,13 +235,20 @@ export class Completions {
 
   /** Before the last bytes: whoever has the answer may come back at once. */
   async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
-    if (waiting) await this.#waiting.add(identity, run);
+    if (waiting) await this.#waiting.add(identity, run.kept());
     else await run.close('done');
   }
 }
 
 function chunkText(chunk: unknown): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+const callName = (callId: string): string => `call:${callId}`;
+
+function namesOf({ waitingFor, sessionId, ephemeral }: KeptRun): string[] {
+  const names = waitingFor.map(callName);
+  return ephemeral ? names : [...names, sessionId];
 }
 
 function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {

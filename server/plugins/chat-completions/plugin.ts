@@ -18,8 +18,6 @@ export interface ChatCompletionsOptions {
   readonly toolWaitMs?: number;
 }
 
-/** Runs that may wait for the tools of one user. */
-const WAITING_PER_USER = 100;
 const TOOL_WAIT_MS = 10 * 60_000;
 
 const ROUTE = {
@@ -49,7 +47,7 @@ export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): Gat
     name: 'chat-completions',
     setup(context) {
       const models = new Models(context, modelMapping);
-      completions = new Completions(context, models, { toolWaitMs, perUser: WAITING_PER_USER });
+      completions = new Completions(context, models, toolWaitMs);
       addRoutes(context, { pathPrefix, models, completions });
     },
     drain: () => completions?.drain(),

@@ -13,7 +13,7 @@ import { problemOf } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Finder, notFound, orNull } from './finding.js';
 import { toMessages } from './input.js';
-import type { ConversationDesk } from './new-conversations.js';
+import type { NewConversations } from './new-conversations.js';
 import { itemPage } from './pages.js';
 import { conversationBegan, newConversationId } from './places.js';
 import { itemsSchema } from './request-schema.js';
@@ -35,7 +35,7 @@ export interface ConversationRoutesOptions extends ResponseWriterOptions {
   readonly path: string;
   readonly models: Models;
   readonly finder: Finder;
-  readonly created: ConversationDesk;
+  readonly created: NewConversations;
 }
 
 /** The routes of conversations: each is a session of its caller, under its own name. */

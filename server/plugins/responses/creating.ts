@@ -17,7 +17,7 @@ import { sessionPlace } from '../openai/session-name.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Finder, type FoundResponse, orNull, recall } from './finding.js';
 import { outputOf, toMessages } from './input.js';
-import type { ConversationDesk } from './new-conversations.js';
+import type { NewConversations } from './new-conversations.js';
 import { digest, newSessionName } from './places.js';
 import type { ResponseRequest } from './request.js';
 import type { InputItem } from './request-schema.js';
@@ -25,7 +25,7 @@ import type { InputItem } from './request-schema.js';
 /** How requests are met. */
 export interface CreatingOptions extends ResponseWriterOptions {
   readonly onBusy: Exclude<OnBusy, 'steer'>;
-  readonly created: ConversationDesk;
+  readonly created: NewConversations;
 }
 
 /** Who asks what. */

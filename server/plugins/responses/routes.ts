@@ -14,8 +14,7 @@ import { itemPage } from './pages.js';
 import { isGenerated, isTemporary } from './places.js';
 import { readResponseRequest } from './request.js';
 import { Retries } from './retries.js';
-import { SharedTemporarySessions } from './shared-temporary.js';
-import { type Temporary, TemporarySessions } from './temporary.js';
+import { TemporarySessions } from './temporary.js';
 
 /** What the routes work with. */
 export interface ResponseRoutesOptions extends AnsweringOptions, CreatingOptions {
@@ -32,7 +31,7 @@ export class ResponseRoutes {
   readonly #answers: Answers;
   readonly #creating: Creating;
   readonly #retries: Retries;
-  readonly #temporary: Temporary;
+  readonly #temporary: TemporarySessions;
 
   constructor(context: PluginContext, options: ResponseRoutesOptions) {
     this.#context = context;
@@ -41,9 +40,7 @@ export class ResponseRoutes {
     this.#answers = new Answers(options);
     this.#creating = new Creating(context, this.#finder, options);
     this.#retries = new Retries(context.peers);
-    this.#temporary = context.peers
-      ? new SharedTemporarySessions(context, context.peers, options)
-      : new TemporarySessions(options);
+    this.#temporary = new TemporarySessions(context, options.toolWaitMs);
   }
 
   /** Ends what waits for callers who could not come back. */
@@ -94,10 +91,10 @@ export class ResponseRoutes {
     const isKept = !isTemporary(session.id);
     const putAway = async (stream: ResponseStream): Promise<void> => {
       if (isKept) return;
-      if (stream.ended) await this.#temporary.drop(session, name.runId);
-      else await this.#temporary.wait(session, name.runId, identity);
+      if (stream.ended) await this.#temporary.drop(session, name.runId, identity);
+      else await this.#temporary.wait(session.id, name.runId, identity);
     };
-    if (!isKept) await this.#temporary.taken(session);
+    if (!isKept) await this.#temporary.taken(session.id, identity);
     try {
       if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
       if (request.background) return sendChatJson(response, 200, await this.#answers.now(found));
@@ -105,7 +102,7 @@ export class ResponseRoutes {
       await putAway(stream);
       sendChatJson(response, 200, stream.response);
     } catch (error) {
-      if (!isKept) await this.#temporary.drop(session, name.runId);
+      if (!isKept) await this.#temporary.drop(session, name.runId, identity);
       if (!gone.signal.aborted && !response.headersSent) throw error;
     }
   }
