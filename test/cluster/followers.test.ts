@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import type { News, Store } from '../../server/stores/store.js';
+import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { startNode, textOf } from '../support/nodes.js';
+import { startNode } from '../support/nodes.js';
 import { until } from '../support/until.js';
 
 const PIECES = 300;
@@ -48,8 +49,8 @@ async function following() {
   });
   const hub = new MemoryHub();
   const store = watched();
-  const holder = await startNode(hub, app);
-  const other = await startNode(hub, app, { store: store.wrap });
+  const holder = await startNode(hub, { app });
+  const other = await startNode(hub, { app, store: store.wrap });
   await holder.client.send('main', 'hello').result;
   /** What a reader at the other gateway is told of the answer, joined. */
   const streamed = async (): Promise<string> => {

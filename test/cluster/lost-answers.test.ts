@@ -8,11 +8,12 @@ import {
   StoreError,
   tool,
 } from '../../server/index.js';
+import { textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { gate } from '../support/gate.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { echo, type Node, sides, startNode, startNodes, textOf, waiting } from '../support/nodes.js';
+import { echo, type Node, sides, startNode, startNodes, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -60,8 +61,8 @@ async function twoOf(app: Application, leaseMs = LONG) {
     faults = losing(own);
     return faults.store;
   };
-  const first = await startNode(hub, app, { store });
-  return { hub, first, second: await startNode(hub, app), ...faults };
+  const first = await startNode(hub, { app, store });
+  return { hub, first, second: await startNode(hub, { app }), ...faults };
 }
 
 const held = ({ gateway }: Node): number => gateway.stats().sessions.held;
@@ -100,11 +101,12 @@ describe('a gateway that is not told whether it holds a session', () => {
     it(`ends what another one left in it and runs what waited, where the ${what} of taking it over was lost`, async () => {
       const { app } = waiting();
       const hub = new MemoryHub({ leaseMs: 300 });
-      const dying = await startNode(hub, app);
+      const dying = await startNode(hub, { app });
       await dying.client.send('main', 'wait').accepted;
       const next = await dying.client.send('main', 'next').accepted;
       let faults!: ReturnType<typeof losing>;
-      const survivor = await startNode(hub, app, {
+      const survivor = await startNode(hub, {
+        app,
         store: (own) => {
           faults = losing(own);
           return faults.store;
@@ -136,7 +138,7 @@ describe('a gateway that is not told whether it holds a session', () => {
 describe('a holder that has heard and does not answer', () => {
   it('may have done what it was asked: the sender is told so', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo, 2);
+    const nodes = await startNodes(hub, { app: echo }, 2);
     await nodes[0]!.client.send('main', 'one').result;
     const { holder, other } = sides(hub, nodes);
     // Whatever it says is lost.
@@ -168,10 +170,11 @@ describe('a gateway that drains', () => {
       });
     const door = gate();
     const hub = new MemoryHub({ leaseMs: LONG });
-    const first = await startNode(hub, appOf('first'), { limits: { drainMs: 20_000 } });
+    const first = await startNode(hub, { app: appOf('first'), limits: { drainMs: 20_000 } });
     // It takes what it is handed only once people have answered at the first.
     const taking = gate();
-    const second = await startNode(hub, appOf('second'), {
+    const second = await startNode(hub, {
+      app: appOf('second'),
       store: (own) =>
         new Proxy(own, {
           get: (target, name: keyof Store) => {

@@ -16,7 +16,7 @@ const follow = ({ url }: Node, message: string): Promise<RawStream> =>
 async function following() {
   const hub = new MemoryHub();
   const { app, letGo } = waiting();
-  const nodes = await startNodes(hub, app, 2);
+  const nodes = await startNodes(hub, { app }, 2);
   const accepted = await nodes[0]!.client.send('main', 'hello').result;
   expect(accepted.stopReason).to.equal('end');
   const { holder, other } = sides(hub, nodes);

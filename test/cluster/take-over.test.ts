@@ -18,7 +18,7 @@ const endless = defineApp({
 describe('what a gateway leaves that dies', () => {
   it('is taken by another one, sixteen sessions at a time', async () => {
     const hub = new MemoryHub();
-    const dead = await startNode(hub, endless);
+    const dead = await startNode(hub, { app: endless });
     for (let i = 0; i < SESSIONS; i++) await dead.gateway.session(`s${i}`).send('go').accepted;
     let atOnce = 0;
     let most = 0;
@@ -38,7 +38,7 @@ describe('what a gateway leaves that dies', () => {
           };
         },
       });
-    await startNode(hub, endless, { store: counting });
+    await startNode(hub, { app: endless, store: counting });
     dead.node.kill();
     await until(() => taken >= SESSIONS);
     expect(most).to.equal(LANES);
