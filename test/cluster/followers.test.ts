@@ -4,6 +4,7 @@ import type { News, Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';
+import { overriding, passing } from '../support/overriding.js';
 import { until } from '../support/until.js';
 
 const PIECES = 300;
@@ -12,22 +13,16 @@ const PIECES = 300;
 function watched() {
   const asked = new Map<string, number>();
   let passes: (news: News | undefined) => boolean = () => true;
-  const wrap = (inner: Store): Store =>
-    new Proxy(inner, {
-      get(target, name: keyof Store) {
-        const member = target[name] as unknown;
-        if (typeof member !== 'function') return member;
-        if (name === 'watch')
-          return (ref: never, wake: (news?: News) => void) =>
-            target.watch(ref, (news) => {
-              if (passes(news)) wake(news);
-            });
-        return (...given: never[]) => {
-          asked.set(name, (asked.get(name) ?? 0) + 1);
-          return (member as (...all: never[]) => unknown).apply(target, given);
-        };
-      },
+  const wrap = (inner: Store): Store => {
+    const watch: Store['watch'] = (ref, wake) =>
+      inner.watch(ref, (news) => {
+        if (passes(news)) wake(news);
+      });
+    return passing(overriding(inner, { watch }), (name, call) => {
+      asked.set(name, (asked.get(name) ?? 0) + 1);
+      return call();
     });
+  };
   return {
     wrap,
     count: (name: keyof Store): number => asked.get(name) ?? 0,

@@ -14,6 +14,7 @@ import { gate } from '../support/gate.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, sides, startNode, startNodes, waiting } from '../support/nodes.js';
+import { overriding, passing } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -27,30 +28,20 @@ type Loss = 'answer' | 'call';
 function losing(inner: Store) {
   const losses = new Map<string, { readonly what: Loss; left: number }>();
   const lost: string[] = [];
-  const store = new Proxy(inner, {
-    get(target, name: string) {
-      const member = target[name as keyof Store];
-      if (typeof member !== 'function') return member;
-      return async (...args: never[]) => {
-        const call = () => (member as (...all: never[]) => unknown).apply(target, args);
-        const loss = losses.get(name);
-        if (!loss || loss.left === 0) return call();
-        loss.left -= 1;
-        lost.push(name);
-        if (loss.what === 'call') throw new StoreError('UNAVAILABLE', 'It was not reached');
-        await call();
-        throw new StoreError('UNKNOWN', 'It did not say');
-      };
-    },
-  });
+  const pass = async (name: string, call: () => unknown): Promise<unknown> => {
+    const loss = losses.get(name);
+    if (!loss || loss.left === 0) return call();
+    loss.left -= 1;
+    lost.push(name);
+    if (loss.what === 'call') throw new StoreError('UNAVAILABLE', 'It was not reached');
+    await call();
+    throw new StoreError('UNKNOWN', 'It did not say');
+  };
   // What is watched is watched at once.
-  const watched = new Proxy(store, {
-    get: (target, name: keyof Store) =>
-      name === 'watch' ? (...args: Parameters<Store['watch']>) => inner.watch(...args) : target[name],
-  });
+  const store = passing(inner, (name, call) => (name === 'watch' ? call() : pass(name, call)));
   const lose = (name: keyof Store, what: Loss, times = 1): void =>
     void losses.set(name, { what, left: times });
-  return { store: watched, lose, lost };
+  return { store, lose, lost };
 }
 
 /** A gateway whose calls can be lost, and one beside it. */
@@ -176,13 +167,10 @@ describe('a gateway that drains', () => {
     const second = await startNode(hub, {
       app: appOf('second'),
       store: (own) =>
-        new Proxy(own, {
-          get: (target, name: keyof Store) => {
-            if (name !== 'acquire') return target[name];
-            return async (...given: Parameters<Store['acquire']>) => {
-              await taking.passed;
-              return target.acquire(...given);
-            };
+        overriding(own, {
+          async acquire(...given) {
+            await taking.passed;
+            return own.acquire(...given);
           },
         }),
     });

@@ -4,6 +4,7 @@ import type { Store } from '../../server/stores/store.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, startNodes } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 import { as, byName } from '../support/users.js';
 
@@ -36,15 +37,13 @@ async function typesOf(node: Node): Promise<string[]> {
 async function dieUntold(asked: (other: Node) => Promise<unknown>, type: string) {
   const hub = new MemoryHub();
   let tries = 0;
-  const counting = (store: Store): Store => {
-    const append: Store['append'] = (log, events, options) => {
-      if (options.once !== undefined) tries += 1;
-      return store.append(log, events, options);
-    };
-    return new Proxy(store, {
-      get: (target, name: keyof Store) => (name === 'append' ? append : target[name]),
+  const counting = (store: Store): Store =>
+    overriding(store, {
+      append(log, events, options) {
+        if (options.once !== undefined) tries += 1;
+        return store.append(log, events, options);
+      },
     });
-  };
   const nodes = await startNodes(hub, { app, methods, auth: byName, store: counting }, 2);
   const told: string[] = [];
   for (const [i, { gateway }] of nodes.entries()) gateway.on('custom', () => told.push(`${i}`));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp, type Store } from '../../server/index.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 
 const SESSIONS = 80;
@@ -24,18 +25,14 @@ describe('what a gateway leaves that dies', () => {
     let most = 0;
     let taken = 0;
     const counting = (own: Store): Store =>
-      new Proxy(own, {
-        get(target, name: keyof Store) {
-          const member = target[name];
-          if (name !== 'acquire') return typeof member === 'function' ? member.bind(target) : member;
-          return async (...args: Parameters<Store['acquire']>) => {
-            most = Math.max(most, ++atOnce);
-            await new Promise(setImmediate);
-            const acquired = await own.acquire(...args);
-            atOnce -= 1;
-            taken += 1;
-            return acquired;
-          };
+      overriding(own, {
+        async acquire(...args) {
+          most = Math.max(most, ++atOnce);
+          await new Promise(setImmediate);
+          const acquired = await own.acquire(...args);
+          atOnce -= 1;
+          taken += 1;
+          return acquired;
         },
       });
     await startNode(hub, { app: endless, store: counting });

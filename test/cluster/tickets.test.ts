@@ -5,6 +5,7 @@ import type { Store } from '../../server/stores/store.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, startNodes } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
 
@@ -114,9 +115,7 @@ describe('tickets of gateways that share a store', () => {
         return store.shared!.put(name, value, options);
       };
       const shared = { ...store.shared!, put };
-      return new Proxy(store, {
-        get: (target, name: keyof Store) => (name === 'shared' ? shared : target[name]),
-      });
+      return overriding(store, { shared });
     };
     const nodes = await startNodes(hub, { app, auth, store: recording }, 2);
     await nodes[0]!.clientOf(secret).send('main', 'hello').result;

@@ -17,15 +17,12 @@ import {
   stateOf,
   waiting,
 } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 import { armed, typeIs } from './armed-store.js';
 
 /** Where a node stands in the session `main`. */
 const cursorOf = async ({ client }: Node): Promise<string> => (await client.session('main').state()).cursor!;
-
-/** A store with some members of its own. */
-const overriding = (inner: Store, own: Partial<Store>): Store =>
-  new Proxy(inner, { get: (target, name: keyof Store) => own[name] ?? target[name] });
 
 /** A client that has not been there before. */
 const another = ({ url }: Node): Client => connectClient(url);
@@ -164,19 +161,19 @@ describe('a gateway whose view of a session lags', () => {
     });
     const [asked, answered] = [gate(), gate()];
     const { fates, store } = armed();
-    const late = (own: Store): Store =>
-      new Proxy(store(own), {
-        get(target, name) {
-          const member = target[name as keyof Store];
-          if (name !== 'checkpoint' || fates.checkpoint) return member;
-          return async (...args: Parameters<Store['checkpoint']>) => {
+    const late = (own: Store): Store => {
+      const inner = store(own);
+      return overriding(inner, {
+        async checkpoint(log) {
+          if (!fates.checkpoint) {
             fates.checkpoint = [];
             asked.open();
             await answered.passed;
-            return target.checkpoint(...args);
-          };
+          }
+          return inner.checkpoint(log);
         },
       });
+    };
     const other = await startNode(hub, { app, store: late, limits: { storeMs: 60_000 } });
     // It has begun, and there is nothing in it yet.
     const begun = held.hold();
