@@ -8,8 +8,8 @@ import type { LogRef, Store } from '../../server/stores/store.js';
 import { initialState } from '../../shared/fold.js';
 import { chain, checkpointAt, newTestEpoch, refOf, resultOf, TestWriter } from '../contract/records.js';
 import { newDatabase } from '../support/durable.js';
+import { openStore } from '../support/open-store.js';
 import { ROOT } from '../support/program.js';
-import { closeLater } from '../support/resources.js';
 
 const FIXTURES = join(ROOT, 'test/fixtures');
 const versions = readdirSync(FIXTURES).flatMap((name) => /^sqlite-v(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
@@ -22,9 +22,7 @@ function fixture(version: string): string {
 }
 
 async function open(path: string): Promise<Store> {
-  const store = closeLater(sqliteStore({ path }), (it) => it.close());
-  await store.open();
-  return store;
+  return openStore(sqliteStore({ path }));
 }
 
 /** The first version that kept steps, and those of its fixture. */
