@@ -3,12 +3,12 @@ import { type Application, defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
-import { jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { post, startGateway } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, startNode, stateOf, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
-import { openStream } from '../support/sse-client.js';
+import { postStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 
 /** Long enough that nothing in these tests comes about by its end. */
@@ -122,11 +122,7 @@ describe('a gateway that drains, among others on its store', () => {
     const { hub, first, second } = await draining(app);
     await first.client.send('idle', 'hello').result;
     await second.client.send('main', 'hello').result;
-    const stream = await openStream(`${first.url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-      body: JSON.stringify({ sessionId: 'main', message: 'wait' }),
-    });
+    const stream = await postStream(`${first.url}/send`, { sessionId: 'main', message: 'wait' });
     await stream.until(({ event }) => event === 'content_delta');
     const closed = first.gateway.close();
     await until(() => hub.holderOf('idle') === '');
@@ -143,11 +139,7 @@ describe('a gateway that drains, among others on its store', () => {
     const hub = new MemoryHub({ leaseMs: LONG });
     const node = await startNode(hub, { app, limits: { drainMs: 20_000 } });
     const { runId } = await node.client.send('main', 'wait').accepted;
-    const stream = await openStream(`${node.url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-      body: JSON.stringify({ sessionId: 'main', message: 'next' }),
-    });
+    const stream = await postStream(`${node.url}/send`, { sessionId: 'main', message: 'next' });
     const closed = node.gateway.close();
     await node.client.abort('main', { runId }).catch(() => {});
     await Promise.all([closed, stream.ended]);
