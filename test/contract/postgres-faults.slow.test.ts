@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type PostgresStoreOptions, postgresStore } from '../../server/stores/postgres/index.js';
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
+import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { PostgresNode } from '../support/postgres-node.js';
 import {
@@ -15,14 +16,14 @@ import { until } from '../support/until.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
 
 const open = async (options: PostgresStoreOptions): Promise<Store> => {
-  const store = postgresStore({
-    leaseMs: 600,
-    allowEphemeral: true,
-    ...options,
-    pool: { max: 3, ...options.pool },
-  });
-  await store.open();
-  return closeLater(store, (it) => it.close());
+  return openStore(
+    postgresStore({
+      leaseMs: 600,
+      allowEphemeral: true,
+      ...options,
+      pool: { max: 3, ...options.pool },
+    }),
+  );
 };
 
 /** Why a store could not be opened, and what it says of that. */

@@ -5,26 +5,24 @@ import { until } from '../support/until.js';
 import {
   chain,
   checkpointAt,
+  type MakeStore,
   message,
+  opened,
   record,
   records,
   refOf,
   refusal,
-  type StoreUnderTest,
   TestWriter,
 } from './records.js';
 
 /** Appending, reading, cutting and waking. */
-export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeLogs(makeStore: MakeStore): void {
   describe('logs', () => {
     let store: Store;
     let writer: TestWriter;
 
     beforeEach(async () => {
-      const made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      ({ store } = await opened(makeStore));
       writer = await TestWriter.acquire(store, refOf());
     });
 
