@@ -14,6 +14,7 @@ import { get, post, startGateway } from '../support/gateway.js';
 import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { as, byName } from '../support/users.js';
+import { holdWallClock } from '../support/wall-clock.js';
 
 /** Says of each file that it is told to read what it found; a file is named by the message, or by its text. */
 const reader = defineApp({
@@ -203,10 +204,12 @@ describe('a file that a session names', () => {
     ['beside SQLite', () => ({ store: sqliteStore({ path: newDatabase() }) })],
   ] as const) {
     it(`goes with the last session that names it, and one that nobody names before (${name})`, async () => {
+      const pass = holdWallClock();
       const { url, gateway } = await start({ limits: soon, ...stores() });
       const [kept, unnamed] = [await uploaded(url, PNG), await uploaded(url, 'nobody')];
       await send(url, image(kept.fileId), 'alice', { sessionId: 'one' });
       await send(url, image(kept.fileId), 'alice', { sessionId: 'two' });
+      pass(60_000);
       await gone(url, unnamed.fileId);
       expect(await statusOf(url, kept.fileId)).to.equal(200);
       let context!: PluginContext;
@@ -220,7 +223,9 @@ describe('a file that a session names', () => {
       const alice = { user: { id: 'alice' }, scope, userKey: scope };
       const discard = (id: string) => context.session(id, alice).discard();
       await discard('one');
+      pass(-60_000);
       const marker = await uploaded(url, 'a sweep later');
+      pass(60_000);
       await gone(url, marker.fileId);
       expect(await statusOf(url, kept.fileId)).to.equal(200);
       await discard('two');
@@ -230,12 +235,14 @@ describe('a file that a session names', () => {
   }
 
   it('outlives restarts, as long as the session does', async () => {
+    const pass = holdWallClock();
     const path = newDatabase();
     const first = await start({ store: sqliteStore({ path }), limits: soon });
     const [kept, unnamed] = [await uploaded(first.url, PNG), await uploaded(first.url, 'nobody')];
     await send(first.url, image(kept.fileId));
     await first.gateway.close();
     const second = await start({ store: sqliteStore({ path }), limits: soon });
+    pass(60_000);
     await gone(second.url, unnamed.fileId);
     expect(await statusOf(second.url, kept.fileId)).to.equal(200);
     expect((await send(second.url, kept.fileId)).body.stopReason).to.equal('end');

@@ -180,7 +180,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'a move that is made again',
     file: 'client/call.ts',
-    edits: [["if (operation === 'move' && mayHaveArrived) return 0;", '']],
+    edits: [["(isCall(operation, 'unless-made') && !mayHaveArrived)", "isCall(operation, 'unless-made')"]],
     test: 'test/client/history.test.ts',
   },
   {
