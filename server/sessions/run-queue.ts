@@ -108,6 +108,13 @@ export class RunQueue {
     return this.#waiting.filter((run) => run.request.onBusy === 'steer' && run.state === 'queued');
   }
 
+  /** All but one, the last first. */
+  others(run: LiveRun): readonly LiveRun[] {
+    return this.all()
+      .filter((other) => other !== run)
+      .reverse();
+  }
+
   all(): readonly LiveRun[] {
     return this.active ? [this.active, ...this.#waiting] : [...this.#waiting];
   }
