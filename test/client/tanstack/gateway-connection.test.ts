@@ -146,6 +146,19 @@ describe('gatewayConnection for TanStack AI', () => {
     expect(answerIn(two.chat.getMessages())).to.include('one');
   });
 
+  it('runs a tool that waits when its page is opened again', async () => {
+    const { app } = actor();
+    const { open, session } = await start(app);
+    const tool = { name: 'where', description: 'Where', __toolSide: 'client' };
+    const one = await open({ tools: [tool] });
+    await one.chat.sendMessage('where bye');
+    one.chat.dispose();
+    expect((await session.status()).status).to.equal('waiting');
+    const two = await open({ tools: [{ ...tool, execute: async () => ({ at: 'home' }) }] });
+    await until(() => answerIn(two.chat.getMessages()).endsWith('bye '));
+    expect(answerIn(two.chat.getMessages())).to.include('home');
+  });
+
   it('edits and answers again, which every tab sees', async () => {
     const { app } = speaking();
     const { open, history } = await start(app);

@@ -4,7 +4,7 @@ import { textOf } from '../../../shared/messages.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { actor, FAST, STORES, startAgUi } from './fixtures.js';
-import { answerIn, shown, speaking, type TanStackInit, tanstack } from './tanstack-fixtures.js';
+import { answerIn, cuttingFetch, shown, speaking, type TanStackInit, tanstack } from './tanstack-fixtures.js';
 
 /** Says something, and stands still until it may go on. */
 function halting() {
@@ -201,6 +201,48 @@ for (const [store, make] of STORES)
       expect(answerIn(client.getMessages())).to.equal('three ');
       expect(client.getMessages().at(-1).id).not.to.equal(former);
       expect(await history()).to.have.length(4);
+    });
+
+    it('is one more message at the end, edited under a new id: the session is the truth', async () => {
+      const { app } = speaking();
+      const { open, history } = await start(app);
+      const client = await open();
+      await client.sendMessage('one');
+      client.setMessagesManually([]);
+      await client.sendMessage('two');
+      expect(await history()).to.deep.equal(['user: one', 'assistant: one', 'user: two', 'assistant: two']);
+    });
+
+    it('joins the run of its message, where it heard nothing of it and that goes on', async () => {
+      const { app, began, held, runs } = halting();
+      const { open } = await start(app);
+      const cutting = cuttingFetch([0]);
+      const client = await open({ fetchClient: cutting.fetch });
+      await client.sendMessage({ id: 'u1', content: 'one' });
+      expect(client.getError()).to.be.instanceOf(Error);
+      expect(cutting.cuts()).to.equal(1);
+      await began.passed;
+      client.setMessagesManually([]);
+      const again = client.sendMessage({ id: 'u1', content: 'one' });
+      await until(() => answerIn(client.getMessages()) === 'one begins ');
+      held.open();
+      await again;
+      expect(answerIn(client.getMessages())).to.equal('one begins and ends');
+      expect(runs()).to.equal(1);
+    });
+
+    it('runs a tool that waits when its page is opened again', async () => {
+      const { app } = actor();
+      const { open, history, session } = await start(app);
+      const tool = { name: 'where', description: 'Where', __toolSide: 'client' };
+      const client = await open({ tools: [tool] });
+      await client.sendMessage('where bye');
+      client.dispose();
+      expect((await session.status()).status).to.equal('waiting');
+      const again = await open({ ...PAGE, tools: [{ ...tool, execute: async () => ({ at: 'home' }) }] });
+      await until(() => answerIn(again.getMessages()).endsWith('bye '));
+      expect(answerIn(again.getMessages())).to.include('home');
+      expect(await history()).to.have.length(2);
     });
 
     it('pages back through a long conversation, and sends on from its end', async () => {
