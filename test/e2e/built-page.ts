@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import { agUiPlugin } from '../../server/plugins/ag-ui/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -46,7 +47,7 @@ export async function buildPage(
   return join(root, 'dist');
 }
 
-/** Serves a page that was built, and a gateway with the plugin on the same origin. Closed after the test. */
+/** Serves a page that was built, and a gateway with the plugins on the same origin. Closed after the test. */
 export async function serveBuilt(
   folder: string,
   config: GatewayConfig<any, any, any>,
@@ -55,6 +56,7 @@ export async function serveBuilt(
   const limits = { drainMs: 200, ...config.limits };
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config, limits });
   gateway.use(uiMessageStreamPlugin());
+  gateway.use(agUiPlugin());
   closeLater(gateway, (it) => it.close());
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;

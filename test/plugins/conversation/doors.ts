@@ -243,7 +243,13 @@ const tanstackAi: Door = {
       return answerIn(client.getMessages());
     };
     return {
-      say: (text) => done(client.sendMessage(text)),
+      async say(text) {
+        await client.sendMessage(text);
+        // What is sent while the page is busy with its last answer still is sent behind it.
+        const isSaid = ({ role, parts: [part] }: any) => role === 'user' && part.content === text;
+        await until(() => client.getStatus() === 'error' || client.getMessages().some(isSaid));
+        return done(null);
+      },
       async stop() {
         const headers = { ...as('alice'), 'content-type': 'application/json' };
         await fetch(`${base}/agent/default/stop/${threadId}`, { method: 'POST', headers, body: '{}' });
