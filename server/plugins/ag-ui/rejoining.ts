@@ -22,6 +22,9 @@ const PAGE = 100;
 /** Between a session and its run in the id that a client is told of a run which it has not begun. */
 const BETWEEN = '~';
 
+/** What pages of TanStack AI understand, whatever version of the protocol they name. */
+export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
+
 /** How a client reads: in which form, and from where on. */
 export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reading {
   const last = headers['last-event-id'];
@@ -63,7 +66,7 @@ export class Rejoining {
     const { session, runId } = found;
     const { cursor } = await session.run(runId).status();
     const threadId = session.id.slice(session.id.indexOf(':') + 1);
-    const names = { threadId, runId: id, version: '0', waitsToRun: true } as const;
+    const names = { threadId, runId: id, ...TANSTACK };
     const telling = {
       runId,
       cursor,
@@ -125,7 +128,7 @@ function interruptsIn(
   names: { readonly threadId: string; readonly runId: string },
 ): readonly AgUiInterrupt[] {
   const open = pending.filter(({ kind, runId }) => kind === 'confirmation' && runId === run?.runId);
-  const writer = new AgUiWriter({ ...names, version: '0' }, { tellsAnswers: false });
+  const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
   for (const question of open) {
     const { runId = '', callId, name, input } = question;
     writer.take({ type: 'tool_use', sessionId: '', cursor: '', ts: 0, runId, callId, name, input });

@@ -180,6 +180,20 @@ for (const [store, make] of STORES)
       expect(runs()).to.equal(1);
     });
 
+    it('ends as it is for the page that stops it, without an error', async () => {
+      const { app, began } = halting();
+      const { open, ask } = await start(app);
+      const client = await open();
+      const sent = client.sendMessage('one');
+      await began.passed;
+      await until(() => answerIn(client.getMessages()) === 'one begins ');
+      const headers = { 'content-type': 'application/json' };
+      await (await ask('/agent/default/stop/main', { method: 'POST', headers, body: '{}' })).text();
+      await sent;
+      expect([client.getStatus(), client.getError()]).to.deep.equal(['ready', undefined]);
+      expect(answerIn(client.getMessages())).to.equal('one begins ');
+    });
+
     it('edits by the id of a message, and answers again', async () => {
       const { app } = speaking();
       const { open, history } = await start(app);
