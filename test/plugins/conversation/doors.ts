@@ -8,8 +8,10 @@ import { chatCompletionsPlugin } from '../../../server/plugins/chat-completions/
 import { responsesPlugin } from '../../../server/plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../../../server/plugins/ui-message-stream/index.js';
 import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
 import { textIn as agTextIn, attempt } from '../ag-ui/fixtures.js';
+import { answerIn, tanstack } from '../ag-ui/tanstack-fixtures.js';
 import { browserFetch } from '../frame-proxy.js';
 import { textIn as uiTextIn } from '../ui-message-stream/fixtures.js';
 
@@ -42,9 +44,11 @@ export interface Tab {
 export interface Door {
   readonly name: string;
   plugin(): GatewayPlugin;
-  open(init: TabInit): Tab;
+  open(init: TabInit): Tab | Promise<Tab>;
   /** Whether the same request again comes to the same run. */
   readonly repeats: boolean;
+  /** What its clients have ways for. */
+  readonly can: readonly (keyof Tab)[];
 }
 
 /** Texts in turn as messages, each by its own id. */
@@ -55,6 +59,7 @@ const completions: Door = {
   name: 'chat completions',
   plugin: () => chatCompletionsPlugin(),
   repeats: false,
+  can: [],
   open({ url, session = 'main', had = [], fetch: own = fetch }) {
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'alice', maxRetries: 0, fetch: own });
     const messages: any[] = turns(had).map(({ role, text: content }) => ({ role, content }));
@@ -81,6 +86,7 @@ const responses: Door = {
   name: 'Responses',
   plugin: () => responsesPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'approve'],
   open({ url, session = 'main', had = [], fetch: own = fetch }) {
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'alice', maxRetries: 0, fetch: own });
     const items: any[] = turns(had).map(({ role, text: content }) => ({ role, content }));
@@ -129,6 +135,7 @@ const useChat: Door = {
   name: 'useChat',
   plugin: () => uiMessageStreamPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'edit', 'regenerate', 'approve'],
   open({ url, session = 'main', had = [], fetch: own = browserFetch }) {
     const api = `${url}/api/chat`;
     const transport = new ai.DefaultChatTransport({ api, headers: as('alice'), fetch: own });
@@ -166,6 +173,7 @@ const agUi: Door = {
   name: 'AG-UI',
   plugin: () => agUiPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'edit', 'regenerate', 'approve'],
   open({ url, session = 'main', had = [], fetch: own }) {
     const agent: any = new HttpAgent({
       url: `${url}/ag-ui/agent/default`,
@@ -216,5 +224,51 @@ const agUi: Door = {
   },
 };
 
+const tanstackAi: Door = {
+  name: 'TanStack AI',
+  plugin: () => agUiPlugin(),
+  repeats: true,
+  can: ['stop', 'edit', 'regenerate', 'approve'],
+  async open({ url, session: threadId = 'main', had = [], fetch: own }) {
+    const initialMessages = turns(had).map(({ text: content, ...message }) => ({
+      ...message,
+      parts: [{ type: 'text', content }],
+    }));
+    const base = `${url}/ag-ui`;
+    const client = await tanstack({ base, threadId, initialMessages, ...(own && { fetchClient: own }) });
+    const done = async (work: unknown): Promise<string> => {
+      await work;
+      await until(() => client.getStatus() === 'ready' || client.getStatus() === 'error');
+      if (client.getStatus() === 'error') throw client.getError();
+      return answerIn(client.getMessages());
+    };
+    return {
+      async say(text) {
+        await client.sendMessage(text);
+        // What is sent while the page is busy with its last answer still is sent behind it.
+        const isSaid = ({ role, parts: [part] }: any) => role === 'user' && part.content === text;
+        await until(() => client.getStatus() === 'error' || client.getMessages().some(isSaid));
+        return done(null);
+      },
+      async stop() {
+        const headers = { ...as('alice'), 'content-type': 'application/json' };
+        await fetch(`${base}/agent/default/stop/${threadId}`, { method: 'POST', headers, body: '{}' });
+      },
+      edit(content) {
+        const at = client.getMessages().findLastIndex(({ role }) => role === 'user');
+        const { id } = client.getMessages()[at];
+        client.setMessagesManually(client.getMessages().slice(0, at));
+        return done(client.sendMessage({ content, id }));
+      },
+      regenerate: () => done(client.reload()),
+      async approve(approved) {
+        for (const asked of client.getInterrupts()) asked.resolveInterrupt({ approved });
+        await until(() => client.getInterrupts().length === 0 && client.getStatus() !== 'ready');
+        return done(null);
+      },
+    };
+  },
+};
+
 /** All doors, each by a client of its own protocol. */
-export const DOORS: readonly Door[] = [completions, responses, useChat, agUi];
+export const DOORS: readonly Door[] = [completions, responses, useChat, agUi, tanstackAi];
