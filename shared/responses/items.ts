@@ -53,9 +53,17 @@ export function outputItem(callId: string, output: unknown, run: RunName): Respo
     id: `fco_${callId}`,
     type: 'function_call_output',
     call_id: clientCallId(callId, run),
-    output: textOfValue(output),
+    output: outputParts(output) ?? textOfValue(output),
     status: 'completed',
   };
+}
+
+/** The parts of a result that has content of its own; null for any other. */
+function outputParts(output: unknown): object[] | null {
+  const content = (output as { readonly content?: readonly ContentBlock[] } | null)?.content;
+  if (!Array.isArray(content) || content.length === 0) return null;
+  const parts = content.map((block) => (block ? inputPart(block, false) : []));
+  return parts.every(({ length }) => length > 0) ? parts.flat() : null;
 }
 
 function inputPart(block: ContentBlock, isAnswer: boolean): object[] {
