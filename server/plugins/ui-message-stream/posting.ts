@@ -25,8 +25,11 @@ export interface PostingOptions {
   readonly seed: boolean;
 }
 
-/** What a request comes to: a part of a run, or a continuation that has to wait for more answers. */
-export type Posted = { readonly telling: Telling } | { readonly telling: Telling; readonly waitsIn: string };
+/** What a request comes to: a part of a run, or a continuation that has to wait for the answers to `missing` calls. */
+export interface Posted {
+  readonly telling: Telling;
+  readonly missing?: readonly string[];
+}
 
 /** One request of an interface, in the session that it names. */
 export class Posting {
@@ -168,7 +171,7 @@ export class Posting {
     const { index, due, missing } = asked.continuation(answers);
     for (const { callId } of due) await this.#respond(callId, toResponse(answers.get(callId)!));
     const telling = { runId, cursor, told: index };
-    return missing.length > 0 ? { telling, waitsIn: id } : { telling };
+    return missing.length > 0 ? { telling, missing: missing.map(({ callId }) => callId) } : { telling };
   }
 
   async #writerOf(state: SessionState | null, id: string): Promise<string> {

@@ -197,6 +197,34 @@ for (const [store, make, transport] of WAYS)
           await settled(chat, () => textIn(chat.messages[1]).endsWith('b '));
           expect(ui.effects).to.deep.equal(['pay', 'pay']);
         });
+
+        for (const first of ['the tool', 'the approval'])
+          it(`is asked for an approval and a tool of its own in one step, and answers ${first} first`, async () => {
+            const ui = await start();
+            let posts = 0;
+            const chat = ui.chat(major, {
+              sendAutomaticallyWhen: (given: any) => {
+                const due =
+                  sdk.lastAssistantMessageIsCompleteWithToolCalls(given) ||
+                  sdk.lastAssistantMessageIsCompleteWithApprovalResponses(given);
+                if (due) posts += 1;
+                return due;
+              },
+            });
+            await chat.sendMessage({ text: 'mixed b' });
+            const { approval } = part(chat.messages[1], 'pay');
+            const { toolCallId } = part(chat.messages[1], 'tool-where');
+            const approve = () => chat.addToolApprovalResponse({ id: approval.id, approved: true });
+            const run = () => chat.addToolResult({ tool: 'where', toolCallId, output: { city: 'Oslo' } });
+            const [one, two] = first === 'the tool' ? [run, approve] : [approve, run];
+            await one();
+            await settled(chat, () => true);
+            await two();
+            await settled(chat, () => textIn(chat.messages[1]).endsWith('b '));
+            expect(ui.effects).to.deep.equal(['pay']);
+            expect(textIn(chat.messages[1])).to.equal('[mixed: [{"did":"pay","n":2},{"city":"Oslo"}]] b ');
+            expect(posts).to.equal(first === 'the tool' ? 2 : 1);
+          });
       } else
         it('is told of an approval by a data part, and of the denial', async () => {
           const ui = await start({ version: 5 });
