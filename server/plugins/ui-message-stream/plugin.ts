@@ -52,7 +52,7 @@ export function uiMessageStreamPlugin(options: UiMessageStreamOptions = {}): Gat
   if (typeof path !== 'string' || !/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path))
     throw fieldError('path', "must be like '/api/chat'");
   if (!(resumeFinishedMs >= 0)) throw fieldError('resumeFinishedMs', 'must be milliseconds, 0 or more');
-  if (version !== 5 && version !== 6) throw fieldError('version', 'must be 5 or 6');
+  if (![5, 6, 7].includes(version)) throw fieldError('version', 'must be 5, 6 or 7');
   if (!['queue', 'interrupt', 'reject'].includes(onBusy))
     throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
   if (openQuestions !== 'keep' && openQuestions !== 'deny')
