@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExtraRoutes } from '../../shared/calls.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
-import type { ToolOutput } from '../apps/tool.js';
+import type { ToolHints, ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
@@ -21,6 +21,8 @@ export type { Dialect, Encoded, SentRun };
 export interface ToolDescription {
   readonly name: string;
   readonly description?: string;
+  readonly title?: string;
+  readonly hints?: ToolHints;
   /** JSON Schema of the input; absent where the tool declares none, or one that cannot be written as JSON Schema. */
   readonly inputSchema?: JsonSchema;
   /** Why the declared schema is missing. */

@@ -9,6 +9,7 @@ export type {
   ClientCapabilities,
   ContentBlock as McpContent,
   ElicitRequestFormParams as ElicitParams,
+  ElicitRequestURLParams as UrlElicitParams,
   EventStore,
   InputRequiredResult,
   JSONRPCMessage,
