@@ -8,6 +8,7 @@ import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
 import type { SentRun } from '../operations/reading.js';
 import type { JsonSchema } from '../schema/schema.js';
@@ -137,6 +138,8 @@ export interface PluginContext {
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
    */
   session(sessionId: string, identity: Identity): PluginSession;
+  /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
+  file(fileId: string, identity: Identity): Promise<StoredFile>;
   /** Listens to what happens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
   /** What the gateway has on its hands now, for metrics. */

@@ -14,6 +14,7 @@ export type {
   InputRequiredResult,
   JSONRPCMessage,
   McpHttpHandler,
+  ReadResourceResult,
   RequestStateCodec,
   Server as McpServer,
   ServerContext,

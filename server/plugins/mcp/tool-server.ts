@@ -4,6 +4,7 @@ import type { CallToolOptions, PluginContext, PluginSession } from '../plugin.js
 import { isAnswered, type Round } from './asked-calls.js';
 import { callerOf, type McpCaller } from './caller.js';
 import { toCallToolResult } from './content.js';
+import { FILE_TEMPLATE, readFile } from './file-resources.js';
 import type { ParsedOptions } from './options.js';
 import { ProgressRelay } from './progress.js';
 import { type Asking, askingOf, formOf, linkOf, type Question, readAnswer } from './question.js';
@@ -56,7 +57,7 @@ export class ToolServers {
   create(): McpServer {
     const { serverInfo, instructions, toolFilter } = this.#options;
     const server = new this.#sdk.server.Server(serverInfo, {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {} },
       ...(instructions !== undefined && { instructions }),
       // What a filter answers may change from request to request.
       cacheHints: { 'tools/list': { ttlMs: toolFilter ? 0 : LIST_TTL_MS, cacheScope: 'private' } },
@@ -65,6 +66,14 @@ export class ToolServers {
     server.setRequestHandler('tools/list', (_request, context) => ({
       tools: [...this.#caller(context).view.listing],
     }));
+    server.setRequestHandler('resources/list', () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [FILE_TEMPLATE] }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
+      const env = { sdk: this.#sdk, context: this.#context, caller: this.#caller(context) };
+      return readFile(uri, env).catch((error) => {
+        throw this.#failure(error);
+      });
+    });
     server.setRequestHandler('tools/call', (request, context) => {
       const caller = this.#caller(context);
       const asks = askingOf(server.getClientCapabilities(), this.#options.confirmUrl !== undefined);

@@ -44,6 +44,8 @@ interface CallOptions {
 export interface McpClient {
   tools(): Promise<any[]>;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<any>;
+  /** The media type and the bytes, base64, of what is at an address. */
+  read(uri: string): Promise<[mimeType: string | undefined, blob: unknown]>;
   readonly sessionId: string | undefined;
   /** Addresses that it was told to be done with, by their ids. */
   readonly completed: readonly string[];
@@ -96,6 +98,10 @@ const v1: ClientKind = {
     return {
       completed,
       tools: async () => (await client.listTools()).tools,
+      read: async (uri) => {
+        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
+        return [mimeType, content.blob];
+      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options),
       get sessionId() {
         return transport.sessionId;
@@ -128,6 +134,10 @@ const v2 = (name: string, sessions: boolean): ClientKind => ({
     return {
       completed,
       tools: async () => (await client.listTools()).tools,
+      read: async (uri) => {
+        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
+        return [mimeType, content.blob];
+      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, options),
       get sessionId() {
         return transport.sessionId;
