@@ -81,7 +81,7 @@ export const CLIENTS: Checks = {
     },
     prints: /21/,
   },
-  'docs/ui-message-stream.md#2': { before: said },
+  'docs/ui-message-stream.md#3': { before: said },
   'docs/unix-socket.md#2': {
     before: () =>
       createGateway({
