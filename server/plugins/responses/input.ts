@@ -32,7 +32,8 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
         break;
       }
       case 'custom_tool_call': {
-        const { call_id: callId, name, input } = item;
+        const { callId } = parseClientCallId(item.call_id);
+        const { name, input } = item;
         names.set(callId, name);
         add('assistant', [{ type: 'tool_use', callId, name, input }]);
         break;

@@ -87,7 +87,7 @@ export type InputPart = z.infer<typeof inputPart>;
 /** A list of items. */
 export const itemsSchema = z.array(item);
 
-const named = z.looseObject({ type: z.literal('function'), name: z.string() });
+const named = z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() });
 const count = z.number().int().min(0);
 
 /** The body of a request. Fields it does not name are kept; null stands for absent. */
@@ -114,7 +114,15 @@ export const requestSchema = z.looseObject({
           parameters: z.record(z.string(), z.unknown()).nullish(),
           strict: z.boolean().nullish(),
         }),
-        z.looseObject({ type: z.string().refine((type) => type !== 'function', 'needs a name') }),
+        z.looseObject({
+          type: z.literal('custom'),
+          name: toolName,
+          description: z.string().nullish(),
+          format: z.record(z.string(), z.unknown()).nullish(),
+        }),
+        z.looseObject({
+          type: z.string().refine((type) => type !== 'function' && type !== 'custom', 'needs a name'),
+        }),
       ]),
     )
     .nullish(),
