@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, GuardError } from '../../../shared/errors.js';
+import type { ToolHints } from '../../apps/tool.js';
 import { settleWithin } from '../../async/deadline.js';
 import type { Identity } from '../../auth/types.js';
 import type { JsonSchema } from '../../schema/schema.js';
@@ -46,8 +47,14 @@ export class ToolCatalogue {
         report(problem(why), `the tool ${tool.name} ${outcome} of the MCP endpoint`);
       }
       if (!inputSchema) return false;
-      const { name, description } = tool;
-      listing.set(name, { name, ...(description !== undefined && { description }), inputSchema });
+      const { name, description, title, hints } = tool;
+      listing.set(name, {
+        name,
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+        inputSchema,
+        ...(hints && { annotations: annotationsOf(hints) }),
+      });
       return true;
     });
     this.#listing = listing;
@@ -82,6 +89,15 @@ function objectSchema(schema: JsonSchema | undefined): McpTool['inputSchema'] | 
   if (schema.type === 'object') return schema as McpTool['inputSchema'];
   const types: readonly unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'object'];
   return types.includes('object') ? { ...schema, type: 'object' } : null;
+}
+
+function annotationsOf({ readOnly, destructive, idempotent, openWorld }: ToolHints): McpTool['annotations'] {
+  return {
+    ...(readOnly !== undefined && { readOnlyHint: readOnly }),
+    ...(destructive !== undefined && { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    ...(openWorld !== undefined && { openWorldHint: openWorld }),
+  };
 }
 
 function problem(message: string): GatewayError {
