@@ -117,6 +117,7 @@ function tabOf(
           resolve(shown);
         };
         const leave = rootStore.subscribe(look);
+        if (process.env.DEBUG_TAB) setTimeout(() => console.log('waiting', what, JSON.stringify({ ...rootStore.getSnapshot(), values: 0, messages: brief(rootStore.getSnapshot()) })), 3000).unref();
         closeLater({}, () => reject(new Error(`never: ${what}; ${JSON.stringify(brief(rootStore.getSnapshot()))}`)));
         look();
       });

@@ -75,12 +75,13 @@ for (const [store, make] of STORES)
         expect(interrupt.value.action_requests[0]).to.deep.include({ name: 'pay', args: { n: 1 } });
         expect(effects).to.deep.equal([]);
         const two = ui.tab(sdk);
-        await two.until((shown) => shown.interrupt?.id === interrupt.id, 'the question elsewhere');
-        expect(answers(two.shown)).to.equal('first ');
-        await two.controller.respond(yes);
+        const isThere = (shown: any) => shown.interrupt?.id === interrupt.id && answers(shown) === 'first ';
+        await two.until(isThere, 'the question elsewhere');
+        await two.controller.respond(yes, { interruptId: interrupt.id });
         const next = await two.until((shown) => shown.interrupt && shown.interrupt.id !== interrupt.id, 'another');
         expect(effects).to.deep.equal(['pay']);
-        await two.controller.respond({ decisions: [{ type: 'reject', message: 'too much' }] });
+        const no = { decisions: [{ type: 'reject', message: 'too much' }] };
+        await two.controller.respond(no, { interruptId: next.interrupt.id });
         const whole = /^first \[pay: \{"did":"pay","n":1}\] then \[pay: .*\] done $/;
         for (const tab of [one, two])
           await tab.until((shown) => whole.test(answers(shown)) && !shown.interrupt, 'the end');
@@ -164,8 +165,10 @@ for (const [store, make] of STORES)
         tab.controller.respond(yes).catch(() => {});
         await began.passed;
         await tab.until((shown) => answers(shown) === 'working working ', 'the second beginning');
+        const { run: second } = await firstState(ui);
         await tab.controller.stop();
-        await untilIdle(ui);
+        const { stopReason } = await ui.gateway.session('main', { user: { id: 'alice' } }).run(second.runId).result;
+        expect(stopReason).to.equal('aborted');
         expect(aborted).to.equal(2);
       });
 
@@ -220,9 +223,4 @@ async function firstState(ui: Awaited<ReturnType<typeof startLangGraph>>): Promi
   const session = ui.gateway.session('main', { user: { id: 'alice' } });
   for await (const event of session.events({ from: 'snapshot' }))
     if (event.type === 'snapshot') return event.state;
-}
-
-async function untilIdle(ui: Awaited<ReturnType<typeof startLangGraph>>): Promise<void> {
-  const session = ui.gateway.session('main', { user: { id: 'alice' } });
-  for await (const event of session.events({ from: 'run' })) if (event.type === 'message_end') return;
 }
