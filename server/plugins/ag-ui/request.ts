@@ -6,7 +6,7 @@ import type { ImportedMessage } from '../../../shared/operation-types.js';
 import type { ClientTool } from '../../apps/application.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
-import { fieldError } from '../ui-message-stream/errors.js';
+import { fieldError } from '../conversation/errors.js';
 
 // The bounds are those of ids and names in sessions.
 const id = z.string().min(1).max(256);

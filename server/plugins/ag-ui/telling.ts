@@ -2,10 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { type AgUiReader, AgUiStream } from '../../../shared/ag-ui/stream.js';
 import { parseCursor } from '../../../shared/cursor.js';
-import { isGatewayError } from '../../../shared/errors.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
+import { segmentDialect, type Tale, type Telling, tell } from '../conversation/telling.js';
 import type { Dialect, PluginSession } from '../plugin.js';
-import { segmentDialect, type Tale, type Telling } from '../telling.js';
 
 /** A part of a run that a response is to tell to a client. */
 export type AgUiTelling = Telling & AgUiReader;
@@ -35,7 +34,8 @@ function frame(event: AgUiEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-const frames = (events: readonly AgUiEvent[]): string => events.map(frame).join('');
+/** Events as text. */
+export const frames = (events: readonly AgUiEvent[]): string => events.map(frame).join('');
 
 /** The run's own dialect, behind what is said whatever follows. */
 function dialectOf(telling: AgUiTelling): Dialect<Tale<AgUiEvent>> {
@@ -53,30 +53,12 @@ function dialectOf(telling: AgUiTelling): Dialect<Tale<AgUiEvent>> {
   };
 }
 
-/** Answers with a part of a run. A stream that could not be told to its end does not end cleanly: that would be taken for the end. */
-export async function tell(
+/** Answers with a part of a run. */
+export async function tellRun(
   response: ServerResponse,
   session: PluginSession,
   telling: AgUiTelling,
   report: (error: unknown, what: string) => void,
 ): Promise<void> {
-  const { over, finish } = session.stream(dialectOf(telling), { response, from: telling.cursor });
-  try {
-    await over;
-    finish();
-  } catch (error) {
-    if (!isGatewayError(error)) report(error, 'an AG-UI stream failed');
-    response.destroy();
-  }
-}
-
-/** Answers with events that are known already. */
-export function tellAll(response: ServerResponse, events: readonly AgUiEvent[]): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(frames(events));
+  await tell(response, session, dialectOf(telling), { from: telling.cursor, report });
 }

@@ -5,18 +5,19 @@ import { ResponseStream } from '../../../shared/responses/stream.js';
 import type { ResponseItem, ResponseWriterOptions } from '../../../shared/responses/types.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { stateOf } from '../conversation/state.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
 import { sendChatJson } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { problemOf } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 import { type Finder, notFound, orNull } from './finding.js';
 import { toMessages } from './input.js';
-import type { ConversationDesk } from './new-conversations.js';
-import { itemPage, queryOf } from './pages.js';
+import type { NewConversations } from './new-conversations.js';
+import { itemPage } from './pages.js';
 import { conversationBegan, newConversationId } from './places.js';
 import { itemsSchema } from './request-schema.js';
-import { decode, notServed } from './routes.js';
+import { notServed } from './routes.js';
 
 const createSchema = z.looseObject({
   items: itemsSchema.nullish(),
@@ -34,7 +35,7 @@ export interface ConversationRoutesOptions extends ResponseWriterOptions {
   readonly path: string;
   readonly models: Models;
   readonly finder: Finder;
-  readonly created: ConversationDesk;
+  readonly created: NewConversations;
 }
 
 /** The routes of conversations: each is a session of its caller, under its own name. */
@@ -50,7 +51,7 @@ export class ConversationRoutes {
   /** Serves one request. @throws GatewayError */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const [id = '', action, ...more] = partsOf(rest);
     const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
     if (more.length > 0) throw notServed(call);
     const identity = await call.authenticate();

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
-import { fieldError } from './errors.js';
+import { fieldError } from '../conversation/errors.js';
 
 const message = uiMessageSchema.extend({ id: z.string().min(1).max(256) });
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError } from '../../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 
 /** Carries the code of an error: its text is what the user is shown. */
 export const ERROR_HEADER = 'x-error-code';
@@ -45,4 +45,9 @@ export function sendUiJson(response: ServerResponse, value: unknown): void {
     'Content-Length': Buffer.byteLength(body),
   });
   response.end(body);
+}
+
+/** The code of an error of the gateway. */
+export function codeOf(error: unknown): string | undefined {
+  return isGatewayError(error) ? error.code : undefined;
 }

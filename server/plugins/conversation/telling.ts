@@ -1,7 +1,8 @@
-import { parseCursor } from '../../shared/cursor.js';
-import { GatewayError } from '../../shared/errors.js';
-import type { SegmentStream, Told } from '../../shared/segment-stream.js';
-import type { Dialect, PluginSession } from './plugin.js';
+import type { ServerResponse } from 'node:http';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { SegmentStream, Told } from '../../../shared/segment-stream.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
+import type { Dialect, PluginSession } from '../plugin.js';
 
 /** A part of a run that is to be told. */
 export interface Telling {
@@ -69,10 +70,41 @@ export function segmentDialect<Frame>(
   };
 }
 
-/** @throws GatewayError `CURSOR_GONE` where the events of a run are not kept any more, so that its chunks cannot be counted */
-export async function assertKept(session: PluginSession, cursor: string): Promise<void> {
-  const { epoch, first } = await session.status();
-  const place = parseCursor(cursor);
-  if (place && place.epoch === epoch && place.seq < first - 1)
-    throw new GatewayError({ code: 'CURSOR_GONE' });
+/**
+ * Answers with a session's events. What could not be told to its end does not end cleanly: that would be taken for the end.
+ *
+ * @param options `last`: the last words, by the state that was reached
+ * @returns Why it could not be told to its end; null where it was
+ */
+export async function tell<State>(
+  response: ServerResponse,
+  session: PluginSession,
+  dialect: Dialect<State>,
+  options: {
+    readonly from: string;
+    last?(state: State): MaybePromise<string>;
+    report(error: unknown, what: string): void;
+  },
+): Promise<unknown> {
+  const { over, finish } = session.stream(dialect, { response, from: options.from });
+  try {
+    const state = await over;
+    finish(await options.last?.(state));
+    return null;
+  } catch (error) {
+    if (!isGatewayError(error)) options.report(error, 'an answer could not be told to its end');
+    response.destroy();
+    return error;
+  }
+}
+
+/** Answers with events that are known already. */
+export function tellAll(response: ServerResponse, text: string): void {
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(text);
 }

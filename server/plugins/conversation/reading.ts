@@ -1,6 +1,6 @@
-import { GatewayError } from '../../shared/errors.js';
-import type { GatewayEvent } from '../../shared/events.js';
-import type { Dialect } from './plugin.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { GatewayEvent } from '../../../shared/events.js';
+import type { Dialect } from '../plugin.js';
 
 /** What takes in a run's events. */
 interface Reader {
