@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { toResponse } from '../../../shared/asked-calls.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
+import { codeOf } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
 import { seqOf } from './events.js';
 import { readStart } from './input.js';
 import { answerOf } from './interrupts.js';
-import { begin, type StartingOptions } from './starting.js';
-import { isCode, type Thread, type Threads } from './threads.js';
+import { begin } from './starting.js';
+import type { Thread, Threads } from './threads.js';
 
 const commandSchema = z.looseObject({
   id: z.number().int().nonnegative(),
@@ -58,9 +60,9 @@ const UNSERVED = ['input.inject', 'agent.getTree', 'state.get', 'state.listCheck
 /** The commands of a thread. */
 export class Commands {
   readonly #threads: Threads;
-  readonly #options: StartingOptions;
+  readonly #options: ConversationOptions;
 
-  constructor(threads: Threads, options: StartingOptions) {
+  constructor(threads: Threads, options: ConversationOptions) {
     this.#threads = threads;
     this.#options = options;
   }
@@ -146,7 +148,7 @@ export function assertApp(thread: Thread | null, app: string | undefined): void 
 /** What was wrong with a request; null for what is wrong here. */
 export function refusalOf(error: unknown): { readonly error: string; readonly message: string } | null {
   if (error instanceof Refusal) return { error: error.code, message: error.message };
-  if (!isGatewayError(error) || isCode(error, 'UNAUTHENTICATED') || error.status >= 500) return null;
+  if (!isGatewayError(error) || codeOf(error) === 'UNAUTHENTICATED' || error.status >= 500) return null;
   // Whoever asks too often is told by the response's status, which clients wait and repeat for.
   if (error.status === 429) return null;
   return { error: CODES[error.code] ?? 'unknown_error', message: (error as GatewayError).message };

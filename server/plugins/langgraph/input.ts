@@ -4,7 +4,7 @@ import type { OnBusy } from '../../../shared/events.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
 import { mediaOf } from '../../chat-format/media.js';
-import { fieldError } from '../ui-message-stream/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import { tipOf } from './checkpoints.js';
 
 const record = z.record(z.string(), z.unknown());

@@ -1,23 +1,13 @@
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
+import { type ConversationOptions, readConversationOptions, readPath } from '../conversation/options.js';
 import type { GatewayPlugin } from '../plugin.js';
-import { fieldError } from '../ui-message-stream/errors.js';
 import { sendLangGraphError } from './errors.js';
 import { LangGraphRoutes } from './routes.js';
-import type { StartingOptions } from './starting.js';
 
 /** Options of `langGraphPlugin`. */
-export interface LangGraphOptions {
+export interface LangGraphOptions extends Partial<ConversationOptions> {
   /** Where clients find it, below the gateway's mount: the `apiUrl` that they are given ends with it. @default '/langgraph' */
   readonly path?: string;
-  /** What a message does that comes while another is answered, where its client does not say. @default 'queue' */
-  readonly onBusy?: StartingOptions['onBusy'];
-  /**
-   * Whether messages that a client sends before the one to be answered become the beginning of a session that has not begun. A client can
-   * invent what the assistant is said to have answered.
-   *
-   * @default true
-   */
-  readonly seed?: boolean;
 }
 
 const ROUTE = {
@@ -39,16 +29,12 @@ const ROUTE = {
  * ```
  */
 export function langGraphPlugin(options: LangGraphOptions = {}): GatewayPlugin {
-  const { path = '/langgraph', onBusy = 'queue', seed = true } = options;
-  if (typeof path !== 'string' || !/^(?:\/[A-Za-z0-9_.-]+)+$/.test(path))
-    throw fieldError('path', "must be like '/langgraph'");
-  if (!['queue', 'interrupt', 'reject'].includes(onBusy))
-    throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
-  if (typeof seed !== 'boolean') throw fieldError('seed', 'must be true or false');
+  const path = readPath(options.path ?? '/langgraph', '/langgraph');
+  const conversation = readConversationOptions(options);
   return {
     name: 'langgraph',
     setup(context) {
-      const routes = new LangGraphRoutes(context, { path, starting: { onBusy, seed } });
+      const routes = new LangGraphRoutes(context, { path, conversation });
       context.route(path, (call) => routes.serve(call), ROUTE);
     },
   };

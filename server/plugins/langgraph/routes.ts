@@ -2,21 +2,22 @@ import { z } from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { fieldError } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext } from '../plugin.js';
-import { fieldError } from '../ui-message-stream/errors.js';
 import { Assistants } from './assistants.js';
 import { Commands } from './commands.js';
 import { sendJson } from './errors.js';
 import { eventDialect, seqOfId, startOf } from './events.js';
 import { Runs } from './runs.js';
-import type { StartingOptions } from './starting.js';
 import { ThreadRoutes } from './thread-routes.js';
 import { Threads } from './threads.js';
 
 /** What the routes work with. */
 export interface LangGraphRoutesOptions {
   readonly path: string;
-  readonly starting: StartingOptions;
+  readonly conversation: ConversationOptions;
 }
 
 const eventsSchema = z.looseObject({
@@ -42,26 +43,23 @@ export class LangGraphRoutes {
   readonly #threadRoutes: ThreadRoutes;
   readonly #runs: Runs;
 
-  constructor(context: PluginContext, { path, starting }: LangGraphRoutesOptions) {
+  constructor(context: PluginContext, { path, conversation }: LangGraphRoutesOptions) {
     this.#path = path;
     this.#threads = new Threads(context);
-    this.#commands = new Commands(this.#threads, starting);
+    this.#commands = new Commands(this.#threads, conversation);
     this.#assistants = new Assistants(context);
     this.#threadRoutes = new ThreadRoutes(context, this.#threads);
-    this.#runs = new Runs(context, this.#threads, starting);
+    this.#runs = new Runs(context, this.#threads, conversation);
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
     const { request, response } = call;
-    const [root = '', id = '', ...rest] = call.path
-      .slice(this.#path.length + 1)
-      .split('/')
-      .map(decode);
+    const [root = '', id = '', ...rest] = partsOf(call.path.slice(this.#path.length + 1));
     const method = request.method ?? '';
     if (root === 'ok') return sendJson(response, { ok: true });
     const identity = await call.authenticate();
-    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    const query = queryOf(request.url);
     const asked = { call, identity, method, query };
     if (root === 'info')
       return sendJson(response, { version: '1.0.0', flags: { assistants: true, crons: false } });
@@ -96,13 +94,5 @@ export class LangGraphRoutes {
     const { over } = session.stream(eventDialect(state, filter), { response, from });
     // A stream that ends cleanly would be taken for the end of what it tells.
     await over.catch(() => response.destroy());
-  }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }

@@ -1,5 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
+import { codeOf } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
 import type { PluginContext } from '../plugin.js';
 import { assertApp, refusalOf, respond } from './commands.js';
 import { sendJson } from './errors.js';
@@ -7,9 +9,9 @@ import { frameDialect, segmentNow, seqOfId, startOf } from './events.js';
 import { readStart } from './input.js';
 import type { Asked } from './routes.js';
 import { RunTeller } from './run-teller.js';
-import { begin, type StartingOptions } from './starting.js';
+import { begin } from './starting.js';
 import { iso } from './states.js';
-import { isCode, type Thread, type Threads } from './threads.js';
+import type { Thread, Threads } from './threads.js';
 import { runOf, segmentId } from './writer.js';
 
 /** What a client asks of a run. */
@@ -32,9 +34,9 @@ interface Begun {
 export class Runs {
   readonly #context: PluginContext;
   readonly #threads: Threads;
-  readonly #options: StartingOptions;
+  readonly #options: ConversationOptions;
 
-  constructor(context: PluginContext, threads: Threads, options: StartingOptions) {
+  constructor(context: PluginContext, threads: Threads, options: ConversationOptions) {
     this.#context = context;
     this.#threads = threads;
     this.#options = options;
@@ -195,7 +197,7 @@ async function statusOf({ thread, id }: Begun): Promise<RunInfo> {
     const info = await thread.session.run(runOf(id).runId).status();
     if (info.sessionId === thread.session.id) return info;
   } catch (error) {
-    if (!isCode(error, 'RUN_NOT_FOUND')) throw error;
+    if (codeOf(error) !== 'RUN_NOT_FOUND') throw error;
   }
   throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
 }

@@ -1,10 +1,10 @@
 import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
 import type { Message } from '../../../shared/messages.js';
 import type { Identity } from '../../auth/types.js';
+import { stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 
 /** A session, as a client calls it. */
 export interface Thread {
@@ -74,9 +74,4 @@ async function whole(session: PluginSession, state: SessionState): Promise<Sessi
     before = page.cursor;
   }
   return { ...state, messages, hasMore: false };
-}
-
-/** Whether an error has this code. */
-export function isCode(error: unknown, ...codes: readonly string[]): boolean {
-  return isGatewayError(error) && codes.includes(error.code);
 }
