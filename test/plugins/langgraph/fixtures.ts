@@ -21,7 +21,9 @@ export interface Sdk {
   readonly version: string;
   readonly Client: new (config: any) => any;
   /** What every `useStream` of the protocol is made of. */
-  readonly Controller: new (config: any) => any;
+  readonly Controller: new (
+    config: any,
+  ) => any;
 }
 
 /** A page that shows a thread. */
@@ -67,7 +69,12 @@ export async function startLangGraph(
   const ask: LangGraphGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
     fetch(`${base}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
   const client: LangGraphGateway['client'] = ({ Client }, { user = 'alice', url = started.url } = {}) =>
-    new Client({ apiUrl: `${url}${path}`, defaultHeaders: as(user), apiKey: null, callerOptions: { maxRetries: 3 } });
+    new Client({
+      apiUrl: `${url}${path}`,
+      defaultHeaders: as(user),
+      apiKey: null,
+      callerOptions: { maxRetries: 3 },
+    });
   return {
     ...started,
     base,
@@ -117,8 +124,9 @@ function tabOf(
           resolve(shown);
         };
         const leave = rootStore.subscribe(look);
-        if (process.env.DEBUG_TAB) setTimeout(() => console.log('waiting', what, JSON.stringify({ ...rootStore.getSnapshot(), values: 0, messages: brief(rootStore.getSnapshot()) })), 3000).unref();
-        closeLater({}, () => reject(new Error(`never: ${what}; ${JSON.stringify(brief(rootStore.getSnapshot()))}`)));
+        closeLater({}, () =>
+          reject(new Error(`never: ${what}; ${JSON.stringify(brief(rootStore.getSnapshot()))}`)),
+        );
         look();
       });
     },

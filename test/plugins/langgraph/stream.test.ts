@@ -7,7 +7,8 @@ import { actor, answers, brief, SDKS, STORES, startLangGraph } from './fixtures.
 const yes = { decisions: [{ type: 'approve' }] };
 
 for (const [store, make] of STORES)
-  for (const sdk of SDKS)
+  for (const sdk of SDKS) {
+    const isOld = sdk.version === '1.11.0';
     describe(`useStream of ${sdk.version} on ${store}`, () => {
       it('is told text, reasoning, data and what tools of the app do', async () => {
         const { app, effects } = actor();
@@ -78,13 +79,17 @@ for (const [store, make] of STORES)
         const isThere = (shown: any) => shown.interrupt?.id === interrupt.id && answers(shown) === 'first ';
         await two.until(isThere, 'the question elsewhere');
         await two.controller.respond(yes, { interruptId: interrupt.id });
-        const next = await two.until((shown) => shown.interrupt && shown.interrupt.id !== interrupt.id, 'another');
+        const next = await two.until(
+          (shown) => shown.interrupt && shown.interrupt.id !== interrupt.id,
+          'another',
+        );
         expect(effects).to.deep.equal(['pay']);
         const no = { decisions: [{ type: 'reject', message: 'too much' }] };
         await two.controller.respond(no, { interruptId: next.interrupt.id });
         const whole = /^first \[pay: \{"did":"pay","n":1}\] then \[pay: .*\] done $/;
-        for (const tab of [one, two])
-          await tab.until((shown) => whole.test(answers(shown)) && !shown.interrupt, 'the end');
+        await two.until((shown) => whole.test(answers(shown)) && !shown.interrupt, 'the end');
+        // The older version does not know that another tab has answered.
+        await one.until((shown) => whole.test(answers(shown)) && (isOld || !shown.interrupt), 'the end');
         expect(effects).to.deep.equal(['pay']);
         expect(next.interrupt.id).not.to.equal(interrupt.id);
         const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
@@ -166,8 +171,11 @@ for (const [store, make] of STORES)
         await began.passed;
         await tab.until((shown) => answers(shown) === 'working working ', 'the second beginning');
         const { run: second } = await firstState(ui);
-        await tab.controller.stop();
-        const { stopReason } = await ui.gateway.session('main', { user: { id: 'alice' } }).run(second.runId).result;
+        // The older version does not know which run goes on behind an answer.
+        if (isOld) await tab.client.runs.cancel('main', second.runId);
+        else await tab.controller.stop();
+        const { stopReason } = await ui.gateway.session('main', { user: { id: 'alice' } }).run(second.runId)
+          .result;
         expect(stopReason).to.equal('aborted');
         expect(aborted).to.equal(2);
       });
@@ -182,8 +190,14 @@ for (const [store, make] of STORES)
         await tab.until((shown) => answers(shown) === '0:one', 'an answer');
         await tab.say('two', { id: 'u2' });
         await tab.until((shown) => answers(shown) === '0:one2:two', 'a second answer');
-        const metadata = () => tab.controller.messageMetadataStore.getSnapshot();
-        await tab.say('TWO', { forkFrom: metadata().get('u2').parentCheckpointId } as object);
+        // The older version has one place for all messages; the states that there were have each their own.
+        const placeBefore = async (id: string): Promise<string> => {
+          if (!isOld) return tab.controller.messageMetadataStore.getSnapshot().get(id).parentCheckpointId;
+          const states: any[] = await tab.client.threads.getHistory('main');
+          const at = states.findLast(({ values }) => values.messages.at(-1).id === id);
+          return at.parent_checkpoint.checkpoint_id;
+        };
+        await tab.say('TWO', { forkFrom: await placeBefore('u2') } as object);
         await tab.until((shown) => answers(shown) === '0:one2:TWO', 'the edited answer');
         expect(brief(tab.shown)).to.deep.equal([
           ['human', 'one'],
@@ -192,8 +206,11 @@ for (const [store, make] of STORES)
           ['ai', '2:TWO'],
         ]);
         const last = tab.shown.messages.at(-1).id;
-        await tab.controller.submit(null, { forkFrom: metadata().get(last).parentCheckpointId });
-        await tab.until((shown) => shown.messages.at(-1).id !== last && shown.messages.length === 4, 'another');
+        await tab.controller.submit(null, { forkFrom: await placeBefore(last) });
+        await tab.until(
+          (shown) => shown.messages.at(-1).id !== last && shown.messages.length === 4,
+          'another',
+        );
         expect(answers(tab.shown)).to.equal('0:one2:TWO');
         const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
         expect(messages.map(({ versions = [] }) => versions.length)).to.deep.equal([0, 0, 2, 2]);
@@ -218,6 +235,7 @@ for (const [store, make] of STORES)
         expect(brief(strange.shown)).to.deep.equal([]);
       });
     });
+  }
 
 async function firstState(ui: Awaited<ReturnType<typeof startLangGraph>>): Promise<any> {
   const session = ui.gateway.session('main', { user: { id: 'alice' } });
