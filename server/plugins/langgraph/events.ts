@@ -45,16 +45,7 @@ export async function startOf(
 ): Promise<TellingStart> {
   if (state?.cursor == null) return { from: 'earliest', state: initialState };
   const { epoch, first } = await session.status();
-  const found = new Set<string>();
-  if (runId !== undefined) found.add(runId);
-  else {
-    if (state.run) found.add(state.run.runId);
-    for (const message of [...state.messages].reverse()) {
-      if (found.size >= AGAIN) break;
-      if (message.runId !== undefined) found.add(message.runId);
-    }
-    for (const queued of state.queue) found.add(queued.runId);
-  }
+  const found = runsOf(state, runId);
   let start: { readonly from: string; readonly seq: number } | null = null;
   for (const id of found) {
     const cursor = await cursorOf(session, id);
@@ -65,6 +56,15 @@ export async function startOf(
   }
   if (!start) return { from: state.cursor, state };
   return { from: start.from, state: stateBefore(state, start.from, found) };
+}
+
+/** The runs that are told again: one, with those that it waits for, or the last ones. */
+function runsOf({ run, queue, messages }: SessionState, runId: string | undefined): ReadonlySet<string> {
+  const waits = queue.some((queued) => queued.runId === runId);
+  if (runId !== undefined && !waits) return new Set([runId]);
+  const open = [...(run ? [run] : []), ...queue].map((each) => each.runId);
+  const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
+  return new Set([...open, ...(waits ? [] : ended.slice(-AGAIN))]);
 }
 
 async function cursorOf(session: PluginSession, runId: string): Promise<string | null> {
@@ -78,9 +78,15 @@ async function cursorOf(session: PluginSession, runId: string): Promise<string |
 
 /** What the path had before the first of some runs: these put themselves behind it again. */
 function stateBefore(state: SessionState, from: string, runs: ReadonlySet<string>): SessionState {
-  const at = state.messages.findIndex(({ runId }) => runId !== undefined && runs.has(runId));
-  const asked = at < 0 ? (state.run ? state.messages.length - 1 : state.messages.length) : at - 1;
-  const messages = state.messages.slice(0, Math.max(0, asked));
+  const { run } = state;
+  let end = state.messages.findIndex(({ runId }) => runId !== undefined && runs.has(runId)) - 1;
+  if (end < -1) end = state.messages.length;
+  if (end === state.messages.length && run && runs.has(run.runId)) {
+    // What the active run answers, and was steered with since.
+    while (end > 0 && state.messages[end - 1]!.createdAt > run.message.createdAt) end -= 1;
+    end -= 1;
+  }
+  const messages = state.messages.slice(0, Math.max(0, end));
   const tip = messages.at(-1)?.id ?? null;
   return { ...initialState, messages, messageCount: messages.length, tip, cursor: from };
 }

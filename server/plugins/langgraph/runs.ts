@@ -77,7 +77,8 @@ export class Runs {
       assertApp(thread, start.app);
       const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
       const { runId } = await begin(session, thread, start, this.#options);
-      return { thread: thread ?? (await this.#threads.get(identity, threadId)), id: runId };
+      // The conversation may go on from elsewhere now.
+      return { thread: await this.#threads.get(identity, threadId), id: runId };
     } catch (error) {
       const refused = isGatewayError(error) ? null : refusalOf(error);
       throw refused ? new GatewayError({ code: 'INVALID_REQUEST', message: refused.message }) : error;
@@ -91,7 +92,7 @@ export class Runs {
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
-    const now = await this.#again(thread, runId);
+    const now = await startOf(thread.session, thread.state, runId);
     const { epoch } = await thread.session.status();
     const last = request.headers['last-event-id'];
     const heard = seqOfId(last === undefined ? undefined : String(last), epoch);
@@ -117,14 +118,10 @@ export class Runs {
 
   /** The values that a run leaves. */
   async #ended({ thread, id }: Begun): Promise<unknown> {
-    const start = await this.#again(thread, runOf(id).runId);
+    const start = await startOf(thread.session, thread.state, runOf(id).runId);
     const teller = new RunTeller({ id, threadId: thread.id, modes: [], since: -1 });
     await thread.session.stream(frameDialect(start.state, teller), { from: start.from }).over;
     return teller.values;
-  }
-
-  async #again({ session, state }: Thread, runId: string) {
-    return startOf(session, state, runId);
   }
 
   async #list({ call, query }: Asked, thread: Thread): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ByteProxy } from '../byte-proxy.js';
-import { actor, answers, brief, FAST, SDKS, STORES, startLangGraph } from './fixtures.js';
+import { FrameProxy } from '../frame-proxy.js';
+import { actor, answers, brief, FAST, heard, human, SDKS, STORES, startLangGraph } from './fixtures.js';
 
 const SCRIPT = `think hello look data ${'word '.repeat(30)}bye`;
 const CUTS = 30;
@@ -35,5 +36,25 @@ describe('a page whose network breaks in mid-answer', () => {
         }
         expect(proxy.cuts).to.be.greaterThan(CUTS / 2);
         expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));
+      });
+});
+
+describe('a client of the classic routes whose stream is cut off', () => {
+  for (const [store, make] of STORES)
+    for (const sdk of SDKS)
+      it(`is told each event once, in the same run: ${sdk.version}, ${store}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startLangGraph({ app, store: make(), limits: FAST });
+        const cut = async (after: number): Promise<void> => {
+          const proxy = await FrameProxy.start(ui.url);
+          proxy.cuts.push({ after, clean: false });
+          const payload = { input: human('a b look c d'), streamMode: ['messages-tuple'] };
+          const client = ui.client(sdk, { url: proxy.url });
+          const { text } = await heard(client.runs.stream(`thread-${after}`, 'default', payload));
+          expect(text, `cut after ${after}`).to.equal('a b [look: {"did":"look","n":1}] c d ');
+          expect(proxy.ended).to.equal(1);
+        };
+        await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(cut));
+        expect(effects).to.have.length(8);
       });
 });

@@ -148,3 +148,20 @@ export const answers = ({ messages }: any): string =>
     .filter((message: any) => (message.getType?.() ?? message.type) === 'ai')
     .map(textOf)
     .join('');
+
+/** What a run is begun with. */
+export const human = (content: string, id?: string) => ({
+  messages: [{ type: 'human', content, ...(id && { id }) }],
+});
+
+/** What a stream of a run says. */
+export async function heard(stream: AsyncIterable<any>) {
+  const events: any[] = [];
+  for await (const event of stream) events.push(event);
+  const texts = new Map<string, string>();
+  for (const { event, data } of events)
+    if (event === 'messages' && data[0].type === 'AIMessageChunk' && typeof data[0].content === 'string')
+      texts.set(data[0].id, (texts.get(data[0].id) ?? '') + data[0].content);
+  const values = events.filter(({ event }) => event === 'values').map(({ data }) => data);
+  return { events, text: [...texts.values()].join(''), values };
+}
