@@ -73,6 +73,8 @@ export const GROUPS = [
       ['front-ends.md', 'Front ends that exist'],
       ['ui-message-stream.md', 'AI SDK useChat'],
       ['ag-ui.md', 'AG-UI and CopilotKit'],
+      ['langgraph-clients.md', 'LangGraph useStream and client'],
+      ['acp.md', 'Editors, by ACP'],
       ['mcp.md', 'MCP'],
     ],
   },
