@@ -3,7 +3,8 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import type { Dialect, PluginSession } from '../plugin.js';
-import { type Frame, LangGraphWriter, type Method } from './writer.js';
+import type { Frame, Method } from './frames.js';
+import { LangGraphWriter } from './writer.js';
 
 /** An event with its place: `seq` grows with the log, and the same event has the same id for every reader. */
 export interface PlacedFrame extends Frame {

@@ -6,13 +6,13 @@ import type { PluginContext } from '../plugin.js';
 import { assertApp, refusalOf, respond } from './commands.js';
 import { sendJson } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf } from './events.js';
+import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
 import type { Asked } from './routes.js';
 import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
 import type { Thread, Threads } from './threads.js';
-import { runOf, segmentId } from './writer.js';
 
 /** What a client asks of a run. */
 interface RunBody {

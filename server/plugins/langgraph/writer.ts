@@ -2,38 +2,9 @@ import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { type PendingQuestion, reduce, type SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { checkpointOf } from './checkpoints.js';
+import { blockDelta, blockFinish, blockStart, type Frame, lifecycle, segmentId } from './frames.js';
 import { interruptOf } from './interrupts.js';
 import { callOf, countsOf, partId, resultId, textOf, toLangChain } from './messages.js';
-
-/** An event of the protocol, before its stream gives it a place. */
-export interface Frame {
-  readonly method: Method;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** The client's run, of which this is a beginning or an end. */
-  readonly runId?: string;
-}
-
-/** What frames are about; a client asks for some of these. */
-export type Method =
-  | 'lifecycle'
-  | 'values'
-  | 'checkpoints'
-  | 'messages'
-  | 'tools'
-  | 'input.requested'
-  | 'input.answered'
-  | 'custom';
-
-/** The run as clients know it: behind each answer to a question it is another one of theirs. */
-export function segmentId(runId: string, segment: number): string {
-  return segment === 0 ? runId : `${runId}~${segment}`;
-}
-
-/** Our run of a client's. */
-export function runOf(segmentId: string): { readonly runId: string; readonly segment: number } {
-  const [runId = '', segment = '0'] = segmentId.split('~');
-  return { runId, segment: Number(segment) };
-}
 
 interface Open {
   readonly id: string;
@@ -324,23 +295,4 @@ const FAILED = {
 
 function isAsking(event: GatewayEvent): event is Asking {
   return ASKING.has(event.type);
-}
-
-function lifecycle(event: string, runId: string, graph: string, error?: string): Frame {
-  const failed = error !== undefined && { error };
-  return { method: 'lifecycle', data: { event, ...(graph && { graph_name: graph }), ...failed }, runId };
-}
-
-function blockStart(index: number, content: object): Frame {
-  return { method: 'messages', data: { event: 'content-block-start', index, content } };
-}
-
-function blockDelta(index: number, type: 'text' | 'reasoning', delta: string): Frame {
-  const said =
-    type === 'text' ? { type: 'text-delta', text: delta } : { type: 'reasoning-delta', reasoning: delta };
-  return { method: 'messages', data: { event: 'content-block-delta', index, delta: said } };
-}
-
-function blockFinish(index: number, content: object): Frame {
-  return { method: 'messages', data: { event: 'content-block-finish', index, content } };
 }
