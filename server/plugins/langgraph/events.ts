@@ -11,6 +11,8 @@ export interface PlacedFrame extends Frame {
   readonly id: string;
   readonly seq: number;
   readonly ts: number;
+  /** Whether it tells what was folded. */
+  readonly isWhole: boolean;
 }
 
 /** One of our events becomes so many at most. */
@@ -55,7 +57,8 @@ export async function startOf(
     if (!place || place.epoch !== epoch || place.seq < first - 1) continue;
     if (!start || place.seq < start.seq) start = { from: cursor!, seq: place.seq };
   }
-  if (!start) return { from: state.cursor, state };
+  // Of a run that is not kept from its beginning there is what was folded.
+  if (!start) return { from: state.run ? 'snapshot' : state.cursor, state };
   return { from: start.from, state: stateBefore(state, start.from, found) };
 }
 
@@ -102,22 +105,32 @@ export class PlacedFrames {
 
   take(event: GatewayEvent, next: readonly GatewayEvent[]): PlacedFrame[] {
     const { cursor, ts = 0 } = event;
-    return this.#placed(this.writer.take(event, next), cursor ?? '', ts, '');
+    return this.#placed(this.writer.take(event, next), cursor ?? '', { ts, isWhole: false });
   }
 
   /** Begins with a snapshot. */
   begin(): PlacedFrame[] {
     const { cursor, messages } = this.writer.state;
     const ts = messages.at(-1)?.createdAt ?? 0;
-    return this.#placed(this.writer.begin(ts), cursor ?? '', ts, 'whole:');
+    return this.#placed(this.writer.begin(ts), cursor ?? '', { ts, isWhole: true });
   }
 
-  #placed(frames: readonly Frame[], cursor: string, ts: number, mark: string): PlacedFrame[] {
+  #placed(
+    frames: readonly Frame[],
+    cursor: string,
+    { ts, isWhole }: Pick<PlacedFrame, 'ts' | 'isWhole'>,
+  ): PlacedFrame[] {
     const seq = (parseCursor(cursor)?.seq ?? 0) * EACH;
     return frames.map((frame, at) => {
       // A client learns the id of a run from the ids of its beginnings and ends.
       const of = frame.runId === undefined ? '' : `synth:${frame.runId}:`;
-      return { ...frame, id: `${of}${mark}${cursor}:${at}`, seq: seq + Math.min(at, EACH - 1), ts };
+      return {
+        ...frame,
+        id: `${of}${isWhole ? 'whole:' : ''}${cursor}:${at}`,
+        seq: seq + Math.min(at, EACH - 1),
+        ts,
+        isWhole,
+      };
     });
   }
 }
@@ -142,13 +155,11 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
   const encoded = (text: string) => ({ state: frames!, text, over: teller.over ?? false });
   return {
     begin(session) {
-      if (!frames) {
-        frames = new PlacedFrames(state);
-        // The head leaves with a comment, so that a client knows that it is heard.
-        return encoded(teller.start ?? ':\n\n');
-      }
-      frames = new PlacedFrames(session);
-      return encoded(say(frames.begin()));
+      // The head leaves with a comment, so that a client knows that it is heard.
+      const start = frames ? '' : (teller.start ?? ':\n\n');
+      const isSnapshot = session.cursor !== null;
+      frames = new PlacedFrames(isSnapshot ? session : state);
+      return encoded(start + (isSnapshot ? say(frames.begin()) : ''));
     },
     encode(_, events) {
       let text = '';
@@ -164,9 +175,12 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
 
 /** The client's run that is active, or was last, by all that there is. */
 export function segmentNow(session: PluginSession, { from, state }: TellingStart): Promise<number> {
-  const frames = new PlacedFrames(state);
+  let frames = new PlacedFrames(state);
   const dialect: Dialect<PlacedFrames> = {
-    begin: () => ({ state: frames, text: '' }),
+    begin(session) {
+      if (session.cursor !== null) frames = new PlacedFrames(session);
+      return { state: frames, text: '' };
+    },
     encode(_, events, { isHead }) {
       for (const event of events) frames.take(event, []);
       return { state: frames, text: '', over: isHead };

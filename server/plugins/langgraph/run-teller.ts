@@ -1,4 +1,5 @@
 import type { PlacedFrame, Teller } from './events.js';
+import { runOf } from './frames.js';
 
 /** Which run of a client's is told, and how. */
 export interface RunTelling {
@@ -15,6 +16,8 @@ export class RunTeller implements Teller {
   readonly #modes: ReadonlySet<string>;
   readonly #interrupts: object[] = [];
   readonly start: string;
+  /** As the frames name it. */
+  #id: string;
   #isIn = false;
   #over = false;
   #values: Readonly<Record<string, unknown>> = { messages: [] };
@@ -25,6 +28,7 @@ export class RunTeller implements Teller {
 
   constructor(telling: RunTelling) {
     this.#telling = telling;
+    this.#id = telling.id;
     this.#modes = new Set([telling.modes].flat());
     const { id: run_id, threadId: thread_id, since } = telling;
     const metadata = `event: metadata\ndata: ${JSON.stringify({ run_id, thread_id, attempt: 1 })}\n\n`;
@@ -42,7 +46,11 @@ export class RunTeller implements Teller {
 
   tell(frame: PlacedFrame): string {
     const { method, data, runId } = frame;
-    if (method === 'lifecycle') return runId === this.#telling.id ? this.#bound(frame) : '';
+    if (method === 'lifecycle') {
+      // What is told from a snapshot knows nothing of the questions before that.
+      if (frame.isWhole && runOf(runId!).runId === runOf(this.#id).runId) this.#id = runId!;
+      return runId === this.#id ? this.#bound(frame) : '';
+    }
     if (!this.#isIn) return '';
     if (method === 'values') {
       this.#values = data;

@@ -110,6 +110,18 @@ describe("LangGraph's protocol", () => {
     );
   });
 
+  it('tells a run by the classic routes where its beginning is not kept any more', async () => {
+    const limits = { retention: { events: 20 } };
+    const ui = await startLangGraph({ app: actor().app, limits } as any);
+    const words = 'word '.repeat(60);
+    await ui.post('/threads/main/runs/wait', start(`${words}pay ${words}bye`));
+    const command = { resume: { approved: true } };
+    const body = { assistant_id: 'default', command, stream_mode: ['values'] };
+    const text = await (await ui.post('/threads/main/runs/stream', body)).text();
+    expect(text).to.match(/event: end\ndata: null\n\n$/);
+    expect(text).to.include('bye ');
+  });
+
   it('refuses by the codes of the protocol', async () => {
     const { app, effects } = actor();
     const ui = await startLangGraph({ app });
