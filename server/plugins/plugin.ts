@@ -41,6 +41,8 @@ export interface CallToolOptions {
 export interface DialectOptions extends HostEventsOptions {
   /** Answered with the stream, as Server-Sent Events; where there is none, only the last state counts. */
   readonly response?: ServerResponse;
+  /** Whether it is answered with lines of JSON instead; the dialect's text is such lines then. @default false */
+  readonly lines?: boolean;
 }
 
 /** A session that is being told in another protocol. */

@@ -24,6 +24,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/diagnostics`]: ['channels'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
+  [`${NAME}/client/tanstack`]: ['gatewayConnection'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],

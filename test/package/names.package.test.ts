@@ -26,6 +26,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
   './client/ai-sdk': ['gatewayChat'],
+  './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
   './client/node': ['createUnixSocketClientTransport'],

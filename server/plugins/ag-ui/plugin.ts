@@ -12,7 +12,7 @@ export interface AgUiOptions extends Partial<ConversationOptions> {
 
 const ROUTE = {
   methods: ['GET', 'POST'],
-  requestHeaders: ['Idempotency-Key', 'User-Agent'],
+  requestHeaders: ['Idempotency-Key', 'Last-Event-ID', 'User-Agent', 'X-Run-Id'],
   exposedHeaders: [ERROR_HEADER],
   fail: sendUiError,
 } satisfies RouteOptions;

@@ -1,6 +1,7 @@
 import type { AgUiEvent, GivenMessage } from '../../../shared/ag-ui/events.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { answersCall, type CallAnswer } from '../../../shared/asked-calls.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
 import { baseOf, sameContent, versionOf } from '../../../shared/ui-stream/versions.js';
@@ -19,14 +20,25 @@ export type Posted = AgUiTelling | readonly AgUiEvent[];
 export class Posting {
   readonly #request: AgUiRequest;
   readonly #conversation: Conversation;
+  readonly #resumes: boolean;
 
   /** @param key The caller's own idempotency key, which goes before the id of its run. */
   constructor(
     session: PluginSession,
     request: AgUiRequest,
-    { options, key }: { readonly options: ConversationOptions; readonly key: string | undefined },
+    {
+      options,
+      key,
+      resumes,
+    }: {
+      readonly options: ConversationOptions;
+      readonly key: string | undefined;
+      /** Whether the client has a part of the answer already, so that nothing is begun. */
+      readonly resumes: boolean;
+    },
   ) {
     this.#request = request;
+    this.#resumes = resumes;
     const { clientTools, parameters } = request;
     this.#conversation = new Conversation(session, options, {
       key: key ?? keyOf(request.runId),
@@ -51,14 +63,17 @@ export class Posting {
     if (!user) throw fieldError('messages', 'there is no message of a user to answer');
     const message = { id: user.id, content: contentOf(user, at) };
     if (!known) {
+      if (this.#resumes) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
       const before = state ? [] : conversationIn(messages.slice(0, at));
       const begun = await conversation.seeded(state, { messages: before });
       return this.#told(begun, await conversation.send(begun, message, resumed));
     }
     const isSame = sameContent(known.content, message.content);
-    const answering = isSame && at < messages.length - 1 ? runAfter(state, known.id) : undefined;
+    const isLater = this.#resumes || at < messages.length - 1;
+    const answering = isSame && isLater ? runAfter(state, known.id) : undefined;
     const run = answering ?? (isSame ? openRunAfter(state, known.id) : undefined);
     if (run !== undefined) return this.#told(state, await conversation.place(run), 'whole');
+    if (this.#resumes) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
     return this.#told(state, await conversation.change(state, known, message));
   }
 

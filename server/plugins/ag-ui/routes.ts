@@ -8,12 +8,12 @@ import { currentRun, keyOf } from '../conversation/conversation.js';
 import { fieldError, sendUiJson } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { stateOf, stop } from '../conversation/state.js';
-import { tellAll } from '../conversation/telling.js';
 import { partsOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { Posting } from './posting.js';
+import { Rejoining, readingOf } from './rejoining.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
-import { frames, startOf, tellRun } from './telling.js';
+import { startOf, tellEvents, tellRun } from './telling.js';
 
 /** What the routes work with. */
 export interface AgUiRoutesOptions {
@@ -36,10 +36,12 @@ interface Called {
 export class AgUiRoutes {
   readonly #context: PluginContext;
   readonly #options: AgUiRoutesOptions;
+  readonly #rejoining: Rejoining;
 
   constructor(context: PluginContext, options: AgUiRoutesOptions) {
     this.#context = context;
     this.#options = options;
+    this.#rejoining = new Rejoining(context);
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
@@ -52,6 +54,8 @@ export class AgUiRoutes {
     }
     const named = pathOf(rest);
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    if (method === 'GET' && named !== 'single' && named.method === 'run')
+      return this.#rejoining.serve(call, named.app);
     only('POST', method);
     const identity = await call.authenticate();
     const body = await call.body();
@@ -92,13 +96,18 @@ export class AgUiRoutes {
   }
 
   async #run({ request, response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
-    const asked = readAgUiRequest(body);
+    const { headers } = request;
+    const reading = readingOf(request);
+    // TanStack AI says so of itself: it may come back by the id of its run alone.
+    const isNoted = headers['x-run-id'] !== undefined;
+    const asked = { ...readAgUiRequest(body), waitsToRun: isNoted };
     const session = this.#session(app, asked.threadId, identity);
-    const key = request.headers['idempotency-key'];
+    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
     const { conversation: options } = this.#options;
-    const posted = await new Posting(session, asked, { options, key: key?.toString() }).post();
-    if (!('runId' in posted)) return tellAll(response, frames(posted));
-    return tellRun(response, session, posted, this.#context.report);
+    const key = headers['idempotency-key']?.toString();
+    const posted = await new Posting(session, asked, { options, key, resumes: !!reading.last }).post();
+    if (!('runId' in posted)) return tellEvents(response, posted, reading);
+    return tellRun(response, session, posted, { report: this.#context.report, reading });
   }
 
   /** Tells of the thread, and of the run that it is at. */
@@ -106,17 +115,17 @@ export class AgUiRoutes {
     const names = readAgUiRequest(body);
     const session = this.#session(app, names.threadId, identity);
     const state = await stateOf(session);
-    if (!state) return tellAll(response, '');
+    if (!state) return tellEvents(response, []);
     const runId = currentRun(state);
     if (runId === undefined) {
       const before = state.messages.map(heldOf);
       const truth = { before, answerId: '', told: [], whole: true };
-      return tellAll(response, frames(ended(names, prefaced(names.messages, truth))));
+      return tellEvents(response, ended(names, prefaced(names.messages, truth)));
     }
     const { cursor } = await session.run(runId).status();
     const place = startOf(state, { runId, cursor });
     const telling = { runId, told: 'whole', names, given: names.messages, whole: true, ...place } as const;
-    return tellRun(response, session, telling, this.#context.report);
+    return tellRun(response, session, telling, { report: this.#context.report });
   }
 
   async #stop(

@@ -12,12 +12,16 @@ export interface Telling {
   readonly told: Told;
   /** Frames that its reader has already. @default 0 */
   readonly skip?: number;
+  /** Whether its reader knows frames by their number, so that only the run's own events will do. @default where some are skipped */
+  readonly isCounted?: boolean;
 }
 
 /** How a protocol tells. */
 export interface TellingWords<Frame> {
   stream(): SegmentStream<Frame>;
   frame(frame: Frame): string;
+  /** What its readers pass over. @default an SSE comment */
+  readonly blank?: string;
 }
 
 /** The state of a telling: its stream, and how many frames were made. */
@@ -32,8 +36,8 @@ export interface Tale<Frame> {
  * @throws GatewayError `CURSOR_GONE` where what comes next is not kept any more
  */
 export function segmentDialect<Frame>(
-  { told, skip = 0 }: Telling,
-  { stream, frame }: TellingWords<Frame>,
+  { told, skip = 0, isCounted = skip > 0 }: Telling,
+  { stream, frame, blank = ':\n\n' }: TellingWords<Frame>,
 ): Dialect<Tale<Frame>> {
   let gap = false;
   let tale: Tale<Frame> | null = null;
@@ -48,10 +52,10 @@ export function segmentDialect<Frame>(
       if (!tale) {
         tale = { stream: stream(), made: 0 };
         // The head leaves with it, and whoever counts frames knows from here on that there will be some.
-        return { state: tale, text: ':\n\n' };
+        return { state: tale, text: blank };
       }
       const frames =
-        gap && told === 'whole' && tale.made === 0 && skip === 0 ? tale.stream.begin(session) : null;
+        gap && told === 'whole' && tale.made === 0 && !isCounted ? tale.stream.begin(session) : null;
       if (!frames) throw new GatewayError({ code: 'CURSOR_GONE' });
       gap = false;
       return encoded(say(frames));
@@ -82,11 +86,16 @@ export async function tell<State>(
   dialect: Dialect<State>,
   options: {
     readonly from: string;
+    readonly lines?: boolean;
     last?(state: State): MaybePromise<string>;
     report(error: unknown, what: string): void;
   },
 ): Promise<unknown> {
-  const { over, finish } = session.stream(dialect, { response, from: options.from });
+  const { over, finish } = session.stream(dialect, {
+    response,
+    from: options.from,
+    lines: options.lines ?? false,
+  });
   try {
     const state = await over;
     finish(await options.last?.(state));
@@ -99,9 +108,9 @@ export async function tell<State>(
 }
 
 /** Answers with events that are known already. */
-export function tellAll(response: ServerResponse, text: string): void {
+export function tellAll(response: ServerResponse, text: string, lines = false): void {
   response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Content-Type': `${lines ? 'application/x-ndjson' : 'text/event-stream'}; charset=utf-8`,
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
     'X-Content-Type-Options': 'nosniff',

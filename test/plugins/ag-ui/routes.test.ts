@@ -3,6 +3,7 @@ import { EventSchemas as EventSchemas0 } from 'ag-ui-client0';
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { gate } from '../../support/gate.js';
+import { as } from '../../support/users.js';
 import { actor, eventsIn, eventsOf, input, STORES, says, startAgUi } from './fixtures.js';
 
 const RUN = '/agent/default';
@@ -71,7 +72,17 @@ describe('agUiPlugin', () => {
       expect(response.headers.get('content-type')).to.match(/^text\/plain/);
       expect(await response.text()).to.match(text);
     }
-    expect((await ui.ask(RUN)).status).to.equal(405);
+    expect((await ui.ask(`${RUN}/connect`)).status).to.equal(405);
+    expect((await ui.ask(RUN)).status).to.equal(400);
+    expect((await ui.ask(`${RUN}?offset=-1&runId=none`)).status).to.equal(404);
+    expect((await ui.ask(`${RUN}?offset=-1&runId=main~run_none`)).status).to.equal(404);
+    const strange = { ...as('alice'), 'content-type': 'application/json', 'last-event-id': 'x' };
+    const again = await fetch(`${ui.base}${RUN}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: strange,
+    });
+    expect([again.status, await again.text()]).to.deep.equal([400, 'Last-Event-ID: is none of this route']);
     expect((await ui.post('/info', {})).status).to.equal(405);
     const plain = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'text/plain' } };
     expect((await ui.ask(RUN, plain)).status).to.equal(415);

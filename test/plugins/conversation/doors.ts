@@ -1,16 +1,23 @@
 import { HttpAgent } from 'ag-ui-client';
 import * as ai from 'ai';
 import { Chat } from 'ai-react3';
+import { Client } from 'langgraph-sdk';
+import { StreamController } from 'langgraph-sdk/stream';
 import OpenAI from 'openai';
 import type { GatewayPlugin } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
 import { chatCompletionsPlugin } from '../../../server/plugins/chat-completions/index.js';
+import { langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
 import { responsesPlugin } from '../../../server/plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../../../server/plugins/ui-message-stream/index.js';
 import { gate } from '../../support/gate.js';
+import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
 import { textIn as agTextIn, attempt } from '../ag-ui/fixtures.js';
+import { answerIn, tanstack } from '../ag-ui/tanstack-fixtures.js';
 import { browserFetch } from '../frame-proxy.js';
+import { answers as lcAnswers } from '../langgraph/fixtures.js';
 import { textIn as uiTextIn } from '../ui-message-stream/fixtures.js';
 
 /** Where a client is opened, and what it has already. */
@@ -42,9 +49,11 @@ export interface Tab {
 export interface Door {
   readonly name: string;
   plugin(): GatewayPlugin;
-  open(init: TabInit): Tab;
+  open(init: TabInit): Tab | Promise<Tab>;
   /** Whether the same request again comes to the same run. */
   readonly repeats: boolean;
+  /** What its clients have ways for. */
+  readonly can: readonly (keyof Tab)[];
 }
 
 /** Texts in turn as messages, each by its own id. */
@@ -55,6 +64,7 @@ const completions: Door = {
   name: 'chat completions',
   plugin: () => chatCompletionsPlugin(),
   repeats: false,
+  can: [],
   open({ url, session = 'main', had = [], fetch: own = fetch }) {
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'alice', maxRetries: 0, fetch: own });
     const messages: any[] = turns(had).map(({ role, text: content }) => ({ role, content }));
@@ -81,6 +91,7 @@ const responses: Door = {
   name: 'Responses',
   plugin: () => responsesPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'approve'],
   open({ url, session = 'main', had = [], fetch: own = fetch }) {
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'alice', maxRetries: 0, fetch: own });
     const items: any[] = turns(had).map(({ role, text: content }) => ({ role, content }));
@@ -129,6 +140,7 @@ const useChat: Door = {
   name: 'useChat',
   plugin: () => uiMessageStreamPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'edit', 'regenerate', 'approve'],
   open({ url, session = 'main', had = [], fetch: own = browserFetch }) {
     const api = `${url}/api/chat`;
     const transport = new ai.DefaultChatTransport({ api, headers: as('alice'), fetch: own });
@@ -166,6 +178,7 @@ const agUi: Door = {
   name: 'AG-UI',
   plugin: () => agUiPlugin(),
   repeats: true,
+  can: ['comeBack', 'stop', 'edit', 'regenerate', 'approve'],
   open({ url, session = 'main', had = [], fetch: own }) {
     const agent: any = new HttpAgent({
       url: `${url}/ag-ui/agent/default`,
@@ -216,5 +229,112 @@ const agUi: Door = {
   },
 };
 
+const tanstackAi: Door = {
+  name: 'TanStack AI',
+  plugin: () => agUiPlugin(),
+  repeats: true,
+  can: ['stop', 'edit', 'regenerate', 'approve'],
+  async open({ url, session: threadId = 'main', had = [], fetch: own }) {
+    const initialMessages = turns(had).map(({ text: content, ...message }) => ({
+      ...message,
+      parts: [{ type: 'text', content }],
+    }));
+    const base = `${url}/ag-ui`;
+    const client = await tanstack({ base, threadId, initialMessages, ...(own && { fetchClient: own }) });
+    const done = async (work: unknown): Promise<string> => {
+      await work;
+      await until(() => client.getStatus() === 'ready' || client.getStatus() === 'error');
+      if (client.getStatus() === 'error') throw client.getError();
+      return answerIn(client.getMessages());
+    };
+    return {
+      say: (text) => done(client.sendMessage(text)),
+      async stop() {
+        const headers = { ...as('alice'), 'content-type': 'application/json' };
+        await fetch(`${base}/agent/default/stop/${threadId}`, { method: 'POST', headers, body: '{}' });
+      },
+      edit(content) {
+        const at = client.getMessages().findLastIndex(({ role }) => role === 'user');
+        const { id } = client.getMessages()[at];
+        client.setMessagesManually(client.getMessages().slice(0, at));
+        return done(client.sendMessage({ content, id }));
+      },
+      regenerate: () => done(client.reload()),
+      async approve(approved) {
+        for (const asked of client.getInterrupts()) asked.resolveInterrupt({ approved });
+        await until(() => client.getInterrupts().length === 0 && client.getStatus() !== 'ready');
+        return done(null);
+      },
+    };
+  },
+};
+
+const langGraph: Door = {
+  name: 'LangGraph',
+  can: ['stop', 'edit', 'regenerate', 'approve'],
+  plugin: () => langGraphPlugin(),
+  repeats: false,
+  open({ url, session = 'main', had = [], fetch: own }) {
+    const client = new Client({
+      apiUrl: `${url}/langgraph`,
+      apiKey: null as never,
+      defaultHeaders: as('alice'),
+      callerOptions: own ? { fetch: own } : {},
+    });
+    const controller: any = new StreamController({
+      client: client as any,
+      assistantId: 'default',
+      threadId: session,
+      ...(own && { fetch: own }),
+    });
+    closeLater(controller, () => controller.dispose());
+    const before = turns(had).map(({ id, role, text: content }) => ({ id, type: TYPES[role], content }));
+    const last = (): string => {
+      const { messages } = controller.rootStore.getSnapshot();
+      const from = messages.findLastIndex((message: any) => message.getType() === 'human');
+      return lcAnswers({ messages: messages.slice(from) });
+    };
+    /** The end is heard by one stream and the text by another: it is whole where the session has no more. */
+    const done = async (work: Promise<unknown>): Promise<string> => {
+      await work;
+      const { values } = await client.threads.getState<any>(session);
+      const from = values.messages.findLastIndex(({ type }: any) => type === 'human');
+      const whole = lcAnswers({ messages: values.messages.slice(from) });
+      await until(() => last() === whole);
+      return whole;
+    };
+    const placeBefore = (type: string): string => {
+      const { messages } = controller.rootStore.getSnapshot();
+      const { id } = messages.findLast((message: any) => message.getType() === type);
+      return controller.messageMetadataStore.getSnapshot().get(id).parentCheckpointId;
+    };
+    return {
+      async say(text) {
+        await controller.hydrationPromise;
+        const messages = [...before.splice(0), { id: crypto.randomUUID(), type: 'human', content: text }];
+        return done(controller.submit({ messages }));
+      },
+      async stop() {
+        const [run] = await client.runs.list(session, { status: 'running' });
+        await client.runs.cancel(session, run!.run_id);
+      },
+      edit: (content) =>
+        done(
+          controller.submit(
+            { messages: [{ type: 'human', content }] },
+            { forkFrom: placeBefore('human') },
+          ),
+        ),
+      regenerate: () => done(controller.submit(null, { forkFrom: placeBefore('ai') })),
+      approve(approved) {
+        const { interrupt } = controller.rootStore.getSnapshot();
+        return done(controller.respond({ approved }, { interruptId: interrupt.id }));
+      },
+    };
+  },
+};
+
+const TYPES = { user: 'human', assistant: 'ai' } as const;
+
 /** All doors, each by a client of its own protocol. */
-export const DOORS: readonly Door[] = [completions, responses, useChat, agUi];
+export const DOORS: readonly Door[] = [completions, responses, useChat, agUi, tanstackAi, langGraph];

@@ -1,0 +1,66 @@
+import type { CallAnswer } from '../../shared/asked-calls.js';
+import type { ContentBlock } from '../../shared/messages.js';
+
+/** A message as a page has it. */
+export interface TanStackGiven {
+  readonly id?: string;
+  readonly role: string;
+  readonly parts?: readonly unknown[];
+}
+
+type Part = { readonly type: string } & Readonly<Record<string, any>>;
+
+const partsOf = ({ parts = [] }: TanStackGiven): readonly Part[] => parts as readonly Part[];
+
+/** What a user's message says, as blocks. Parts that only pages know are left out. */
+export function contentOf(message: TanStackGiven): ContentBlock[] {
+  return partsOf(message).flatMap((part): ContentBlock[] => {
+    if (part.type === 'text') return [{ type: 'text', text: String(part.content) }];
+    const { type: from, value, mimeType } = (part.source ?? {}) as Record<string, string | undefined>;
+    if (value === undefined || !['image', 'audio', 'video', 'document'].includes(part.type)) return [];
+    const type = part.type === 'image' || part.type === 'audio' ? part.type : 'file';
+    const unknown = part.type === 'document' ? 'application/octet-stream' : `${part.type}/*`;
+    const bytes = from === 'data' ? { data: value } : { url: value };
+    return [{ type, mediaType: mimeType ?? unknown, ...bytes }];
+  });
+}
+
+/** What tools of a page have answered in these messages, by call. */
+export function outputsIn(messages: readonly TanStackGiven[]): Map<string, CallAnswer> {
+  const answers = new Map<string, CallAnswer>();
+  for (const part of messages.flatMap(partsOf)) {
+    if (part.type !== 'tool-result') continue;
+    const { toolCallId, content, state, error } = part;
+    if (state === 'error') answers.set(toolCallId, { kind: 'failure', reason: String(error ?? content) });
+    else answers.set(toolCallId, { kind: 'output', output: parsed(content) });
+  }
+  return answers;
+}
+
+/** What a page has answered to confirmations. Only what says so approves. */
+export function approvalsIn(
+  resume: readonly { readonly interruptId: string; readonly status: string; readonly payload?: unknown }[],
+): Map<string, CallAnswer> {
+  return new Map(
+    resume.map(({ interruptId, status, payload }): [string, CallAnswer] => {
+      const said = (typeof payload === 'object' && payload !== null ? payload : { approved: payload }) as {
+        readonly approved?: unknown;
+        readonly reason?: unknown;
+        readonly input?: unknown;
+      };
+      const approved = status === 'resolved' && said.approved === true;
+      const reason = typeof said.reason === 'string' && { reason: said.reason };
+      const input = approved && said.input !== undefined && { input: said.input };
+      return [interruptId, { kind: 'confirmation', approved, ...reason, ...input }];
+    }),
+  );
+}
+
+function parsed(content: unknown): unknown {
+  if (typeof content !== 'string') return content;
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}
