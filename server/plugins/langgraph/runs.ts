@@ -8,6 +8,7 @@ import { sendJson } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
+import { toLangChain } from './messages.js';
 import type { Asked } from './routes.js';
 import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
@@ -200,7 +201,8 @@ async function statusOf({ thread, id }: Begun): Promise<RunInfo> {
 }
 
 function runIn({ thread, id }: Begun, info: RunInfo) {
-  const at = iso(info.result?.message.createdAt ?? Date.now());
+  const queued = thread.state.queue.find(({ runId }) => runId === id)?.message;
+  const at = iso((queued ?? info.result?.message)?.createdAt ?? Date.now());
   return {
     run_id: id,
     thread_id: thread.id,
@@ -210,7 +212,8 @@ function runIn({ thread, id }: Begun, info: RunInfo) {
     updated_at: at,
     metadata: {},
     multitask_strategy: 'enqueue',
-    kwargs: {},
+    // Pages show what waits by this.
+    kwargs: queued ? { input: { messages: toLangChain([queued]) } } : {},
   };
 }
 

@@ -17,7 +17,7 @@ import { as } from '../../support/users.js';
 import { textIn as agTextIn, attempt } from '../ag-ui/fixtures.js';
 import { answerIn, tanstack } from '../ag-ui/tanstack-fixtures.js';
 import { browserFetch } from '../frame-proxy.js';
-import { answers as lcAnswers } from '../langgraph/fixtures.js';
+import { answers as lcAnswers, textOf as lcText } from '../langgraph/fixtures.js';
 import { textIn as uiTextIn } from '../ui-message-stream/fixtures.js';
 
 /** Where a client is opened, and what it has already. */
@@ -285,22 +285,31 @@ const langGraph: Door = {
       client: client as any,
       assistantId: 'default',
       threadId: session,
+      queue: 'server',
       ...(own && { fetch: own }),
     });
     closeLater(controller, () => controller.dispose());
     const before = turns(had).map(({ id, role, text: content }) => ({ id, type: TYPES[role], content }));
-    const last = (): string => {
-      const { messages } = controller.rootStore.getSnapshot();
-      const from = messages.findLastIndex((message: any) => message.getType() === 'human');
-      return lcAnswers({ messages: messages.slice(from) });
+    const kindOf = (message: any): string => message.getType?.() ?? message.type;
+    /** The answer to what was said last, or to this. */
+    const answerIn = ({ messages }: any, said?: string): string => {
+      const isIt = (message: any) =>
+        kindOf(message) === 'human' && (said === undefined || lcText(message) === said);
+      const rest = messages.slice(messages.findLastIndex(isIt) + 1);
+      const next = rest.findIndex((message: any) => kindOf(message) === 'human');
+      return lcAnswers({ messages: next < 0 ? rest : rest.slice(0, next) });
     };
     /** The end is heard by one stream and the text by another: it is whole where the session has no more. */
-    const done = async (work: Promise<unknown>): Promise<string> => {
+    const done = async (work: Promise<unknown>, said?: string): Promise<string> => {
       await work;
-      const { values } = await client.threads.getState<any>(session);
-      const from = values.messages.findLastIndex(({ type }: any) => type === 'human');
-      const whole = lcAnswers({ messages: values.messages.slice(from) });
-      await until(() => last() === whole);
+      let whole = '';
+      await until(async () => {
+        const { values, tasks } = await client.threads.getState<any>(session);
+        whole = answerIn(values, said);
+        const isOver = tasks.every(({ interrupts }) => interrupts.length > 0);
+        const shown = controller.rootStore.getSnapshot();
+        return isOver && whole !== '' && !shown.isLoading && answerIn(shown, said) === whole;
+      });
       return whole;
     };
     const placeBefore = (type: string): string => {
@@ -312,7 +321,8 @@ const langGraph: Door = {
       async say(text) {
         await controller.hydrationPromise;
         const messages = [...before.splice(0), { id: crypto.randomUUID(), type: 'human', content: text }];
-        return done(controller.submit({ messages }));
+        // Without it the message would interrupt what another one has asked.
+        return done(controller.submit({ messages }, { multitaskStrategy: 'enqueue' }), text);
       },
       async stop() {
         const [run] = await client.runs.list(session, { status: 'running' });
@@ -320,10 +330,7 @@ const langGraph: Door = {
       },
       edit: (content) =>
         done(
-          controller.submit(
-            { messages: [{ type: 'human', content }] },
-            { forkFrom: placeBefore('human') },
-          ),
+          controller.submit({ messages: [{ type: 'human', content }] }, { forkFrom: placeBefore('human') }),
         ),
       regenerate: () => done(controller.submit(null, { forkFrom: placeBefore('ai') })),
       approve(approved) {

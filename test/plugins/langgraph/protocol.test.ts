@@ -207,6 +207,7 @@ describe("LangGraph's protocol", () => {
     expect(state.next).to.deep.equal(['default']);
     const runs = await (await ui.ask('/threads/main/runs?status=pending')).json();
     expect(runs.map(({ run_id }: any) => run_id)).to.deep.equal([two.result.run_id]);
+    expect(runs[0].kwargs.input.messages[0].content).to.equal('two');
     const reject = await command(ui, 'run.start', start('three', { multitaskStrategy: 'reject' }));
     expect(reject.type).to.equal('error');
     const instead = await command(ui, 'run.start', start('four', { multitaskStrategy: 'interrupt' }));
