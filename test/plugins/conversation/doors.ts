@@ -1,8 +1,8 @@
+import { Client } from '@langchain/langgraph-sdk';
+import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { HttpAgent } from 'ag-ui-client';
 import * as ai from 'ai';
 import { Chat } from 'ai-react3';
-import { Client } from 'langgraph-sdk';
-import { StreamController } from 'langgraph-sdk/stream';
 import OpenAI from 'openai';
 import type { GatewayPlugin } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';

@@ -1,5 +1,5 @@
-import { Client as Client15 } from 'langgraph-sdk';
-import { StreamController as Controller15 } from 'langgraph-sdk/stream';
+import { Client as Client15 } from '@langchain/langgraph-sdk';
+import { StreamController as Controller15 } from '@langchain/langgraph-sdk/stream';
 import { Client as Client11 } from 'langgraph-sdk11';
 import { StreamController as Controller11 } from 'langgraph-sdk11/stream';
 import type { GatewayConfig } from '../../../server/index.js';
