@@ -4,7 +4,7 @@ import type { AppRegistry } from '../apps/registry.js';
 import type { Errands } from '../cluster/errands.js';
 import type { Limits } from '../config/limits.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
-import type { HostEnvironment } from '../host/open-session.js';
+import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { Notes } from '../stores/shared-store.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
@@ -74,6 +74,10 @@ export class PluginHost implements PluginRoutes {
       route: (path, handle, options = {}) => this.#route(path, { handle, options }),
       apps: () => apps.summaries(),
       appsOf: (identity) => host.operations.appsOf(identity),
+      async sessions(identity, params = {}) {
+        await host.ready();
+        return host.operations.execute('sessions', params, hostCaller(identity, { transport }));
+      },
       tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
       session: (sessionId, identity) => {
         const { app, name } = apps.parse(sessionId);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ExtraRoutes } from '../../shared/calls.js';
-import type { AppSummary } from '../../shared/operation-types.js';
+import type { AppSummary, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolHints, ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
@@ -132,6 +132,8 @@ export interface PluginContext {
   apps(): readonly AppSummary[];
   /** The apps that a caller may use, as the operation `apps` lists them. */
   appsOf(identity: Identity): MaybePromise<readonly AppSummary[]>;
+  /** A page of a caller's sessions, as the operation `sessions` lists them. @throws GatewayError */
+  sessions(identity: Identity, params?: ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   /** The tools of the app that a session key names. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND` */
   tools(sessionId: string): readonly ToolDescription[];
   /**

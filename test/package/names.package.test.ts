@@ -44,6 +44,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './plugins/responses': ['responsesPlugin'],
   './plugins/ui-message-stream': ['uiMessageStreamPlugin'],
   './plugins/ag-ui': ['agUiPlugin'],
+  './plugins/langgraph': ['langGraphPlugin'],
   './apps/openai': ['openaiApp'],
   './apps/ai-sdk': ['aiSdkApp'],
   './apps/langgraph': ['langGraphApp'],

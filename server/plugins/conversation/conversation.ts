@@ -20,6 +20,8 @@ export interface Brought {
   readonly clientTools?: readonly ClientTool[];
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The message that a new one is to follow, null for the beginning. @default the last one */
+  readonly parent?: string | null;
 }
 
 /** A message of a user, under its client's id. */
@@ -151,7 +153,9 @@ export class Conversation {
 
   async #begin(message: SaidMessage, key: string, replaces?: string): Promise<RunPlace> {
     const { onBusy = 'queue' } = this.#options;
-    const options = { onBusy, ...this.#begins(key), ...(replaces !== undefined && { replaces }) };
+    const { parent } = this.#brought;
+    const place = replaces !== undefined ? { replaces } : parent !== undefined && { parent };
+    const options = { onBusy, ...this.#begins(key), ...place };
     return placeOf(await this.session.send(message, options).accepted);
   }
 

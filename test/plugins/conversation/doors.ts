@@ -1,18 +1,23 @@
 import { Chat } from '@ai-sdk/react';
+import { Client } from '@langchain/langgraph-sdk';
+import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { HttpAgent } from 'ag-ui-client';
 import * as ai from 'ai';
 import OpenAI from 'openai';
 import type { GatewayPlugin } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
 import { chatCompletionsPlugin } from '../../../server/plugins/chat-completions/index.js';
+import { langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
 import { responsesPlugin } from '../../../server/plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../../../server/plugins/ui-message-stream/index.js';
 import { gate } from '../../support/gate.js';
+import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
 import { textIn as agTextIn, attempt } from '../ag-ui/fixtures.js';
 import { answerIn, tanstack } from '../ag-ui/tanstack-fixtures.js';
 import { browserFetch } from '../frame-proxy.js';
+import { answers as lcAnswers, textOf as lcText } from '../langgraph/fixtures.js';
 import { textIn as uiTextIn } from '../ui-message-stream/fixtures.js';
 
 /** Where a client is opened, and what it has already. */
@@ -270,5 +275,79 @@ const tanstackAi: Door = {
   },
 };
 
+const langGraph: Door = {
+  name: 'LangGraph',
+  can: ['stop', 'edit', 'regenerate', 'approve'],
+  plugin: () => langGraphPlugin(),
+  repeats: false,
+  open({ url, session = 'main', had = [], fetch: own }) {
+    const client = new Client({
+      apiUrl: `${url}/langgraph`,
+      apiKey: null as never,
+      defaultHeaders: as('alice'),
+      callerOptions: own ? { fetch: own } : {},
+    });
+    const controller: any = new StreamController({
+      client: client as any,
+      assistantId: 'default',
+      threadId: session,
+      queue: 'server',
+      ...(own && { fetch: own }),
+    });
+    closeLater(controller, () => controller.dispose());
+    const before = turns(had).map(({ id, role, text: content }) => ({ id, type: TYPES[role], content }));
+    const kindOf = (message: any): string => message.getType?.() ?? message.type;
+    /** The answer to what was said last, or to this. */
+    const answerIn = ({ messages }: any, said?: string): string => {
+      const isIt = (message: any) =>
+        kindOf(message) === 'human' && (said === undefined || lcText(message) === said);
+      const rest = messages.slice(messages.findLastIndex(isIt) + 1);
+      const next = rest.findIndex((message: any) => kindOf(message) === 'human');
+      return lcAnswers({ messages: next < 0 ? rest : rest.slice(0, next) });
+    };
+    /** The end is heard by one stream and the text by another: it is whole where the session has no more. */
+    const done = async (work: Promise<unknown>, said?: string): Promise<string> => {
+      await work;
+      let whole = '';
+      await until(async () => {
+        const { values, tasks } = await client.threads.getState<any>(session);
+        whole = answerIn(values, said);
+        const isOver = tasks.every(({ interrupts }) => interrupts.length > 0);
+        const shown = controller.rootStore.getSnapshot();
+        return isOver && whole !== '' && !shown.isLoading && answerIn(shown, said) === whole;
+      });
+      return whole;
+    };
+    const placeBefore = (type: string): string => {
+      const { messages } = controller.rootStore.getSnapshot();
+      const { id } = messages.findLast((message: any) => message.getType() === type);
+      return controller.messageMetadataStore.getSnapshot().get(id).parentCheckpointId;
+    };
+    return {
+      async say(text) {
+        await controller.hydrationPromise;
+        const messages = [...before.splice(0), { id: crypto.randomUUID(), type: 'human', content: text }];
+        // Without it the message would interrupt what another one has asked.
+        return done(controller.submit({ messages }, { multitaskStrategy: 'enqueue' }), text);
+      },
+      async stop() {
+        const [run] = await client.runs.list(session, { status: 'running' });
+        await client.runs.cancel(session, run!.run_id);
+      },
+      edit: (content) =>
+        done(
+          controller.submit({ messages: [{ type: 'human', content }] }, { forkFrom: placeBefore('human') }),
+        ),
+      regenerate: () => done(controller.submit(null, { forkFrom: placeBefore('ai') })),
+      approve(approved) {
+        const { interrupt } = controller.rootStore.getSnapshot();
+        return done(controller.respond({ approved }, { interruptId: interrupt.id }));
+      },
+    };
+  },
+};
+
+const TYPES = { user: 'human', assistant: 'ai' } as const;
+
 /** All doors, each by a client of its own protocol. */
-export const DOORS: readonly Door[] = [completions, responses, useChat, agUi, tanstackAi];
+export const DOORS: readonly Door[] = [completions, responses, useChat, agUi, tanstackAi, langGraph];
