@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { ResponseInputItem } from 'openai7/resources/responses/responses';
+import { openaiApp } from '../../../server/app-adapters/openai/index.js';
 import { type ContentBlock, defineApp } from '../../../server/index.js';
+import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { MAJORS, plain, startResponses } from './fixtures.js';
 
 const PICTURE = 'data:image/png;base64,iVBORw0KGgo=';
@@ -280,6 +282,36 @@ for (const major of MAJORS)
         .session(first.id.slice('resp_'.length).split('~')[0]!, { user: { id: 'alice' } })
         .history();
       expect(messages[1]!.content[1]).to.deep.include({ type: 'tool_result', output: { content: blocks } });
+    });
+
+    it('are seen by a model of chat completions, whose results of tools are text', async () => {
+      const endpoint = await ChatEndpoint.start();
+      const gateway = await startResponses({ app: openaiApp({ baseURL: endpoint.url, model: 'tiny' }) });
+      const client = gateway.client(major);
+      const asked = client.responses.create({ model: 'default', input: 'x', tools });
+      (await endpoint.next()).call('c1', 'shot', {}).finish('tool_calls');
+      const { id, output: calls } = await asked;
+      const { call_id } = plain(calls.at(-1));
+      const answer = { type: 'function_call_output' as const, call_id, output };
+      const next = client.responses.create({
+        model: 'default',
+        previous_response_id: id,
+        input: [answer],
+        tools,
+      });
+      const request = await endpoint.next();
+      request.say('Seen');
+      expect(request.body.messages.slice(-2)).to.deep.equal([
+        { role: 'tool', tool_call_id: 'c1', content: 'the screen' },
+        {
+          role: 'user',
+          content: [
+            { type: 'image_url', image_url: { url: PICTURE } },
+            { type: 'file', file: { file_data: 'data:text/plain;base64,aGk=', filename: 'a.txt' } },
+          ],
+        },
+      ]);
+      expect((await next).output_text).to.equal('Seen');
     });
 
     it('are refused where they only name a file, for an output cannot keep one', async () => {
