@@ -1,3 +1,4 @@
+import { approvalsIn } from '../../shared/ag-ui/approvals.js';
 import { answersCall, type CallAnswer, toResponse } from '../../shared/asked-calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
@@ -8,7 +9,7 @@ import type { Client } from '../client.js';
 import { randomId } from '../random.js';
 import type { Run } from '../run.js';
 import type { ClientSession } from '../session.js';
-import { approvalsIn, contentOf, outputsIn, type TanStackGiven } from './given.js';
+import { contentOf, outputsIn, type TanStackGiven } from './given.js';
 import { type Chunk, SessionChunks } from './session-chunks.js';
 
 export type { TanStackGiven };
