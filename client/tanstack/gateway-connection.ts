@@ -14,7 +14,7 @@ import { type Chunk, SessionChunks } from './session-chunks.js';
 
 export type { TanStackGiven };
 
-/** What TanStack AI says of a send. */
+/** The context that TanStack AI gives with a send. */
 export interface SendContext {
   readonly threadId: string;
   readonly runId: string;
@@ -62,12 +62,12 @@ export function gatewayConnection(client: Client<any>, sessionId: string): Gatew
   };
 }
 
-/** What a page sends into a session, and what it is told of that. */
+/** The sends of one page into a session, and the subscription that tells it of them. */
 class Sends {
   readonly #session: ClientSession;
-  /** What the page calls runs that it has begun or answered. */
+  /** The page's own ids of runs that it has begun or answered. */
   readonly #names = new Map<string, string>();
-  /** What is on its way, before its run is known. */
+  /** Sends on their way, before their runs are known. */
   readonly #accepting = new Set<Promise<unknown>>();
   /** Messages that the page shows and that the session may not have. */
   readonly #unsent = new Map<string, object>();

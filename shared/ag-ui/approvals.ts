@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../asked-calls.js';
 
-/** What a client has answered to confirmations, by call. Only what says so approves. */
+/** A client's answers to confirmations, by call. Only an answer that says so approves. */
 export function approvalsIn(
   resume: readonly {
     readonly interruptId: string;

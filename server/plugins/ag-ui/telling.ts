@@ -43,8 +43,8 @@ export interface Reading {
 const START: Reading = { lines: false, last: null };
 
 /**
- * Writes events with their ids: an event of the run has its number. What is said before, to bring a client in line with the session, may be
- * another when it comes back; it does not count, and is said again only to who has nothing of the run.
+ * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not
+ * counted: they may differ when it comes back, and are sent again only to a client that has nothing of the run.
  */
 class Frames {
   readonly #reading: Reading;

@@ -2,7 +2,7 @@ import type { PluginNotes } from '../plugin.js';
 
 const MAX_KEPT = 10_000;
 
-/** Notes of a gateway whose store is its own: in memory. Of too many the oldest are forgotten. */
+/** Notes of a gateway whose store is its own: in memory. The oldest are forgotten where there are too many. */
 export function ownNotes(): PluginNotes {
   const notes = new Map<string, { readonly value: string; readonly until: number }>();
   const find = (name: string): string | null => {

@@ -14,7 +14,7 @@ const REMEMBERED_MS = 10 * 60_000;
  */
 export class Retries {
   readonly #notes: PluginNotes;
-  /** What is being begun here. */
+  /** Responses that are being begun here. */
   readonly #under = new Map<string, Promise<FoundResponse>>();
 
   constructor(peers: PluginPeers | null) {
@@ -54,7 +54,7 @@ export class Retries {
     return note === null ? null : (JSON.parse(note) as SegmentName);
   }
 
-  /** Notes what was begun before it is told: the next try may come to another gateway. What was refused is not begun. */
+  /** Notes what was begun before it is told: the next try may come to another gateway. A refused request has begun nothing. */
   async #noted(place: string, response: Promise<FoundResponse>): Promise<FoundResponse> {
     const found = await response;
     await this.#notes.put(`begun:${place}`, JSON.stringify(found.name), { ttlMs: REMEMBERED_MS });
