@@ -68,6 +68,7 @@ export const GROUPS = [
   {
     text: 'Other protocols',
     pages: [
+      ['protocols.md', 'What is served of each'],
       ['chat-completions.md', 'OpenAI chat completions'],
       ['responses.md', 'OpenAI Responses'],
       ['front-ends.md', 'Front ends that exist'],

@@ -11,6 +11,7 @@ import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { closeLater } from '../support/resources.js';
 
 /** A store under test: how to make it and, where it keeps anything, how to open it again. */
 export interface StoreUnderTest {
@@ -18,6 +19,30 @@ export interface StoreUnderTest {
   cleanup(): unknown;
   /** Closes the store and opens what it kept in another one. Absent where nothing survives. */
   reopen?(): Promise<Store>;
+}
+
+export type MakeStore = () => StoreUnderTest | Promise<StoreUnderTest>;
+
+/** A store that keeps what it has, made anew from the same place. */
+export function keptStore(make: () => Store): StoreUnderTest {
+  let store = make();
+  return {
+    store,
+    cleanup: () => store.close(),
+    async reopen() {
+      await store.close();
+      store = make();
+      await store.open();
+      return store;
+    },
+  };
+}
+
+/** A store for the running test, which is open. */
+export async function opened(makeStore: MakeStore): Promise<StoreUnderTest> {
+  const made = closeLater(await makeStore(), (it) => it.cleanup());
+  await made.store.open();
+  return made;
 }
 
 let count = 0;

@@ -1,4 +1,4 @@
-import type { StoreUnderTest } from './records.js';
+import type { MakeStore } from './records.js';
 import { describeErasing } from './store-erasing.js';
 import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
@@ -9,7 +9,7 @@ import { describeSteps } from './store-steps.js';
 import { describeUsage } from './store-usage.js';
 
 /** The contract of stores: every store runs this suite. */
-export function describeStore(name: string, makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeStore(name: string, makeStore: MakeStore): void {
   describe(`store contract: ${name}`, () => {
     describeSessions(makeStore);
     describeLists(makeStore);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { SessionRef, Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import {
   chain,
   checkpointAt,
+  type MakeStore,
   newTestEpoch,
+  opened,
   record,
   records,
   refOf,
@@ -17,16 +18,14 @@ import {
 const opens = { runId: 'run_1', key: 'k', hash: 'h', request: '{"secret":1}' };
 
 /** Sessions that are dropped with all that is kept of them, but for a word to those who were behind. */
-export function describeErasing(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeErasing(makeStore: MakeStore): void {
   describe('erasing', () => {
     let made: StoreUnderTest;
     let store: Store;
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
     });
 
     /** A session with a closed log, and an open one with everything in it. */

@@ -1,8 +1,17 @@
 import { expect } from 'chai';
 import type { About } from '../../server/stores/about.js';
 import type { AppendOptions, ListFilter, ListPlace, Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
-import { newTestEpoch, record, records, refOf, refusal, type StoreUnderTest, TestWriter } from './records.js';
+import {
+  type MakeStore,
+  newTestEpoch,
+  opened,
+  record,
+  records,
+  refOf,
+  refusal,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
 
 /** Later than any session of a test begins. */
 const LATER = Date.now() + 1_000_000_000;
@@ -10,17 +19,15 @@ const LATER = Date.now() + 1_000_000_000;
 const NEW: About = { messageCount: 0, pending: 0 };
 
 /** What is kept of sessions for lists, and the lists. */
-export function describeLists(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeLists(makeStore: MakeStore): void {
   describe('lists', () => {
     let store: Store;
     let made: StoreUnderTest;
     const writers = new Map<string, TestWriter>();
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
       writers.clear();
     });
 

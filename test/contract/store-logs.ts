@@ -5,26 +5,24 @@ import { until } from '../support/until.js';
 import {
   chain,
   checkpointAt,
+  type MakeStore,
   message,
+  opened,
   record,
   records,
   refOf,
   refusal,
-  type StoreUnderTest,
   TestWriter,
 } from './records.js';
 
 /** Appending, reading, cutting and waking. */
-export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeLogs(makeStore: MakeStore): void {
   describe('logs', () => {
     let store: Store;
     let writer: TestWriter;
 
     beforeEach(async () => {
-      const made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      ({ store } = await opened(makeStore));
       writer = await TestWriter.acquire(store, refOf());
     });
 
@@ -148,7 +146,7 @@ export function describeLogs(makeStore: () => StoreUnderTest | Promise<StoreUnde
 
     it('says what a session is doing, as its writer stored it last', async () => {
       const running = { status: 'running', runId: 'r', start: 0, queued: 2 } as const;
-      expect((await store.head(refOf()))!.activity).to.equal(undefined);
+      expect((await store.head(refOf()))!.activity).to.deep.equal({ status: 'idle', queued: 0 });
       await writer.append(records(1, 2), { activity: running });
       await writer.append(records(3, 3));
       expect((await store.head(refOf()))!.activity).to.deep.equal(running);

@@ -3,12 +3,13 @@ import type { LogRef, Store } from '../../server/stores/store.js';
 import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
-import { closeLater } from '../support/resources.js';
 import {
   chain,
   checkpointAt,
+  type MakeStore,
   message,
   newTestEpoch,
+  opened,
   record,
   records,
   refOf,
@@ -23,7 +24,7 @@ const range = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, i) => `m${from + i}`);
 
 /** Messages as rows, and conversations that begin with some. */
-export function describeMessages(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeMessages(makeStore: MakeStore): void {
   describe('messages', () => {
     let made: StoreUnderTest;
     let store: Store;
@@ -32,10 +33,8 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
       (await store.messages(log, { tip, limit })).map(({ id }) => id);
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
       writer = await TestWriter.acquire(store, refOf());
       await writer.append(records(1, 10));
     });
@@ -186,10 +185,8 @@ export function describeMessages(makeStore: () => StoreUnderTest | Promise<Store
     let source: TestWriter;
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
       source = await TestWriter.acquire(store, refOf('source'));
       await source.append(records(1, 8));
       const rows = [...chain(range(0, 5)), ...chain(['n1', 'n2'], 'm1')];

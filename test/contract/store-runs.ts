@@ -1,22 +1,18 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
-import { record, records, refOf, resultOf, type StoreUnderTest, TestWriter } from './records.js';
+import { type MakeStore, opened, record, records, refOf, resultOf, TestWriter } from './records.js';
 
 const sent = { runId: 'run_1', key: 'k', hash: 'h' };
 const opens = { ...sent, request: '{}' };
 
 /** Runs, their keys, their outcomes and expiry. */
-export function describeRuns(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeRuns(makeStore: MakeStore): void {
   describe('runs', () => {
     let store: Store;
     let writer: TestWriter;
 
     beforeEach(async () => {
-      const made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      ({ store } = await opened(makeStore));
       writer = await TestWriter.acquire(store, refOf());
     });
 

@@ -1,19 +1,26 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
-import { newTestEpoch, record, records, refOf, refusal, type StoreUnderTest, TestWriter } from './records.js';
+import {
+  type MakeStore,
+  newTestEpoch,
+  opened,
+  record,
+  records,
+  refOf,
+  refusal,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
 
 /** Ownership, terms, epochs, records and lists. */
-export function describeSessions(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeSessions(makeStore: MakeStore): void {
   describe('sessions', () => {
     let store: Store;
     let made: StoreUnderTest;
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
     });
 
     it('says what it keeps', () => {

@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import type { LeftRun, StepRecord, Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
-import { record, records, refOf, refusal, resultOf, type StoreUnderTest, TestWriter } from './records.js';
+import {
+  type MakeStore,
+  opened,
+  record,
+  records,
+  refOf,
+  refusal,
+  resultOf,
+  type StoreUnderTest,
+  TestWriter,
+} from './records.js';
 
 const opens = (runId: string) => ({ opens: { runId, request: '{}' } });
 const step = (number: number, outcome?: string, runId = 'run_1'): StepRecord => ({
@@ -10,7 +19,7 @@ const step = (number: number, outcome?: string, runId = 'run_1'): StepRecord => 
 });
 
 /** Steps of runs: what is kept of them, for whom, and until when. */
-export function describeSteps(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeSteps(makeStore: MakeStore): void {
   describe('steps', () => {
     let made: StoreUnderTest;
     let store: Store;
@@ -22,10 +31,8 @@ export function describeSteps(makeStore: () => StoreUnderTest | Promise<StoreUnd
       (await left()).find((run) => run.runId === runId)?.steps;
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
       writer = await TestWriter.acquire(store, refOf());
       await writer.append([record(1, 'message_accepted')], opens('run_1'));
     });

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
 import {
   chain,
   checkpointAt,
+  type MakeStore,
   message,
+  opened,
   record,
   records,
   refOf,
@@ -17,17 +18,15 @@ const sizeOf = (from: number, to: number): number =>
 const DISTANT_FUTURE = 4_000_000_000_000;
 
 /** What sessions and scopes take up. */
-export function describeUsage(makeStore: () => StoreUnderTest | Promise<StoreUnderTest>): void {
+export function describeUsage(makeStore: MakeStore): void {
   describe('usage', () => {
     let store: Store;
     let made: StoreUnderTest;
     const usage = async (name = 'main', scope = 'alice') => store.usage(refOf(name, scope));
 
     beforeEach(async () => {
-      made = await makeStore();
-      closeLater(made, (it) => it.cleanup());
-      store = made.store;
-      await store.open();
+      made = await opened(makeStore);
+      ({ store } = made);
     });
 
     it('is nothing where nothing was written', async () => {

@@ -4,6 +4,7 @@ import { ADAPTERS } from './checks/adapters.js';
 import { CLIENTS } from './checks/clients.js';
 import { GUIDES } from './checks/guides.js';
 import { HOSTS } from './checks/hosts.js';
+import { PROTOCOLS } from './checks/protocols.js';
 import type { Shown } from './page.js';
 
 export type { Page };
@@ -44,4 +45,4 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 };
 
 /** Blocks that need something first, or of which more is to be seen than that they run and that their gateways and apps answer. */
-export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS };
+export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS, ...PROTOCOLS };

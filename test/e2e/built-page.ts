@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { agUiPlugin } from '../../server/plugins/ag-ui/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -58,18 +56,12 @@ export async function serveBuilt(
   gateway.use(uiMessageStreamPlugin());
   gateway.use(agUiPlugin());
   closeLater(gateway, (it) => it.close());
-  const server = createServer((request, response) => {
+  const url = await listenOnLoopback((request, response) => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;
     if (path !== '/' && !path.startsWith('/assets/')) return void gateway.handleRequest(request, response);
     const file = path === '/' ? '/index.html' : path;
     response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
     response.end(readFileSync(join(folder, file)));
   });
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
+  return { url, gateway };
 }

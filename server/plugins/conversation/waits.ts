@@ -82,22 +82,24 @@ export class Waits<Kept> {
       if (note === null) continue;
       const { token, kept } = JSON.parse(note) as Omit<Entry<Kept>, 'identity'>;
       if (!fits(kept) || !(await this.#claim(token))) continue;
-      this.#remove(token);
       await this.#forget(owner, kept);
       return kept;
     }
     return null;
   }
 
-  /** True for one who asks. */
+  /** True for one who asks, of all that ask at once. */
   async #claim(token: string): Promise<boolean> {
-    if (!this.#peers) return this.#entries.has(token);
-    return this.#notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
+    // Nothing may come between, where nobody else decides.
+    if (!this.#peers) return this.#remove(token);
+    const isFirst = await this.#notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
+    this.#remove(token);
+    return isFirst;
   }
 
-  #remove(token: string): void {
+  #remove(token: string): boolean {
     clearTimeout(this.#entries.get(token)?.timer);
-    this.#entries.delete(token);
+    return this.#entries.delete(token);
   }
 
   async #forget(owner: string, kept: Kept): Promise<void> {
@@ -111,9 +113,7 @@ export class Waits<Kept> {
 
   async #end({ token, kept, identity }: Entry<Kept>): Promise<void> {
     try {
-      const claimed = this.#claim(token);
-      this.#remove(token);
-      if (!(await claimed)) return;
+      if (!(await this.#claim(token))) return;
       await this.#options.end(kept, identity);
       await this.#forget(ownerOf(identity), kept);
     } catch (error) {

@@ -7,8 +7,11 @@ import type { Telling } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
 import type { UiRequest } from './request.js';
 
-/** What a request comes to: a part of a run, or a continuation that has to wait for more answers. */
-export type Posted = { readonly telling: Telling; readonly waitsIn?: string };
+/** What a request comes to: a part of a run, or a continuation that has to wait for the answers to `missing` calls. */
+export interface Posted {
+  readonly telling: Telling;
+  readonly missing?: readonly string[];
+}
 
 /** One request of an interface, in the session that it names. */
 export class Posting {
@@ -53,7 +56,8 @@ export class Posting {
     const { index, missing, ...place } = await this.#conversation.answer(state, writer.runId, answers);
     // The page would have some parts of the run twice, because they cannot be told apart.
     if (index === null) throw new GatewayError({ code: 'CURSOR_GONE' });
-    return { telling: { ...place, told: index }, ...(missing.length > 0 && { waitsIn: id }) };
+    const telling = { ...place, told: index };
+    return missing.length > 0 ? { telling, missing: missing.map(({ callId }) => callId) } : { telling };
   }
 }
 

@@ -1,5 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { closeLater } from '../../support/resources.js';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from '../../support/host-server.js';
 
 /** Where a call is hit: before it arrives, when it was made and is not answered yet, or so that its answer is late. */
 export const CUTS = ['before', 'after', 'late'] as const;
@@ -22,9 +22,10 @@ export const LATE_MS = 400;
 export class CutLine {
   readonly port: number;
   readonly #reword: (chunk: Buffer) => Buffer;
-  readonly #sockets = new Set<Socket>();
   #hit: Hit | null = null;
   #left = 0;
+  /** What is done at the moment of the cut. */
+  #meanwhile: unknown;
 
   private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
     this.port = port;
@@ -35,12 +36,8 @@ export class CutLine {
   static async to(target: number, reword = (chunk: Buffer): Buffer => chunk): Promise<CutLine> {
     let line: CutLine;
     const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    line = new CutLine((server.address() as AddressInfo).port, reword);
-    return closeLater(line, () => {
-      for (const socket of line.#sockets) socket.destroy();
-      server.close();
-    });
+    line = new CutLine(await portOf(server), reword);
+    return line;
   }
 
   arm(hit: Hit): void {
@@ -48,10 +45,11 @@ export class CutLine {
     this.#left = hit.nth;
   }
 
-  /** @returns Whether there was a request to be hit. */
-  disarm(): boolean {
+  /** @returns Whether there was a request to be hit. It may have been another than the call's, which is over before what is done then. */
+  async disarm(): Promise<boolean> {
     const wasHit = this.#hit === null;
     this.#hit = null;
+    await this.#meanwhile;
     return wasHit;
   }
 
@@ -65,12 +63,8 @@ export class CutLine {
       server.destroy();
     };
     for (const socket of [client, server]) {
-      this.#sockets.add(socket);
       socket.setNoDelay(true).on('error', () => {});
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        end();
-      });
+      socket.on('close', end);
     }
     client.on('data', (chunk: Buffer) => {
       // What a connection begins with is no request.
@@ -91,7 +85,8 @@ export class CutLine {
         const { meanwhile } = hit;
         hit = null;
         server.pause();
-        return void Promise.resolve(meanwhile?.()).then(() => {
+        this.#meanwhile = meanwhile?.();
+        return void Promise.resolve(this.#meanwhile).then(() => {
           client.write(chunk);
           server.resume();
         });
@@ -113,7 +108,8 @@ export class CutLine {
   }
 
   async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
-    await meanwhile?.();
+    this.#meanwhile = meanwhile?.();
+    await this.#meanwhile;
     end();
   }
 }

@@ -81,7 +81,7 @@ export const CLIENTS: Checks = {
     },
     prints: /21/,
   },
-  'docs/ui-message-stream.md#2': { before: said },
+  'docs/ui-message-stream.md#3': { before: said },
   'docs/tanstack.md#2': { serves: 'docs/tanstack.md#1', prints: /type: 'text'/ },
   'docs/tanstack.md#3': { prints: /type: 'text'/ },
   'docs/unix-socket.md#2': {

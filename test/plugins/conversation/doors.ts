@@ -1,6 +1,6 @@
+import { Chat } from '@ai-sdk/react';
 import { HttpAgent } from 'ag-ui-client';
 import * as ai from 'ai';
-import { Chat } from 'ai-react3';
 import OpenAI from 'openai';
 import type { GatewayPlugin } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';

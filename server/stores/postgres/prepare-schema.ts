@@ -1,16 +1,16 @@
 import type { Database } from './database.js';
 import { storeFailed } from './faults.js';
-import { MIGRATIONS } from './schema.js';
+import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 
 /** Keeps two gateways from making a schema at once: any number that others are not likely to take. */
 const LOCK = 0x41534757;
 
 /**
- * Makes the schema where there is none, and brings it up to date.
+ * Makes the schema where there is none.
  *
  * @throws GatewayError `STORE_FAILED`
  */
-export async function migrate(database: Database, schema: string): Promise<void> {
+export async function prepareSchema(database: Database, schema: string): Promise<void> {
   await database.transaction(async (run) => {
     await run('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema]);
     const [there] = await run('SELECT oid FROM pg_namespace WHERE nspname = $1', [schema]);
@@ -25,18 +25,16 @@ export async function migrate(database: Database, schema: string): Promise<void>
         'foreign',
         `has a schema ${schema} of another program: give postgresStore one of its own`,
       );
-    if (!isOurs) await run('CREATE TABLE $S.meta (name text PRIMARY KEY, value text NOT NULL)');
-    const [row] = await run(`SELECT value FROM $S.meta WHERE name = 'version'`);
-    const version = Number(row?.value ?? 0);
-    if (version > MIGRATIONS.length)
+    if (isOurs) {
+      const [row] = await run(`SELECT value FROM $S.meta WHERE name = 'version'`);
+      if (row?.value === String(SCHEMA_VERSION)) return;
       throw storeFailed(
-        'newer',
-        `has a schema of a later version of this package (schema ${version}, known up to ${MIGRATIONS.length}); update the package`,
+        'schema',
+        `has a schema ${schema} of another version of this package (${row?.value ?? 'none'}, not ${SCHEMA_VERSION}): use that version, or give postgresStore a new \`schema\``,
       );
-    for (const step of MIGRATIONS.slice(version)) await run(step);
-    await run(
-      `INSERT INTO $S.meta VALUES ('version', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      [String(MIGRATIONS.length)],
-    );
+    }
+    await run('CREATE TABLE $S.meta (name text PRIMARY KEY, value text NOT NULL)');
+    await run(SCHEMA);
+    await run(`INSERT INTO $S.meta VALUES ('version', $1)`, [String(SCHEMA_VERSION)]);
   });
 }

@@ -8,7 +8,7 @@ import { describeCluster } from './stores/index.js';
 import { summaryOf, tryFaults } from './trial.js';
 
 /** Which seeds: `CHAOS_SEEDS` of them, from `CHAOS_FIRST` on. */
-const COUNT = Number(process.env.CHAOS_SEEDS ?? 1);
+const COUNT = Number(process.env.CHAOS_SEEDS ?? 2);
 const FIRST = Number(process.env.CHAOS_FIRST ?? 1);
 const FAULTS_EACH = Number(process.env.CHAOS_LENGTH ?? 8);
 /** Only faults whose names match: `CHAOS_FAULTS`. How many in a seed: `CHAOS_LENGTH`. */
