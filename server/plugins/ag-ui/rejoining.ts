@@ -22,7 +22,7 @@ const PAGE = 100;
 /** Between a session and its run in the id that a client is told of a run which it has not begun. */
 const BETWEEN = '~';
 
-/** What pages of TanStack AI understand, whatever version of the protocol they name. */
+/** TanStack AI names no version of the protocol: it understands this. */
 export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
 
 /** How a client reads: in which form, and from where on. */
@@ -32,7 +32,7 @@ export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Readin
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
 }
 
-/** What pages of TanStack AI ask for when they are opened: what was said, and the run that is under way. */
+/** Serves pages of TanStack AI that are opened: the messages so far, and the run that is under way. */
 export class Rejoining {
   readonly #context: PluginContext;
   readonly #notes: PluginNotes;
@@ -97,7 +97,7 @@ function noteOf(runId: string, { scope, userKey }: Identity): string {
   return `run:${createHash('sha256').update(`${scope}\n${userKey}\n${runId}`).digest('base64url')}`;
 }
 
-/** What a page begins with: what was said, and the run that goes on, or the questions that one waits with. */
+/** The state that a page begins with: the messages so far, and the active run or the questions that it waits with. */
 async function hydration(
   session: PluginSession,
   { threadId, query }: { readonly threadId: string; readonly query: URLSearchParams },

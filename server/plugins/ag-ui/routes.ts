@@ -103,10 +103,11 @@ export class AgUiRoutes {
     const given = readAgUiRequest(body);
     const asked = isNoted ? { ...given, ...TANSTACK } : given;
     const session = this.#session(app, asked.threadId, identity);
-    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
     const { conversation: options } = this.#options;
     const key = headers['idempotency-key']?.toString();
     const posted = await new Posting(session, asked, { options, key, resumes: !!reading.last }).post();
+    // Before its client is told of it.
+    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
     if (!('runId' in posted)) return tellEvents(response, posted, reading);
     return tellRun(response, session, posted, { report: this.#context.report, reading });
   }

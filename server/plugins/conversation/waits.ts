@@ -12,7 +12,7 @@ export interface WaitsOptions<Kept> {
   readonly waitMs: number;
   /** How many may wait here for one user; a further one ends the oldest. @default any number */
   readonly perUser?: number;
-  /** What it is found by. */
+  /** The names that it is found by. */
   names(kept: Kept): readonly string[];
   /** Ends what nobody came back to. */
   end(kept: Kept, identity: Identity): Promise<void>;
@@ -29,7 +29,7 @@ interface Entry<Kept> {
 }
 
 /**
- * What waits for callers who bring something back, each reached by its own caller only. On a shared store they may come to any gateway:
+ * Things that wait for callers who bring something back, each reached by its own caller only. On a shared store they may come to any gateway:
  * whoever goes on with it, or ends it, is one.
  */
 export class Waits<Kept> {
@@ -37,7 +37,7 @@ export class Waits<Kept> {
   readonly #notes: PluginNotes;
   readonly #report: PluginContext['report'];
   readonly #options: WaitsOptions<Kept>;
-  /** What this gateway ends when nobody comes. */
+  /** Entries that this gateway ends when nobody comes. */
   readonly #entries = new Map<string, Entry<Kept> & { readonly timer: NodeJS.Timeout }>();
   readonly #ending = new Set<Promise<void>>();
 

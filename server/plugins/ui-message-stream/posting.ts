@@ -54,7 +54,7 @@ export class Posting {
     const writer = run?.message.id === id ? run : messages.find((message) => message.id === id);
     if (writer?.runId === undefined) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND' });
     const { index, missing, ...place } = await this.#conversation.answer(state, writer.runId, answers);
-    // Where parts of the run cannot be told apart, the page would have some of them twice.
+    // The page would have some parts of the run twice, because they cannot be told apart.
     if (index === null) throw new GatewayError({ code: 'CURSOR_GONE' });
     const telling = { ...place, told: index };
     return missing.length > 0 ? { telling, missing: missing.map(({ callId }) => callId) } : { telling };
