@@ -18,27 +18,12 @@ export interface Hit {
 /** How long a late answer takes; deadlines are to be shorter. */
 export const LATE_MS = 400;
 
-/** A TCP line to a server that hits one request at one moment, and lets all others pass. */
-export class CutLine {
-  readonly port: number;
-  readonly #reword: (chunk: Buffer) => Buffer;
+/** What hits one request of those to come, and lets all others pass. */
+export class Armed {
   #hit: Hit | null = null;
   #left = 0;
   /** What is done at the moment of the cut. */
   #meanwhile: unknown;
-
-  private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
-    this.port = port;
-    this.#reword = reword;
-  }
-
-  /** @param reword What the server says, as it is heard */
-  static async to(target: number, reword = (chunk: Buffer): Buffer => chunk): Promise<CutLine> {
-    let line: CutLine;
-    const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
-    line = new CutLine(await portOf(server), reword);
-    return line;
-  }
 
   arm(hit: Hit): void {
     this.#hit = hit;
@@ -51,6 +36,34 @@ export class CutLine {
     this.#hit = null;
     await this.#meanwhile;
     return wasHit;
+  }
+
+  /** What the next request is hit by. */
+  protected take(): Hit | null {
+    if (!this.#hit || --this.#left > 0) return null;
+    const taken = this.#hit;
+    this.#hit = null;
+    return taken;
+  }
+}
+
+/** A TCP line to a server that hits one request at one moment. */
+export class CutLine extends Armed {
+  readonly port: number;
+  readonly #reword: (chunk: Buffer) => Buffer;
+
+  private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
+    super();
+    this.port = port;
+    this.#reword = reword;
+  }
+
+  /** @param reword What the server says, as it is heard */
+  static async to(target: number, reword = (chunk: Buffer): Buffer => chunk): Promise<CutLine> {
+    let line: CutLine;
+    const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
+    line = new CutLine(await portOf(server), reword);
+    return line;
   }
 
   #pass(client: Socket, server: Socket): void {
@@ -68,7 +81,7 @@ export class CutLine {
     }
     client.on('data', (chunk: Buffer) => {
       // What a connection begins with is no request.
-      const taken = isIntroduced && this.#take();
+      const taken = isIntroduced && this.take();
       isIntroduced = true;
       if (!taken) return void server.write(chunk);
       if (taken.cut === 'before') return void this.#end(taken, end);
@@ -98,13 +111,6 @@ export class CutLine {
       if (late) void late.then(() => client.write(chunk));
       else client.write(chunk);
     });
-  }
-
-  #take(): Hit | null {
-    if (!this.#hit || --this.#left > 0) return null;
-    const taken = this.#hit;
-    this.#hit = null;
-    return taken;
   }
 
   async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
