@@ -93,12 +93,14 @@ export const CLIENTS: Checks = {
         };
         await say('Hello');
         await page.getByText('ai: You said: Hello').waitFor();
-        await say('delete notes.txt');
-        await page.getByRole('button', { name: 'Yes' }).waitFor();
+        await say('confirm');
+        await page.getByText('Allow erase?').waitFor();
         await page.reload();
         await page.getByText('ai: You said: Hello').waitFor();
         await page.getByRole('button', { name: 'Yes' }).click();
-        await page.getByText('notes.txt is gone.').waitFor();
+        await page.getByText('Allow erase?').waitFor({ state: 'detached' });
+        await say('Bye');
+        await page.getByText('ai: You said: Bye').waitFor();
       },
     },
   },

@@ -12,7 +12,7 @@ import { createRoot } from 'react-dom/client';
 import { useStream } from '@langchain/langgraph-sdk/react';
 
 function Chat() {
-  const [threadId, setThreadId] = [new URL(location.href).searchParams.get('thread'), (id) => history.replaceState(null, '', '?thread=' + id)];
+  const [threadId, setThreadId] = [location.hash.slice(1) || null, (id) => { location.hash = id; }];
   const stream = useStream({
     apiUrl: location.origin + '/agent/langgraph',
     assistantId: 'default',
@@ -66,7 +66,7 @@ describe('a page of the classic useStream', () => {
     await say('now pay done');
     await texts([...first, 'human: now pay done', 'ai: now ']);
     await page.waitForFunction(() => (globalThis as any).stream.interrupt !== undefined);
-    await page.waitForFunction(() => /thread=/.test(location.href));
+    await page.waitForFunction(() => location.hash !== '');
     await page.reload();
     await texts([...first, 'human: now pay done', 'ai: now ']);
     await page.waitForFunction(() => (globalThis as any).stream.interrupt !== undefined);
@@ -91,7 +91,7 @@ describe('a page of the classic useStream', () => {
     });
     await say('other', { checkpoint });
     await texts([...first, 'human: other', 'ai: other ']);
-    const threadId = new URL(page.url()).searchParams.get('thread')!;
+    const threadId = new URL(page.url()).hash.slice(1);
     const { messages } = await gateway.session(threadId, { anonymous: true }).history();
     expect(messages).to.have.length(4);
     expect(messages[2]!.versions).to.have.length(2);
