@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { expect } from 'chai';
@@ -7,7 +9,8 @@ import { actor } from '../plugins/actor.js';
 import { ByteProxy } from '../plugins/byte-proxy.js';
 import { gate } from '../support/gate.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
-import { ROOT } from '../support/program.js';
+import { blocksOf } from '../support/pages.js';
+import { ROOT, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import { commandIn, SOURCES_ENV } from './run-cli.js';
@@ -220,6 +223,25 @@ describe('agent-session-gateway acp', () => {
       expect(shown(editor)).to.deep.equal([`agent_message_chunk: ${words}`]);
     }
     expect(proxy.cuts).to.be.greaterThan(0);
+  });
+
+  it('is talked to as its page shows', async () => {
+    const { app } = actor();
+    const { url } = await startGateway({ app });
+    const [{ code } = { code: '' }] = blocksOf('docs/acp.md');
+    const [command, ...args] = commandIn('acp', '--url', url, '--token', TOKEN);
+    const started = `${JSON.stringify(command)}, ${JSON.stringify(args)}`;
+    const here = code.replace(/'npx', \[.*?\]/s, started);
+    expect(here).not.to.equal(code);
+    const file = join(
+      closeLater(mkdtempSync(join(ROOT, '.cache/acp-')), (it) => rmSync(it, { recursive: true })),
+      'editor.mts',
+    );
+    writeFileSync(file, here);
+    const [runner, ...rest] = commandIn();
+    const program = runCommand(runner!, { args: [...rest.slice(0, -1), file], cwd: ROOT, env: SOURCES_ENV });
+    expect(await program.exited, program.output).to.equal(0);
+    expect(program.output).to.match(/Hello[\s\S]*end_turn/);
   });
 
   it('says what is wrong before an editor asks', async () => {
