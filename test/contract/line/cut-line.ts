@@ -38,6 +38,12 @@ export class Armed {
     return wasHit;
   }
 
+  /** Does what is to be done at the moment of a cut. */
+  protected async meanwhile({ meanwhile }: Hit): Promise<void> {
+    this.#meanwhile = meanwhile?.();
+    await this.#meanwhile;
+  }
+
   /** What the next request is hit by. */
   protected take(): Hit | null {
     if (!this.#hit || --this.#left > 0) return null;
@@ -95,11 +101,10 @@ export class CutLine extends Armed {
         return void this.#end(hit, end);
       }
       if (hit?.cut === 'standing') {
-        const { meanwhile } = hit;
+        const standing = hit;
         hit = null;
         server.pause();
-        this.#meanwhile = meanwhile?.();
-        return void Promise.resolve(this.#meanwhile).then(() => {
+        return void this.meanwhile(standing).then(() => {
           client.write(chunk);
           server.resume();
         });
@@ -113,9 +118,8 @@ export class CutLine extends Armed {
     });
   }
 
-  async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
-    this.#meanwhile = meanwhile?.();
-    await this.#meanwhile;
+  async #end(hit: Hit, end: () => void): Promise<void> {
+    await this.meanwhile(hit);
     end();
   }
 }
