@@ -8,6 +8,7 @@ import { WebSocket } from '../support/behind-proxy.js';
 import { failure } from '../support/client.js';
 import { startGateway, TestLogger, TOKEN } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
+import { holdTimers } from '../support/held-timers.js';
 import { listenWith } from '../support/host-server.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -55,6 +56,17 @@ describe('a client that chooses its transport', () => {
       const client = later(createClient({ baseUrl: url, token: 'wrong', transport, WebSocket }));
       expect(await failure(client.status())).to.include({ code: 'UNAUTHENTICATED', status: 401 });
     }
+  });
+
+  it('lets a socket go that nobody has used for some seconds', async () => {
+    const { gateway, url } = await startGateway({ app: echo });
+    const disconnected = new Hearing(gateway, 'client:disconnected');
+    const { clock } = holdTimers();
+    const client = later(createClient({ baseUrl: url, token: TOKEN, transport: 'websocket', WebSocket }));
+    await client.apps();
+    await clock.tickAsync(5000);
+    await disconnected.nth(1);
+    expect(await client.apps()).to.have.property('apps');
   });
 
   it('says what a WebSocket needs', async () => {
