@@ -75,7 +75,7 @@ export const GROUPS = [
       ['ui-message-stream.md', 'AI SDK useChat'],
       ['ag-ui.md', 'AG-UI and CopilotKit'],
       ['tanstack.md', 'TanStack AI'],
-      ['langgraph-clients.md', 'LangGraph useStream and client'],
+      ['langgraph.md', 'LangGraph useStream and client'],
       ['acp.md', 'Editors, by ACP'],
       ['mcp.md', 'MCP'],
     ],

@@ -27,3 +27,14 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
   });
   response.end(body);
 }
+
+/** Answers with events that are known already. */
+export function sendEvents(response: ServerResponse, text: string): void {
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(text);
+}

@@ -58,7 +58,7 @@ export async function startOf(
     if (!start || place.seq < start.seq) start = { from: cursor!, seq: place.seq };
   }
   // Of a run that is not kept from its beginning there is what was folded.
-  if (!start) return { from: state.run ? 'snapshot' : state.cursor, state };
+  if (!start) return { from: state.run || runId !== undefined ? 'snapshot' : state.cursor, state };
   return { from: start.from, state: stateBefore(state, start.from, found) };
 }
 

@@ -10,6 +10,8 @@ export interface RunTelling {
   readonly since: number;
 }
 
+const END = 'event: end\ndata: null\n\n';
+
 /** Tells one run in the events of the classic stream, from its beginning to its end, which is also where it asks. */
 export class RunTeller implements Teller {
   readonly #telling: RunTelling;
@@ -80,7 +82,13 @@ export class RunTeller implements Teller {
       this.#values = { ...this.#values, __error__: failure };
       text += eventText(frame.id, 'error', failure);
     }
-    return `${text}event: end\ndata: null\n\n`;
+    return text + END;
+  }
+
+  /** All that is told of a run of which only its values are left. */
+  end(values: object): string {
+    const isWanted = this.#modes.has('values');
+    return (isWanted ? `event: values\ndata: ${JSON.stringify(values)}\n\n` : '') + END;
   }
 
   #piece(frame: PlacedFrame): string {

@@ -4,8 +4,8 @@ import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { PluginContext } from '../plugin.js';
 import { assertApp, refusalOf, respond } from './commands.js';
-import { sendJson } from './errors.js';
-import { frameDialect, segmentNow, seqOfId, startOf } from './events.js';
+import { sendEvents, sendJson } from './errors.js';
+import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
 import { toLangChain } from './messages.js';
@@ -93,15 +93,17 @@ export class Runs {
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
-    const now = await startOf(thread.session, thread.state, runId);
+    const start = await startOf(thread.session, thread.state, runId);
     const { epoch } = await thread.session.status();
     const last = request.headers['last-event-id'];
     const heard = seqOfId(last === undefined ? undefined : String(last), epoch);
     response.setHeader('Location', `/threads/${thread.id}/runs/${id}/stream?${modeQuery(modes)}`);
     const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
-    const { over, finish } = thread.session.stream(frameDialect(now.state, teller), {
+    const left = await leftBy({ thread, id }, start);
+    if (left) return sendEvents(response, `${teller.start}${teller.end(left)}`);
+    const { over, finish } = thread.session.stream(frameDialect(start.state, teller), {
       response,
-      from: now.from,
+      from: start.from,
     });
     if (query.get('cancel_on_disconnect') === '1')
       response.once('close', () => {
@@ -120,6 +122,8 @@ export class Runs {
   /** The values that a run leaves. */
   async #ended({ thread, id }: Begun): Promise<unknown> {
     const start = await startOf(thread.session, thread.state, runOf(id).runId);
+    const left = await leftBy({ thread, id }, start);
+    if (left) return left;
     const teller = new RunTeller({ id, threadId: thread.id, modes: [], since: -1 });
     await thread.session.stream(frameDialect(start.state, teller), { from: start.from }).over;
     return teller.values;
@@ -155,6 +159,14 @@ export class Runs {
     if (query.get('wait') === '1') await thread.session.run(runId).result;
     sendJson(call.response, {}, query.get('wait') === '1' ? 200 : 202);
   }
+}
+
+/** The values that a run has left whose events are not kept any more; null where they are, or it has not ended. */
+async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<object | null> {
+  if (from !== 'snapshot' || (await statusOf({ thread, id })).state !== 'ended') return null;
+  const { messages } = thread.state;
+  const at = messages.findIndex(({ runId }) => runId === runOf(id).runId);
+  return { messages: toLangChain(messages.slice(0, at + 1)) };
 }
 
 function modesIn(query: URLSearchParams): readonly string[] {

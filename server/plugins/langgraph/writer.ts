@@ -70,15 +70,18 @@ export class LangGraphWriter {
     return this.#piece(event, before);
   }
 
-  /** Begins with what a snapshot has: of the answer that is being written each block comes whole. */
+  /** Begins with what a snapshot has: of the answer that is being written, or else of the last one, each block comes whole. */
   begin(ts: number): Frame[] {
     const { run } = this.#state;
+    const answer = this.#answer;
+    const runId = run?.runId ?? answer?.runId;
     this.#restart();
-    if (!run) return this.#values(ts);
-    const frames = [lifecycle('running', run.runId, this.#graph), ...this.#values(ts)];
-    for (const [index, block] of run.message.content.entries())
+    if (!answer || runId === undefined) return this.#values(ts);
+    const frames = [this.#lifecycle('running', runId), ...this.#values(ts)];
+    for (const [index, block] of answer.content.entries())
       if (block) frames.push(...this.#block(index, block));
-    const asked = this.#asked(run.runId);
+    if (!run) return [...frames, ...this.#ended(runId, answer, ts)];
+    const asked = this.#asked(runId);
     return asked.length === 0 ? frames : [...frames, ...this.#interrupted(asked, ts)];
   }
 
@@ -203,7 +206,7 @@ export class LangGraphWriter {
     if (this.#open) return frames;
     if (this.#isPartOver) this.#part += 1;
     this.#isPartOver = false;
-    const id = partId(this.#state.run!.message.id, this.#part);
+    const id = partId(this.#answer!.id, this.#part);
     this.#open = { id, block: null, blocks: 0 };
     return [...frames, { method: 'messages', data: { event: 'message-start', role: 'ai', id } }];
   }
@@ -268,19 +271,24 @@ export class LangGraphWriter {
   }
 
   #end({ runId, stopReason, usage, ts }: EventOf<'message_end'>): Frame[] {
-    const { app, error } = { app: '', error: undefined, ...this.#lastRun(runId!) };
+    const last = this.#state.messages.at(-1);
+    // An answer that says nothing is not among the messages.
+    const answer = last?.runId === runId ? last : { stopReason, ...(usage && { usage }) };
+    return this.#ended(runId!, answer!, ts);
+  }
+
+  #ended(
+    runId: string,
+    { stopReason = 'end', usage, app = '', error }: Partial<Message>,
+    ts: number,
+  ): Frame[] {
     const counts = usage && { usage: countsOf(usage) };
     const frames = [...this.#close({ reason: stopReason, ...counts }), ...this.#values(ts)];
-    const id = segmentId(runId!, this.#segment);
+    const id = segmentId(runId, this.#segment);
     if (stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost')
       return [...frames, lifecycle('failed', id, app, error?.message ?? FAILED[stopReason])];
     const isStopped = stopReason === 'aborted' || stopReason === 'superseded';
     return [...frames, lifecycle(isStopped ? 'interrupted' : 'completed', id, app)];
-  }
-
-  #lastRun(runId: string): Partial<Message> | undefined {
-    const last = this.#state.messages.at(-1);
-    return last?.runId === runId ? last : undefined;
   }
 }
 

@@ -82,8 +82,8 @@ export const CLIENTS: Checks = {
     prints: /21/,
   },
   'docs/ui-message-stream.md#3': { before: said },
-  'docs/langgraph-clients.md#2': {
-    serves: 'docs/langgraph-clients.md#1',
+  'docs/langgraph.md#2': {
+    serves: 'docs/langgraph.md#1',
     page: {
       entry: mounts('<Chat token="a-token" />', `import { Chat } from 'BLOCK';`),
       see: async (page) => {
@@ -104,7 +104,7 @@ export const CLIENTS: Checks = {
       },
     },
   },
-  'docs/langgraph-clients.md#3': { serves: 'docs/langgraph-clients.md#1', prints: /Hello again/ },
+  'docs/langgraph.md#3': { serves: 'docs/langgraph.md#1', prints: /Hello again/ },
   'docs/tanstack.md#2': { serves: 'docs/tanstack.md#1', prints: /type: 'text'/ },
   'docs/tanstack.md#3': { prints: /type: 'text'/ },
   'docs/unix-socket.md#2': {

@@ -120,6 +120,11 @@ describe("LangGraph's protocol", () => {
     const text = await (await ui.post('/threads/main/runs/stream', body)).text();
     expect(text).to.match(/event: end\ndata: null\n\n$/);
     expect(text).to.include('bye ');
+    const [{ run_id }] = (await (await ui.ask('/threads/main/runs')).json()) as any;
+    await ui.post('/threads/main/runs/wait', start('and more'));
+    const later = await (await ui.ask(`/threads/main/runs/${run_id}/stream?stream_mode=values`)).text();
+    expect(later).to.match(/^event: metadata[\s\S]*event: values[\s\S]*bye [\s\S]*event: end/);
+    expect(later).not.to.include('and more');
   });
 
   it('refuses by the codes of the protocol', async () => {

@@ -54,6 +54,7 @@ for (const [store, make] of STORES)
         const one = ui.tab(sdk);
         const said = one.say('go');
         await began.passed;
+        await one.until((shown) => answers(shown) === 'working ', 'the beginning');
         const two = ui.tab(sdk);
         await two.until((shown) => answers(shown) === 'working ' && shown.isLoading, 'the beginning');
         held.open();
