@@ -23,6 +23,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'createInProcessTransport',
   ],
   [`${NAME}/diagnostics`]: ['channels'],
+  [`${NAME}/testing`]: ['testGateway', 'scripted', 'testGateways'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],

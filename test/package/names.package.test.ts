@@ -25,6 +25,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
     'parseSessionKey',
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
+  './testing': ['testGateway', 'testGateways', 'scripted', 'scriptedModel'],
   './client/ai-sdk': ['gatewayChat'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
