@@ -1,5 +1,6 @@
 export type { Clock } from './clock.js';
 export type { Line } from './cuttable.js';
+export { type DeliveryHistory, deliveryFaults } from './delivery.js';
 export { eventsOf, isEvent, nextEvent, pendingOf, type ToolCall, textOf, toolCallsOf } from './look.js';
 export { type AfterEach, testGateways } from './runner.js';
 export { type Script, type ScriptedOptions, type ScriptStep, scripted } from './scripted.js';

@@ -1,6 +1,6 @@
 import { postgresStore } from '../../server/stores/postgres/index.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { describeWithPostgres, newSchema, postgresServer } from '../support/postgres-server.js';
-import { describeStore } from './store-contract.js';
 
 describeWithPostgres('PostgreSQL', () => {
   describeStore('postgres', async () => {

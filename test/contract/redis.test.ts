@@ -1,7 +1,7 @@
 import { redisStore } from '../../server/stores/redis/index.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { describeWithRedis, endSharedRedis, newPrefix, sharedRedis } from '../support/redis-server.js';
 import { redisPlace } from './redis-place.js';
-import { describeStore } from './store-contract.js';
 import { describeSharedStore } from './store-shared.js';
 
 describeWithRedis('Redis', () => {

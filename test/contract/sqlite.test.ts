@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { describeStore } from './store-contract.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 
 for (const durability of ['normal', 'full'] as const) {
   describeStore(`sqlite, durability ${durability}`, () => {

@@ -42,6 +42,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
   'docs/data.md#4': 'imports what that writes; test/data/export does it',
   'docs/testing.md#2': 'is a test: test/testing/runners runs it with each runner',
+  'docs/testing.md#6': 'registers tests; test/contract and test/testing/stores do',
   'docs/data.md#6': 'backs up an SQLite store to /backups; test/data/backup does it',
 };
 

@@ -6,7 +6,14 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { APPLICATION_ID, MIGRATIONS } from '../../server/stores/sqlite/schema.js';
 import type { LogRef, Store } from '../../server/stores/store.js';
 import { initialState } from '../../shared/fold.js';
-import { chain, checkpointAt, newTestEpoch, refOf, resultOf, TestWriter } from '../contract/records.js';
+import {
+  chain,
+  checkpointAt,
+  newTestEpoch,
+  refOf,
+  resultOf,
+  TestWriter,
+} from '../../testing/stores/records.js';
 import { newDatabase } from '../support/durable.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';

@@ -24,6 +24,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/diagnostics`]: ['channels'],
   [`${NAME}/testing`]: ['testGateway', 'scripted', 'testGateways'],
+  [`${NAME}/testing/stores`]: ['describeStore'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
@@ -80,6 +81,7 @@ export const NEEDS: Record<string, string> = {
   [`${NAME}/client/react`]: 'react',
   [`${NAME}/client/vue`]: 'vue',
   [`${NAME}/client/svelte`]: 'svelte',
+  [`${NAME}/testing/stores`]: 'chai',
 };
 
 /** A program of a user, with methods that its client knows the types of. */

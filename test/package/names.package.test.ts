@@ -26,6 +26,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
   './testing': ['testGateway', 'testGateways', 'scripted', 'scriptedModel'],
+  './testing/stores': ['describeStore'],
   './client/ai-sdk': ['gatewayChat'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],

@@ -168,7 +168,7 @@ export const e = 'not from "here"';`;
     const peers = Object.keys(peerDependencies);
     // A framework is there before a subpath that is written in it is imported.
     const others = product.filter(
-      ({ path }) => !/^(?:server\/nest|client\/(?:react|vue|svelte))\//.test(path),
+      ({ path }) => !/^(?:server\/nest|client\/(?:react|vue|svelte)|testing\/stores)\//.test(path),
     );
     expect(
       others.flatMap(({ path, text }) =>

@@ -10,7 +10,7 @@ import {
   refOf,
   resultOf,
   TestWriter,
-} from '../../contract/records.js';
+} from '../../../testing/stores/records.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 

@@ -6,7 +6,7 @@ import type {
   LogRef,
   SessionRef,
   Store,
-} from '../../server/stores/store.js';
+} from '../../server/index.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { LeftRun, StepRecord, Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
+import type { LeftRun, StepRecord, Store } from '../../server/index.js';
 import { record, records, refOf, refusal, resultOf, type StoreUnderTest, TestWriter } from './records.js';
+import { beforeEach, closeLater, describe, it } from './runner.js';
 
 const opens = (runId: string) => ({ opens: { runId, request: '{}' } });
 const step = (number: number, outcome?: string, runId = 'run_1'): StepRecord => ({

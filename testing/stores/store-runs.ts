@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
+import type { Store } from '../../server/index.js';
 import { record, records, refOf, resultOf, type StoreUnderTest, TestWriter } from './records.js';
+import { beforeEach, closeLater, describe, it } from './runner.js';
 
 const sent = { runId: 'run_1', key: 'k', hash: 'h' };
 const opens = { ...sent, request: '{}' };
