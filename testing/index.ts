@@ -1,4 +1,5 @@
 export type { Clock } from './clock.js';
+export { type ConformanceOptions, type ConformanceResult, conformance } from './conformance/conformance.js';
 export type { Line } from './cuttable.js';
 export { type DeliveryHistory, deliveryFaults } from './delivery.js';
 export { eventsOf, isEvent, nextEvent, pendingOf, type ToolCall, textOf, toolCallsOf } from './look.js';

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
 import { chatCommand } from './commands/chat.js';
+import { conformanceCommand } from './commands/conformance.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
 import { devCommand } from './commands/dev.js';
@@ -37,6 +38,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(invokeCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(doctorCommand(terminal))
+    .addCommand(conformanceCommand(terminal))
     .addCommand(generateCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))
