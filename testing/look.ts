@@ -1,4 +1,12 @@
-import type { Client, EventOf, EventType, GatewayEvent, Message, PendingQuestion } from '../client/index.js';
+import type {
+  Client,
+  EventOf,
+  EventType,
+  GatewayError,
+  GatewayEvent,
+  Message,
+  PendingQuestion,
+} from '../client/index.js';
 import { parseCursor } from '../shared/cursor.js';
 
 export { textOf } from '../shared/messages.js';
@@ -63,10 +71,16 @@ export function pendingOf(client: Client, sessionId: string, name?: string): Pro
   });
 }
 
-/** All events that are kept of a session, as of now. */
+/** All events that are kept of a session, as of now; none of one that has not begun. */
 export async function eventsOf(client: Client, sessionId: string): Promise<GatewayEvent[]> {
   const all: GatewayEvent[] = [];
-  const { head } = await client.status(sessionId);
+  const head = await client.status(sessionId).then(
+    (status) => status.head,
+    (error: GatewayError) => {
+      if (error.code !== 'SESSION_NOT_FOUND') throw error;
+      return 0;
+    },
+  );
   if (head === 0) return all;
   for await (const event of client.events(sessionId, { from: 'earliest' })) {
     all.push(event);

@@ -42,6 +42,7 @@ export const GROUPS = [
     text: 'Clients: who asks',
     pages: [
       ['client.md', 'Client SDK'],
+      ['offline.md', 'Offline and reloads'],
       ['react.md', 'React hooks'],
       ['vue.md', 'Vue'],
       ['svelte.md', 'Svelte'],

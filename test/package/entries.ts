@@ -29,6 +29,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
+  [`${NAME}/client/offline`]: ['indexedDb', 'storage'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',

@@ -30,6 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/ai-sdk': ['gatewayChat'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
+  './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],
   './client/vue': ['useSession'],

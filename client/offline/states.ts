@@ -1,0 +1,172 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { SessionStatusResult } from '../../shared/operation-types.js';
+import type { Connection } from '../connection.js';
+import { watchPage } from '../page.js';
+import type { Sink } from '../reader.js';
+import type { Core } from '../run.js';
+import { quietTimer } from '../timing.js';
+import { findView, stateOf } from '../view.js';
+import type { Keeping } from './persistence.js';
+
+const STATE = 's:';
+const INDEX = 'index';
+const SAVE_MS = 500;
+const MESSAGES = 50;
+
+/** A state as it is shown from the disk. */
+type KeptState = SessionState & { readonly stale?: true };
+
+/** Keeps the states of sessions that are shown, and shows them before their gateway is reached. */
+export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
+  const { disk, options, attempt, isOver } = keeping;
+  const { connection } = core;
+  const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+
+  let known: Promise<Map<string, number>> | undefined;
+  /** When each was kept, the oldest first. */
+  const readIndex = async (): Promise<Map<string, number>> => {
+    const index = new Map(JSON.parse((await disk.get(INDEX)) ?? '[]') as [string, number][]);
+    const keys = (await disk.keys()).filter((key) => key.startsWith(STATE)).map((key) => key.slice(2));
+    // Two tabs may have written it at the same time.
+    return new Map(
+      keys.map((id): [string, number] => [id, index.get(id) ?? 0]).sort(([, a], [, b]) => a - b),
+    );
+  };
+  const evict = async (index: Map<string, number>, most: number): Promise<void> => {
+    for (const id of [...index.keys()].slice(0, Math.max(0, index.size - most))) {
+      index.delete(id);
+      await disk.delete(STATE + id);
+    }
+  };
+  const save = (sessionId: string) => {
+    clearTimeout(waiting.get(sessionId));
+    waiting.delete(sessionId);
+    const state = stateNow(core, sessionId);
+    if (!state?.cursor || state.stale || isOver()) return;
+    void attempt(async () => {
+      const text = JSON.stringify(state);
+      known ??= readIndex();
+      const index = await known;
+      try {
+        await disk.set(STATE + sessionId, text);
+      } catch {
+        // There is no room: what was shown longest ago makes some.
+        await evict(index, Math.floor(index.size / 2));
+        await disk.set(STATE + sessionId, text);
+      }
+      index.delete(sessionId);
+      index.set(sessionId, Date.now());
+      await evict(index, options.sessions ?? MESSAGES);
+      await disk.set(INDEX, JSON.stringify([...index]));
+      if (isOver()) await disk.delete(STATE + sessionId);
+    });
+  };
+  const saveAll = () => {
+    for (const id of waiting.keys()) save(id);
+  };
+  const saveSoon = (sessionId: string) => {
+    if (!waiting.has(sessionId))
+      waiting.set(
+        sessionId,
+        quietTimer(SAVE_MS, () => save(sessionId)),
+      );
+  };
+
+  const follow: Connection['follow'] = (sessionId, start, sink) => {
+    // A view is told where it begins; whoever iterates over events is not.
+    if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
+    const saving: Sink = {
+      ...sink,
+      take: (events) => {
+        sink.take(events);
+        saveSoon(sessionId);
+      },
+    };
+    if (start !== 'snapshot') return connection.follow(sessionId, start, saving);
+    let isLeft = false;
+    let unprove = () => {};
+    let following: ReturnType<Connection['follow']> | undefined;
+    const begin = (from: string, to: Sink) => {
+      if (!isLeft) following = connection.follow(sessionId, from, to);
+    };
+    void attempt(() => disk.get(STATE + sessionId)).then((text) => {
+      const state = text ? (JSON.parse(text) as KeptState) : undefined;
+      if (!state?.cursor) return begin(start, saving);
+      if (!isLeft) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
+      if (isLeft) return;
+      const proof = proving(core, sessionId, saving);
+      unprove = proof.stop;
+      begin(state.cursor, proof);
+    });
+    return {
+      stop: () => {
+        isLeft = true;
+        unprove();
+        following?.stop();
+      },
+      drained: () => following?.drained(),
+    };
+  };
+  (core as { connection: Connection }).connection = Object.create(connection, { follow: { value: follow } });
+  const unwatch = watchPage({ changed: () => {}, shown: () => {}, hidden: saveAll });
+  return {
+    stop: () => {
+      unwatch();
+      for (const timer of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+}
+
+/** Has what a view shows count as old until it has all that there was when its gateway answered. */
+function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly stop: () => void } {
+  let place: SessionStatusResult | undefined;
+  const look = () => {
+    const state = stateNow(core, sessionId);
+    if (!state?.stale) return stop();
+    const { stale: _, ...proven } = state;
+    const [epoch, , seq] = proven.cursor?.split('.') ?? [];
+    // Of a log that has gone on elsewhere a gap tells, and a snapshot comes with it.
+    if (!place || epoch !== place.epoch) return;
+    if (Number(seq) <= place.head && proven.cursor !== place.cursor) return;
+    stop();
+    sink.take([snapshotOf(sessionId, proven)]);
+  };
+  const ask = () => {
+    if (core.connection.state !== 'open') return;
+    core.call('status', { sessionId }).then(
+      (status) => {
+        place = status as SessionStatusResult;
+        look();
+      },
+      () => {},
+    );
+  };
+  const stop = core.connection.subscribe(ask);
+  ask();
+  return {
+    ...sink,
+    stop,
+    take: (events) => {
+      sink.take(events);
+      look();
+    },
+  };
+}
+
+const snapshotOf = (sessionId: string, state: KeptState): GatewayEvent => ({
+  type: 'snapshot',
+  sessionId,
+  ...(state.cursor && { cursor: state.cursor }),
+  state,
+});
+
+/** What a session's view shows, without the pages that were loaded before it. */
+function stateNow(core: Core, sessionId: string): KeptState | undefined {
+  const view = findView(core, sessionId);
+  if (!view) return undefined;
+  const state = stateOf(view.current());
+  const messages = state.messages.slice(-MESSAGES);
+  return { ...state, messages, hasMore: state.hasMore || messages.length < state.messages.length };
+}
