@@ -3,6 +3,13 @@ export { type ConformanceOptions, type ConformanceResult, conformance } from './
 export type { Line } from './cuttable.js';
 export { type DeliveryHistory, deliveryFaults } from './delivery.js';
 export { eventsOf, isEvent, nextEvent, pendingOf, type ToolCall, textOf, toolCallsOf } from './look.js';
+export {
+  type Divergence,
+  type ReplayOptions,
+  type ReplayResult,
+  readRecord,
+  replaySession,
+} from './replay/replay-session.js';
 export { type AfterEach, testGateways } from './runner.js';
 export { type Script, type ScriptedOptions, type ScriptStep, scripted } from './scripted.js';
 export { type ModelRequest, type ModelStep, type ScriptedModel, scriptedModel } from './scripted-model.js';

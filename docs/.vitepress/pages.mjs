@@ -36,6 +36,7 @@ export const GROUPS = [
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],
       ['testing.md', 'Test your app'],
+      ['recording.md', 'Record, replay, evaluate'],
     ],
   },
   {

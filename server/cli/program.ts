@@ -9,6 +9,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { generateCommand } from './commands/generate.js';
 import { initCommand } from './commands/init.js';
 import { invokeCommand } from './commands/invoke.js';
+import { replayCommand } from './commands/replay.js';
 import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
 import { tailCommand } from './commands/tail.js';
@@ -38,6 +39,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(invokeCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(doctorCommand(terminal))
+    .addCommand(replayCommand(terminal))
     .addCommand(conformanceCommand(terminal))
     .addCommand(generateCommand(terminal))
     .addCommand(backupCommand(terminal))

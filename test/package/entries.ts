@@ -23,6 +23,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'createInProcessTransport',
   ],
   [`${NAME}/diagnostics`]: ['channels'],
+  [`${NAME}/recording`]: ['recording', 'recordInto', 'modelFetch', 'exportDataset'],
   [`${NAME}/testing`]: ['testGateway', 'scripted', 'testGateways'],
   [`${NAME}/testing/stores`]: ['describeStore'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],

@@ -25,6 +25,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
     'parseSessionKey',
   ],
   './client': ['createClient', 'sseTransport', 'webSocketTransport', 'reduce'],
+  './recording': ['recording', 'modelFetch', 'exportDataset'],
   './testing': ['testGateway', 'testGateways', 'scripted', 'scriptedModel'],
   './testing/stores': ['describeStore'],
   './client/ai-sdk': ['gatewayChat'],

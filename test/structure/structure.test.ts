@@ -267,7 +267,7 @@ export const e = 'not from "here"';`;
 
   it('of the testing kit are what users have of client and server, and nobody reaches it', () => {
     const own =
-      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/(?:gateway\/gateway|runtime\/optional-peer)\.ts$/;
+      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/recording\/|^server\/(?:gateway\/gateway|runtime\/optional-peer)\.ts$/;
     expect(offences(kit, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     const others = [...shared, ...client, ...server];
     expect(offences(others, (found) => isBelow('testing', found))).to.deep.equal([]);
