@@ -1,5 +1,6 @@
 import type { GatewayEvent } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
+import type { GatewayError } from '../../shared/gateway-error.js';
 import type { SessionStatusResult } from '../../shared/operation-types.js';
 import type { Connection } from '../connection.js';
 import { watchPage } from '../page.js';
@@ -12,6 +13,9 @@ import type { Keeping } from './persistence.js';
 const STATE = 's:';
 const INDEX = 'index';
 const SAVE_MS = 500;
+/** How long the device may take before a page begins without it. */
+const READ_MS = 1_000;
+const SESSIONS = 50;
 const MESSAGES = 50;
 
 /** A state as it is shown from the disk. */
@@ -57,7 +61,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
       }
       index.delete(sessionId);
       index.set(sessionId, Date.now());
-      await evict(index, options.sessions ?? MESSAGES);
+      await evict(index, options.sessions ?? SESSIONS);
       await disk.set(INDEX, JSON.stringify([...index]));
       if (isOver()) await disk.delete(STATE + sessionId);
     });
@@ -73,6 +77,20 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
       );
   };
 
+  /** What is kept of a session, if the device says so in time: one that does not keeps nobody from the gateway. */
+  const readState = async (sessionId: string): Promise<KeptState | undefined> => {
+    const read = attempt(async () => {
+      const text = await disk.get(STATE + sessionId);
+      const state = text ? (JSON.parse(text) as KeptState) : undefined;
+      return state?.cursor ? state : undefined;
+    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = quietTimer(READ_MS, () => resolve(undefined));
+    });
+    return Promise.race([read, late]).finally(() => clearTimeout(timer));
+  };
+
   const follow: Connection['follow'] = (sessionId, start, sink) => {
     // A view is told where it begins; whoever iterates over events is not.
     if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
@@ -83,22 +101,22 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
         saveSoon(sessionId);
       },
     };
-    if (start !== 'snapshot') return connection.follow(sessionId, start, saving);
     let isLeft = false;
     let unprove = () => {};
     let following: ReturnType<Connection['follow']> | undefined;
-    const begin = (from: string, to: Sink) => {
-      if (!isLeft) following = connection.follow(sessionId, from, to);
-    };
-    void attempt(() => disk.get(STATE + sessionId)).then((text) => {
-      const state = text ? (JSON.parse(text) as KeptState) : undefined;
-      if (!state?.cursor) return begin(start, saving);
-      if (!isLeft) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
+    const begin = (from: string) => {
       if (isLeft) return;
-      const proof = proving(core, sessionId, saving);
-      unprove = proof.stop;
-      begin(state.cursor, proof);
-    });
+      const isOld = stateNow(core, sessionId)?.stale;
+      const to = isOld ? proving(core, sessionId, saving) : { ...saving, stop: () => {} };
+      unprove = to.stop;
+      following = connection.follow(sessionId, from, to);
+    };
+    if (start !== 'snapshot') begin(start);
+    else
+      void readState(sessionId).then((state) => {
+        if (state && !isLeft) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
+        begin(state?.cursor ?? start);
+      });
     return {
       stop: () => {
         isLeft = true;
@@ -122,16 +140,18 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
 /** Has what a view shows count as old until it has all that there was when its gateway answered. */
 function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly stop: () => void } {
   let place: SessionStatusResult | undefined;
+  const prove = () => {
+    stop();
+    const { stale, ...proven } = stateNow(core, sessionId) ?? (initialState as KeptState);
+    if (stale) sink.take([snapshotOf(sessionId, proven)]);
+  };
   const look = () => {
     const state = stateNow(core, sessionId);
     if (!state?.stale) return stop();
-    const { stale: _, ...proven } = state;
-    const [epoch, , seq] = proven.cursor?.split('.') ?? [];
+    const [epoch, , seq] = state.cursor?.split('.') ?? [];
     // Of a log that has gone on elsewhere a gap tells, and a snapshot comes with it.
     if (!place || epoch !== place.epoch) return;
-    if (Number(seq) <= place.head && proven.cursor !== place.cursor) return;
-    stop();
-    sink.take([snapshotOf(sessionId, proven)]);
+    if (Number(seq) > place.head || state.cursor === place.cursor) prove();
   };
   const ask = () => {
     if (core.connection.state !== 'open') return;
@@ -140,7 +160,10 @@ function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly s
         place = status as SessionStatusResult;
         look();
       },
-      () => {},
+      ({ code }: GatewayError) => {
+        // A gateway may not serve this: then its having gone on from here has to do.
+        if (code === 'ROUTE_NOT_FOUND') prove();
+      },
     );
   };
   const stop = core.connection.subscribe(ask);

@@ -37,6 +37,8 @@ export function persistUnsent(
   const { call, outbox, retries } = core;
   const lifeMs = options.unsentMs ?? UNSENT_MS;
   const kept = new Map<string, string>();
+  /** What is on its way to the disk, so that what is dropped does not come back behind it. */
+  const writes = new Map<string, Promise<unknown>>();
   /** The last of each session that is on its way. */
   const last = new Map<string, Promise<unknown>>();
   let at = 0;
@@ -47,11 +49,19 @@ export function persistUnsent(
     if (isOver()) return Promise.resolve();
     const { idempotencyKey } = unsent.params;
     kept.set(idempotencyKey, keyOf(unsent));
-    return attempt(() => disk.set(keyOf(unsent), JSON.stringify(unsent), 'strict'));
+    const written = attempt(() => disk.set(keyOf(unsent), JSON.stringify(unsent), 'strict'));
+    writes.set(idempotencyKey, written);
+    return written;
   };
   const drop = (idempotencyKey: string): void => {
     const key = kept.get(idempotencyKey);
-    if (kept.delete(idempotencyKey)) void attempt(() => disk.delete(key!));
+    if (!key) return;
+    kept.delete(idempotencyKey);
+    void attempt(async () => {
+      await writes.get(idempotencyKey);
+      writes.delete(idempotencyKey);
+      await disk.delete(key);
+    });
   };
 
   const persistent: Call = async (operation, given, onRetry) => {
@@ -66,10 +76,11 @@ export function persistUnsent(
       ...{ operation, params: rest, tab: tabs.own },
       at: known ? Number(known.slice(UNSENT.length).split(':')[0]) : at,
     };
-    const written = keep(unsent);
+    // Not waited for: a device that does not answer keeps nothing from being sent.
+    void keep(unsent);
     const before = last.get(rest.sessionId);
     const sent = (async () => {
-      await Promise.all([before, written]);
+      await before;
       for (let tried = 0; ; tried++) {
         try {
           return await call(operation, given, onRetry);

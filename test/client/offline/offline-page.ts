@@ -119,3 +119,19 @@ export async function cutOff(page: Page, gatewayUrl: string): Promise<() => Prom
     await page.evaluate(() => dispatchEvent(new Event('online')));
   };
 }
+
+/** Waits until the device keeps something that has these words. */
+export async function keeps(page: Page, words: string): Promise<void> {
+  await page.waitForFunction(async (wanted) => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open('agent-session-gateway:ada');
+      request.onsuccess = () => resolve(request.result);
+    });
+    const values = await new Promise<readonly string[]>((resolve) => {
+      const request = database.transaction('kept').objectStore('kept').getAll();
+      request.onsuccess = () => resolve(request.result);
+    });
+    database.close();
+    return values.some((value) => value.includes(wanted));
+  }, words);
+}

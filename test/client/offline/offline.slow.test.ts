@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { deliveryFaults, eventsOf, testGateways } from '../../../testing/index.js';
 import { needChromium } from '../../support/browser.js';
-import { crash, cutOff, openFirst, openTab, serveOffline, shows } from './offline-page.js';
+import { crash, cutOff, keeps, openFirst, openTab, serveOffline, shows } from './offline-page.js';
 
 const start = testGateways(afterEach);
 
@@ -45,7 +45,7 @@ describe('a page that keeps what it shows', () => {
     const { page, gateway, client, said } = await open();
     await page.evaluate(() => globalThis.session.send('one').result);
     await shows(page, { ...settled, texts: ONE });
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 700)));
+    await keeps(page, '"endedAt"');
     const letIn = await cutOff(page, gateway.url);
     await client.send('main', 'two').result;
     await page.reload();
@@ -104,7 +104,7 @@ describe('a page that keeps what it shows', () => {
     const { page, gateway, client, url } = await open();
     await page.evaluate(() => globalThis.session.send('one').result);
     await shows(page, { ...settled, texts: ONE });
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 700)));
+    await keeps(page, '"endedAt"');
     await page.goto('about:blank');
     await gateway.kill();
     await client.send('main', 'two').result;
@@ -149,7 +149,7 @@ describe('a page that keeps what it shows', () => {
   it('forgets all of it with a logout, in every tab', async () => {
     const { page, gateway, url, said } = await open();
     await page.evaluate(() => globalThis.session.send('one').result);
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 700)));
+    await keeps(page, '"endedAt"');
     const other = await openTab(page.context(), url);
     await cutOff(other, gateway.url);
     await other.evaluate(() => {

@@ -145,4 +145,45 @@ describe('what a client keeps in a storage', () => {
     await persist.wipe();
     expect([...phone.kept.keys()]).to.deep.equal([]);
   });
+
+  it('holds nothing up where the device does not answer', async () => {
+    const { gateway } = await start({ app: scripted(['heard']) });
+    const never = (): Promise<never> => new Promise(() => {});
+    const silent: StorageLike = { getItem: never, setItem: never, removeItem: never, getAllKeys: never };
+    const persist = storage(silent, { user: 'ada' });
+    const client = createClient({
+      transport: createInProcessTransport(gateway, { user: { id: 'ada' } }),
+      persist,
+    });
+    closeLater(client, (it) => it.disconnect());
+    expect(textOf((await client.send('main', 'hello').result).message)).to.equal('heard');
+    expect((await client.session('main').state()).messages).to.have.length(2);
+  });
+
+  it('counts as old until it is proven, also where nobody looked meanwhile', async () => {
+    const phone = new Phone();
+    const kit = await start({ app: scripted(['heard']) });
+    const first = await open(phone, kit.gateway);
+    first.client
+      .session('main')
+      .watch()
+      .subscribe(() => {});
+    await first.client.send('main', 'hello').result;
+    await until(() => phone.keys(':s:').length === 1);
+    first.client.disconnect();
+
+    const line = kit.client({ user: 'ada', persist: storage(phone, { user: 'ada' }) });
+    line.goOffline();
+    const watch = line.session('main').watch();
+    const stop = watch.subscribe(() => {});
+    await until(() => watch.getSnapshot().messages.length === 2);
+    expect(watch.getSnapshot()).to.include({ stale: true, status: 'ready' });
+    stop();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    watch.subscribe(() => {});
+    expect(watch.getSnapshot().stale).to.equal(true);
+    line.goOnline();
+    await until(() => watch.getSnapshot().stale === undefined);
+    expect(watch.getSnapshot().messages.map(textOf)).to.deep.equal(['hello', 'heard']);
+  });
 });
