@@ -5,6 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { openPage } from '../../support/browser.js';
 import { ROOT } from '../../support/program.js';
 import { closeLater } from '../../support/resources.js';
+import { until } from '../../support/until.js';
 
 /** What a page shows of its session. */
 export interface Shown {
@@ -121,17 +122,20 @@ export async function cutOff(page: Page, gatewayUrl: string): Promise<() => Prom
 }
 
 /** Waits until the device keeps something that has these words. */
-export async function keeps(page: Page, words: string): Promise<void> {
-  await page.waitForFunction(async (wanted) => {
-    const database = await new Promise<IDBDatabase>((resolve) => {
-      const request = indexedDB.open('agent-session-gateway:ada');
-      request.onsuccess = () => resolve(request.result);
-    });
-    const values = await new Promise<readonly string[]>((resolve) => {
-      const request = database.transaction('kept').objectStore('kept').getAll();
-      request.onsuccess = () => resolve(request.result);
-    });
-    database.close();
-    return values.some((value) => value.includes(wanted));
-  }, words);
+export function keeps(page: Page, words: string): Promise<void> {
+  // Not `waitForFunction`, which takes a promise for a yes.
+  return until(() =>
+    page.evaluate(async (wanted) => {
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        const request = indexedDB.open('agent-session-gateway:ada');
+        request.onsuccess = () => resolve(request.result);
+      });
+      const values = await new Promise<readonly string[]>((resolve) => {
+        const request = database.transaction('kept').objectStore('kept').getAll();
+        request.onsuccess = () => resolve(request.result);
+      });
+      database.close();
+      return values.some((value) => value.includes(wanted));
+    }, words),
+  );
 }

@@ -42,13 +42,14 @@ describe('a page that keeps what it shows', () => {
   });
 
   it('shows it at once after a reload, as old, until its gateway goes on from there', async () => {
-    const { page, gateway, client, said } = await open();
+    const { page, gateway, client, url, said } = await open();
     await page.evaluate(() => globalThis.session.send('one').result);
     await shows(page, { ...settled, texts: ONE });
     await keeps(page, '"endedAt"');
-    const letIn = await cutOff(page, gateway.url);
+    await page.goto('about:blank');
     await client.send('main', 'two').result;
-    await page.reload();
+    const letIn = await cutOff(page, gateway.url);
+    await page.goto(url);
     await page.waitForFunction(() => typeof globalThis.look === 'function');
     await shows(page, { stale: true, texts: ONE });
     await letIn();
