@@ -13,7 +13,9 @@ interface Answer {
  *
  * @example
  * ```ts
- * const openai = createOpenAICompatible({ name: 'any', baseURL: model.baseURL, fetch: modelFetch });
+ * import OpenAI from 'openai';
+ *
+ * const openai = new OpenAI({ fetch: modelFetch });
  * ```
  */
 export const modelFetch: typeof fetch = async (input, init) => {

@@ -66,8 +66,10 @@ export function readRecord(text: string): RecordedTurn[] {
  *
  * @example
  * ```ts
+ * import { readFile } from 'node:fs/promises';
+ *
  * const { divergence } = await replaySession({ record: await readFile('recordings/main.ndjson', 'utf8'), app });
- * assert.equal(divergence?.text, undefined);
+ * if (divergence) throw new Error(divergence.text);
  * ```
  */
 export async function replaySession(options: ReplayOptions): Promise<ReplayResult> {
