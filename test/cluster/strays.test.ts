@@ -1,7 +1,7 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import { newTestEpoch } from '../contract/records.js';
+import { newTestEpoch } from '../../testing/stores/records.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNodes } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type PostgresStoreOptions, postgresStore } from '../../server/stores/postgres/index.js';
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
+import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
 import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { PostgresNode } from '../support/postgres-node.js';
@@ -13,7 +14,6 @@ import {
 } from '../support/postgres-server.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
 
 const open = async (options: PostgresStoreOptions): Promise<Store> => {
   return openStore(

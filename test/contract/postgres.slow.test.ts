@@ -1,7 +1,7 @@
 import { postgresStore } from '../../server/stores/postgres/index.js';
+import { keptStore } from '../../testing/stores/records.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { describeWithPostgres, newSchema, postgresServer } from '../support/postgres-server.js';
-import { keptStore } from './records.js';
-import { describeStore } from './store-contract.js';
 
 describeWithPostgres('PostgreSQL', () => {
   describeStore('postgres', async () => {

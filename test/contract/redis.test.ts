@@ -1,8 +1,8 @@
 import { redisStore } from '../../server/stores/redis/index.js';
+import { keptStore } from '../../testing/stores/records.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { describeWithRedis, endSharedRedis, newPrefix, sharedRedis } from '../support/redis-server.js';
-import { keptStore } from './records.js';
 import { redisPlace } from './redis-place.js';
-import { describeStore } from './store-contract.js';
 import { describeSharedStore } from './store-shared.js';
 
 describeWithRedis('Redis', () => {

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { keptStore } from '../../testing/stores/records.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { newDatabase } from '../support/durable.js';
-import { keptStore } from './records.js';
-import { describeStore } from './store-contract.js';
 
 for (const durability of ['normal', 'full'] as const) {
   describeStore(`sqlite, durability ${durability}`, () => {

@@ -12,7 +12,7 @@ import {
   refusal,
   resultOf,
   TestWriter,
-} from '../contract/records.js';
+} from '../../testing/stores/records.js';
 import { crashed, newDatabase } from '../support/durable.js';
 import { openStore } from '../support/open-store.js';
 

@@ -5,7 +5,7 @@ import { type LogSource, StoreError } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { chain, newTestEpoch, TestWriter } from '../contract/records.js';
+import { chain, newTestEpoch, TestWriter } from '../../testing/stores/records.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';

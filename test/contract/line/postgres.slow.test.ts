@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { postgresStore } from '../../../server/stores/postgres/index.js';
 import type { Store } from '../../../server/stores/store.js';
+import { records, refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithPostgres, newSchema, PostgresServer } from '../../support/postgres-server.js';
-import { records, refOf, refusal, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
+import { record, refOf, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
-import { record, refOf, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
 

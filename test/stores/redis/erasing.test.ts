@@ -10,7 +10,7 @@ import {
   refOf,
   resultOf,
   TestWriter,
-} from '../../contract/records.js';
+} from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 

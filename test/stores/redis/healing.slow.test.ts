@@ -9,7 +9,7 @@ import {
   refusal,
   resultOf,
   TestWriter,
-} from '../../contract/records.js';
+} from '../../../testing/stores/records.js';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { openStore } from '../../support/open-store.js';

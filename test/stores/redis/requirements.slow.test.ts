@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
-import { refOf, refusal } from '../../contract/records.js';
+import { refOf, refusal } from '../../../testing/stores/records.js';
 import { freePort } from '../../support/free-port.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix } from '../../support/redis-server.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
-import { refOf, refusal, TestWriter } from '../../contract/records.js';
+import { refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix } from '../../support/redis-server.js';
 import { refused, start } from './refused-server.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
-import { record, refOf, refusal, resultOf, TestWriter } from '../../contract/records.js';
+import { record, refOf, refusal, resultOf, TestWriter } from '../../../testing/stores/records.js';
 import { Line } from '../../support/line.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';

@@ -6,12 +6,12 @@ import type {
   LogRef,
   SessionRef,
   Store,
-} from '../../server/stores/store.js';
+} from '../../server/index.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { closeLater } from '../support/resources.js';
+import { closeLater } from './runner.js';
 
 /** A store under test: how to make it and, where it keeps anything, how to open it again. */
 export interface StoreUnderTest {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LeftRun, StepRecord, Store } from '../../server/stores/store.js';
+import type { LeftRun, StepRecord, Store } from '../../server/index.js';
 import {
   type MakeStore,
   opened,
@@ -11,6 +11,7 @@ import {
   type StoreUnderTest,
   TestWriter,
 } from './records.js';
+import { beforeEach, describe, it } from './runner.js';
 
 const opens = (runId: string) => ({ opens: { runId, request: '{}' } });
 const step = (number: number, outcome?: string, runId = 'run_1'): StepRecord => ({

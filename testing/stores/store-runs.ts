@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Store } from '../../server/stores/store.js';
+import type { Store } from '../../server/index.js';
 import { type MakeStore, opened, record, records, refOf, resultOf, TestWriter } from './records.js';
+import { beforeEach, describe, it } from './runner.js';
 
 const sent = { runId: 'run_1', key: 'k', hash: 'h' };
 const opens = { ...sent, request: '{}' };

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
-import { until } from '../support/until.js';
+import type { Store } from '../../server/index.js';
 import {
   chain,
   checkpointAt,
@@ -14,6 +12,7 @@ import {
   refusal,
   TestWriter,
 } from './records.js';
+import { beforeEach, closeLater, describe, it, until } from './runner.js';
 
 /** Appending, reading, cutting and waking. */
 export function describeLogs(makeStore: MakeStore): void {

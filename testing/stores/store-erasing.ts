@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { SessionRef, Store } from '../../server/stores/store.js';
-import { until } from '../support/until.js';
+import type { SessionRef, Store } from '../../server/index.js';
 import {
   chain,
   checkpointAt,
@@ -14,6 +13,7 @@ import {
   type StoreUnderTest,
   TestWriter,
 } from './records.js';
+import { beforeEach, describe, it, until } from './runner.js';
 
 const opens = { runId: 'run_1', key: 'k', hash: 'h', request: '{"secret":1}' };
 

@@ -1,4 +1,5 @@
 import type { MakeStore } from './records.js';
+import { afterEach, closeAll, describe, runWith, type TestRunner } from './runner.js';
 import { describeErasing } from './store-erasing.js';
 import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
@@ -8,9 +9,28 @@ import { describeSessions } from './store-sessions.js';
 import { describeSteps } from './store-steps.js';
 import { describeUsage } from './store-usage.js';
 
-/** The contract of stores: every store runs this suite. */
-export function describeStore(name: string, makeStore: MakeStore): void {
+/**
+ * Registers the contract of stores, which every store of this package keeps.
+ *
+ * @param makeStore Makes a new and empty one for each test.
+ * @param runner @default the global functions of mocha, or of vitest and Jest with their globals
+ *
+ * @example
+ * ```ts
+ * describeStore('mine', () => {
+ *   const store = memoryStore();
+ *   return { store, cleanup: () => store.close() };
+ * });
+ * ```
+ */
+export function describeStore(
+  name: string,
+  makeStore: MakeStore,
+  runner: TestRunner = globalThis as unknown as TestRunner,
+): void {
+  runWith(runner);
   describe(`store contract: ${name}`, () => {
+    afterEach(closeAll);
     describeSessions(makeStore);
     describeLists(makeStore);
     describeLogs(makeStore);
