@@ -28,7 +28,7 @@ export async function originOf(session: ClientSession, runId: string): Promise<s
  * Tells a reader of a session's events. What is stored together comes together, so that whatever was there when it asked has been told
  * once the session's head of then was.
  */
-async function* read<Told>(
+export async function* read<Told>(
   session: ClientSession,
   events: AsyncIterable<GatewayEvent>,
   reader: Reader<Told>,

@@ -68,11 +68,15 @@ export const GROUPS = [
   {
     text: 'Other protocols',
     pages: [
+      ['protocols.md', 'What is served of each'],
       ['chat-completions.md', 'OpenAI chat completions'],
       ['responses.md', 'OpenAI Responses'],
       ['front-ends.md', 'Front ends that exist'],
       ['ui-message-stream.md', 'AI SDK useChat'],
       ['ag-ui.md', 'AG-UI and CopilotKit'],
+      ['tanstack.md', 'TanStack AI'],
+      ['langgraph-clients.md', 'LangGraph useStream and client'],
+      ['acp.md', 'Editors, by ACP'],
       ['mcp.md', 'MCP'],
     ],
   },

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
+import { acpCommand } from './commands/acp.js';
 import { chatCommand } from './commands/chat.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
@@ -32,6 +33,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(devCommand(terminal))
     .addCommand(startCommand(terminal))
     .addCommand(chatCommand(terminal))
+    .addCommand(acpCommand(terminal))
     .addCommand(tailCommand(terminal))
     .addCommand(sessionsCommand(terminal))
     .addCommand(invokeCommand(terminal))

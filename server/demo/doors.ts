@@ -1,5 +1,6 @@
 import { agUiPlugin } from '../plugins/ag-ui/index.js';
 import { chatCompletionsPlugin } from '../plugins/chat-completions/index.js';
+import { langGraphPlugin } from '../plugins/langgraph/index.js';
 import { mcpServerPlugin } from '../plugins/mcp/index.js';
 import { loadSdk } from '../plugins/mcp/sdk.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
@@ -43,6 +44,12 @@ export const DOORS: readonly Door[] = [
     path: '/ag-ui',
     use: 'runtimeUrl of CopilotKit; url of HttpAgent with /agent/demo behind it, the token as Bearer',
     plugin: () => agUiPlugin(),
+  },
+  {
+    name: 'LangGraph useStream',
+    path: '/langgraph',
+    use: 'apiUrl of useStream, of the SDK or of Agent Chat UI, assistant demo, the token as Bearer',
+    plugin: () => langGraphPlugin(),
   },
   {
     name: 'MCP',

@@ -19,10 +19,15 @@ export function streamDialect<State>(
   { host, limits }: DialectEnvironment,
   session: { readonly id: string; readonly identity: Identity; readonly transport: string },
   dialect: Dialect<State>,
-  { from, signal, response }: DialectOptions,
+  { from, signal, response, lines }: DialectOptions,
 ): DialectStream<State> {
-  const sse = response && new SseSink(response.req, response, { ids: 'cursor', ended: () => {} });
-  const sink = new DialectSink(dialect, sse ? textOf(sse, response) : NOWHERE, () => connection.caughtUp);
+  const type = lines && { type: NDJSON };
+  const sse = response && new SseSink(response.req, response, { ids: 'cursor', ended: () => {}, ...type });
+  const sink = new DialectSink(
+    dialect,
+    sse ? textOf(sse, response, lines ? '\n' : COMMENT) : NOWHERE,
+    () => connection.caughtUp,
+  );
   const connection = host.connections.add({
     id: newConnectionId(),
     transport: session.transport,
@@ -54,11 +59,14 @@ export function streamDialect<State>(
   return { over: sink.over, finish: (text) => sse?.finish(text) };
 }
 
-function textOf(sse: SseSink, response: ServerResponse): TextSink {
+/** A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there. */
+const COMMENT = ':\n\n';
+const NDJSON = 'application/x-ndjson; charset=utf-8';
+
+function textOf(sse: SseSink, response: ServerResponse, blank: string): TextSink {
   return {
     write: (text) => sse.writeText(text),
-    // A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there.
-    beat: () => sse.writeText(':\n\n'),
+    beat: () => sse.writeText(blank),
     sent: () => sse.sent(),
     unread: () => sse.unread(),
     cut: () => void response.destroy(),

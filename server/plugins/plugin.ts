@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { ExtraRoutes } from '../../shared/calls.js';
-import type { AppSummary } from '../../shared/operation-types.js';
+import type { AppSummary, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
-import type { ToolOutput } from '../apps/tool.js';
+import type { ToolHints, ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
 import type { SentRun } from '../operations/reading.js';
 import type { JsonSchema } from '../schema/schema.js';
@@ -21,6 +22,8 @@ export type { Dialect, Encoded, SentRun };
 export interface ToolDescription {
   readonly name: string;
   readonly description?: string;
+  readonly title?: string;
+  readonly hints?: ToolHints;
   /** JSON Schema of the input; absent where the tool declares none, or one that cannot be written as JSON Schema. */
   readonly inputSchema?: JsonSchema;
   /** Why the declared schema is missing. */
@@ -41,6 +44,8 @@ export interface CallToolOptions {
 export interface DialectOptions extends HostEventsOptions {
   /** Answered with the stream, as Server-Sent Events; where there is none, only the last state counts. */
   readonly response?: ServerResponse;
+  /** Whether it is answered with lines of JSON instead; the dialect's text is such lines then. @default false */
+  readonly lines?: boolean;
 }
 
 /** A session that is being told in another protocol. */
@@ -119,14 +124,16 @@ export interface PluginContext {
   readonly peers: PluginPeers | null;
   /** Prefix of the routes beyond the specification's; false where they are not served. */
   readonly extraRoutes: ExtraRoutes;
-  /** The gateway's limits that concern open responses, in milliseconds. */
-  readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
+  /** The gateway's limits that concern open responses, and what a host decides by, in milliseconds. */
+  readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /** All apps. */
   apps(): readonly AppSummary[];
   /** The apps that a caller may use, as the operation `apps` lists them. */
   appsOf(identity: Identity): MaybePromise<readonly AppSummary[]>;
+  /** A page of a caller's sessions, as the operation `sessions` lists them. @throws GatewayError */
+  sessions(identity: Identity, params?: ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   /** The tools of the app that a session key names. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND` */
   tools(sessionId: string): readonly ToolDescription[];
   /**
@@ -135,6 +142,8 @@ export interface PluginContext {
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
    */
   session(sessionId: string, identity: Identity): PluginSession;
+  /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
+  file(fileId: string, identity: Identity): Promise<StoredFile>;
   /** Listens to what happens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
   /** What the gateway has on its hands now, for metrics. */

@@ -118,4 +118,6 @@ export interface AgUiNames {
   /** The client's own id of its run. */
   readonly runId: string;
   readonly version: AgUiVersion;
+  /** Whether it runs its own tools only where an event tells it to, as TanStack AI does. @default false */
+  readonly waitsToRun?: boolean;
 }

@@ -31,6 +31,9 @@ const APPROVAL = {
   required: ['approved'],
 } as const;
 
+/** Digest of that, as TanStack AI makes it: it takes an answer only where the schema is the one that was bound. */
+const APPROVAL_DIGEST = 'sha256:b6e1b99a953c4f2a3a7ab12c088a8d233da87feeac27f9d0ac69821d45bb757c';
+
 /**
  * Tells a run's events in those of AG-UI: a fold without clock or chance, so that the same events are told the same to every reader. Feed
  * it each event of the run once, in order.
@@ -88,10 +91,12 @@ export class AgUiWriter {
       case 'input_required': {
         const { callId, name, payload } = event;
         if (!settled) this.#inputs.push(callId);
-        if (this.#calls.has(callId)) return this.#close();
+        const toRun = settled ? [] : this.#toRun(event);
+        if (this.#calls.has(callId)) return [...this.#close(), ...toRun];
         this.#calls.set(callId, { isClients: true });
         this.#round = null;
-        return [...this.#close(), ...called(callId, name, payload, `${this.#messageId}:${callId}`)];
+        const call = called(callId, name, payload, `${this.#messageId}:${callId}`);
+        return [...this.#close(), ...call, ...toRun];
       }
       case 'input_result':
       case 'tool_result':
@@ -132,6 +137,12 @@ export class AgUiWriter {
     this.#round = null;
   }
 
+  /** Has the client run a tool of its own, where it waits to be told. */
+  #toRun({ callId: toolCallId, name: toolName, payload: input }: EventOf<'input_required'>): AgUiEvent[] {
+    if (!this.#names.waitsToRun) return [];
+    return [{ type: 'CUSTOM', name: 'tool-input-available', value: { toolCallId, toolName, input } }];
+  }
+
   #asking(interrupts: readonly AgUiInterrupt[], inputs: readonly string[]): AgUiOutcome {
     if (interrupts.length > 0) return { type: 'interrupt', interrupts };
     return this.#pending(inputs);
@@ -144,10 +155,18 @@ export class AgUiWriter {
 
   #toConfirm({ callId, name, input, message }: EventOf<'tool_confirmation_required'>): AgUiInterrupt {
     const said = message !== undefined && { message };
-    const base = { id: callId, ...said, responseSchema: APPROVAL, metadata: { name, input } };
+    const metadata = { name, input, 'tanstack:interruptBinding': this.#bindingOf(callId) };
+    const base = { id: callId, ...said, responseSchema: APPROVAL, metadata };
     return this.#calls.has(callId)
       ? { ...base, reason: 'tool_call', toolCallId: callId }
       : { ...base, reason: 'confirmation' };
+  }
+
+  /** TanStack AI lets an interrupt be answered only with this. */
+  #bindingOf(interruptId: string): object {
+    const { runId: interruptedRunId } = this.#names;
+    const named = { v: 1, kind: 'generic', interruptId, interruptedRunId };
+    return { ...named, generation: 0, responseSchemaHash: APPROVAL_DIGEST };
   }
 
   #delta(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type PostgresStoreOptions, postgresStore } from '../../server/stores/postgres/index.js';
-import { MIGRATIONS } from '../../server/stores/postgres/schema.js';
+import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
 import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
@@ -86,17 +86,18 @@ describeWithPostgres('a PostgreSQL store', () => {
       expect(reason).to.equal('unwritable');
     });
 
-    it('where its schema is of another program or of a later version', async () => {
+    it('where its schema is of another program or of another version', async () => {
       const schema = newSchema();
       await server.sql(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
       expect(await failure({ url: server.url, schema })).to.include({ reason: 'foreign' });
       await server.sql(`DROP SCHEMA ${schema} CASCADE`);
       await (await open({ url: server.url, schema })).close();
-      const version = MIGRATIONS.length + 1;
-      await server.sql(`UPDATE ${schema}.meta SET value = '${version}' WHERE name = 'version'`);
-      const newer = await failure({ url: server.url, schema });
-      expect(newer.reason).to.equal('newer');
-      expect(newer.message).to.include(`schema ${version}`);
+      for (const version of [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1]) {
+        await server.sql(`UPDATE ${schema}.meta SET value = '${version}' WHERE name = 'version'`);
+        const other = await failure({ url: server.url, schema });
+        expect(other.reason).to.equal('schema');
+        expect(other.message).to.include(`(${version}, not ${SCHEMA_VERSION})`);
+      }
     });
 
     it('where nobody answers, or refuses', async () => {

@@ -146,7 +146,7 @@ export function describeLogs(makeStore: MakeStore): void {
 
     it('says what a session is doing, as its writer stored it last', async () => {
       const running = { status: 'running', runId: 'r', start: 0, queued: 2 } as const;
-      expect((await store.head(refOf()))!.activity).to.equal(undefined);
+      expect((await store.head(refOf()))!.activity).to.deep.equal({ status: 'idle', queued: 0 });
       await writer.append(records(1, 2), { activity: running });
       await writer.append(records(3, 3));
       expect((await store.head(refOf()))!.activity).to.deep.equal(running);

@@ -4,6 +4,7 @@ import { ADAPTERS } from './checks/adapters.js';
 import { CLIENTS } from './checks/clients.js';
 import { GUIDES } from './checks/guides.js';
 import { HOSTS } from './checks/hosts.js';
+import { PROTOCOLS } from './checks/protocols.js';
 import type { Shown } from './page.js';
 
 export type { Page };
@@ -36,6 +37,7 @@ export type Checks = Readonly<Record<string, Check>>;
 
 /** Blocks that are not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
+  'docs/acp.md#1': 'starts the command on a gateway of its own; test/cli/acp runs it',
   'docs/cluster.md#1': 'needs a Redis; test/cli/store-place and test/deploy/rolling do the same',
   'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
@@ -44,4 +46,4 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 };
 
 /** Blocks that need something first, or of which more is to be seen than that they run and that their gateways and apps answer. */
-export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS };
+export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS, ...PROTOCOLS };

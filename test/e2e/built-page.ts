@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import { agUiPlugin } from '../../server/plugins/ag-ui/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
@@ -44,7 +45,7 @@ export async function buildPage(
   return join(root, 'dist');
 }
 
-/** Serves a page that was built, and a gateway with the plugin on the same origin. Closed after the test. */
+/** Serves a page that was built, and a gateway with the plugins on the same origin. Closed after the test. */
 export async function serveBuilt(
   folder: string,
   config: GatewayConfig<any, any, any>,
@@ -53,6 +54,7 @@ export async function serveBuilt(
   const limits = { drainMs: 200, ...config.limits };
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config, limits });
   gateway.use(uiMessageStreamPlugin());
+  gateway.use(agUiPlugin());
   closeLater(gateway, (it) => it.close());
   const url = await listenOnLoopback((request, response) => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;

@@ -24,6 +24,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/diagnostics`]: ['channels'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
+  [`${NAME}/client/tanstack`]: ['gatewayConnection'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
@@ -69,6 +70,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/plugins/responses`]: ['responsesPlugin'],
   [`${NAME}/plugins/ui-message-stream`]: ['uiMessageStreamPlugin'],
   [`${NAME}/plugins/ag-ui`]: ['agUiPlugin'],
+  [`${NAME}/plugins/langgraph`]: ['langGraphPlugin'],
   [`${NAME}/plugins/metrics`]: ['metricsPlugin'],
   [`${NAME}/plugins/playground`]: ['playgroundPlugin'],
 };

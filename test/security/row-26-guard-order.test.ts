@@ -122,4 +122,17 @@ describe('row 26: the order of checks', () => {
       }
     }
   });
+
+  const silent = () => new Promise<boolean>(() => {});
+  const guardedKinds = {
+    'text/event-stream': method({ stream: true, guard: silent, async *handler() {} }),
+    'application/json': method({ guard: silent, handler }),
+  };
+  for (const [accept, guarded] of Object.entries(guardedKinds)) {
+    it(`a guard that is silent for longer than limits.guardMs denies what is asked for as ${accept}`, async () => {
+      const { invoke } = await gatewayOf({ guarded }, { limits: { guardMs: 50 } });
+      const { body } = await invoke({ method: 'guarded' }, 'alice', { accept });
+      expect(body.error.code).to.equal('GUARD_DENIED');
+    });
+  }
 });

@@ -119,18 +119,29 @@ describe('callers of a store whose writes stay unknown', () => {
     return { code, details };
   };
 
+  /** Does it again where a busy machine was slower than `storeMs`. */
+  const insisted = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      const done = await work().catch((error: { code?: string }) => {
+        if (error.code !== 'OVERLOADED') throw error;
+        return null;
+      });
+      if (done !== null) return done;
+    }
+  };
+
   it('are answered within storeMs, and a send goes on behind them, once', async () => {
     const { model, store, lose, relent } = losing();
     const session = embedGateway({ app: defineApp({ run: (turn) => turn.text }), store, limits }).session(
       'main',
     );
-    await session.send('first').result;
+    await insisted(() => session.send('first', { idempotencyKey: 'zero' }).result);
     lose();
     const send = { idempotencyKey: 'one' };
     expect(await told(session.send('second', send).accepted), 'the first time').to.deep.equal(unknown);
     expect(await told(session.send('second', send).accepted), 'with the same key').to.deep.equal(unknown);
     relent();
-    const { message } = await session.send('second', send).result;
+    const { message } = await insisted(() => session.send('second', send).result);
     expect(message.content).to.deep.equal([{ type: 'text', text: 'second' }]);
     const texts = model.eventsOf('main').filter(({ type }) => type === 'message_end');
     expect(texts).to.have.length(2);

@@ -1,20 +1,24 @@
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { heldOf, prefaced } from '../../../shared/ag-ui/stream.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { currentRun, keyOf } from '../conversation/conversation.js';
+import { fieldError, sendUiJson } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import { stateOf, stop } from '../conversation/state.js';
+import { partsOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
-import { fieldError, sendUiJson } from '../ui-message-stream/errors.js';
-import { keyOf, Posting, type PostingOptions } from './posting.js';
+import { Posting } from './posting.js';
+import { Rejoining, readingOf, TANSTACK } from './rejoining.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
-import { startOf, tell, tellAll } from './telling.js';
+import { startOf, tellEvents, tellRun } from './telling.js';
 
 /** What the routes work with. */
 export interface AgUiRoutesOptions {
   readonly path: string;
-  readonly posting: PostingOptions;
+  readonly conversation: ConversationOptions;
 }
 
 /** What CopilotKit's runtime says of a run that was stopped. */
@@ -32,10 +36,12 @@ interface Called {
 export class AgUiRoutes {
   readonly #context: PluginContext;
   readonly #options: AgUiRoutesOptions;
+  readonly #rejoining: Rejoining;
 
   constructor(context: PluginContext, options: AgUiRoutesOptions) {
     this.#context = context;
     this.#options = options;
+    this.#rejoining = new Rejoining(context);
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
@@ -48,6 +54,8 @@ export class AgUiRoutes {
     }
     const named = pathOf(rest);
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    if (method === 'GET' && named !== 'single' && named.method === 'run')
+      return this.#rejoining.serve(call, named.app);
     only('POST', method);
     const identity = await call.authenticate();
     const body = await call.body();
@@ -88,13 +96,20 @@ export class AgUiRoutes {
   }
 
   async #run({ request, response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
-    const asked = readAgUiRequest(body);
+    const { headers } = request;
+    const reading = readingOf(request);
+    // TanStack AI says so of itself: it may come back by the id of its run alone.
+    const isNoted = headers['x-run-id'] !== undefined;
+    const given = readAgUiRequest(body);
+    const asked = isNoted ? { ...given, ...TANSTACK } : given;
     const session = this.#session(app, asked.threadId, identity);
-    const key = request.headers['idempotency-key'];
-    const { posting } = this.#options;
-    const posted = await new Posting(session, asked, posting, key === undefined ? key : String(key)).post();
-    if (!('runId' in posted)) return tellAll(response, posted);
-    return tell(response, session, posted, this.#context.report);
+    const { conversation: options } = this.#options;
+    const key = headers['idempotency-key']?.toString();
+    const posted = await new Posting(session, asked, { options, key, resumes: !!reading.last }).post();
+    // Before its client is told of it.
+    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
+    if (!('runId' in posted)) return tellEvents(response, posted, reading);
+    return tellRun(response, session, posted, { report: this.#context.report, reading });
   }
 
   /** Tells of the thread, and of the run that it is at. */
@@ -102,17 +117,17 @@ export class AgUiRoutes {
     const names = readAgUiRequest(body);
     const session = this.#session(app, names.threadId, identity);
     const state = await stateOf(session);
-    if (!state) return tellAll(response, []);
-    const runId = state.run?.runId ?? state.queue[0]?.runId;
+    if (!state) return tellEvents(response, []);
+    const runId = currentRun(state);
     if (runId === undefined) {
       const before = state.messages.map(heldOf);
       const truth = { before, answerId: '', told: [], whole: true };
-      return tellAll(response, ended(names, prefaced(names.messages, truth)));
+      return tellEvents(response, ended(names, prefaced(names.messages, truth)));
     }
     const { cursor } = await session.run(runId).status();
     const place = startOf(state, { runId, cursor });
     const telling = { runId, told: 'whole', names, given: names.messages, whole: true, ...place } as const;
-    return tell(response, session, telling, this.#context.report);
+    return tellRun(response, session, telling, { report: this.#context.report });
   }
 
   async #stop(
@@ -122,21 +137,12 @@ export class AgUiRoutes {
   ): Promise<void> {
     const { runId: theirs } = (body ?? {}) as { readonly runId?: unknown };
     const session = this.#session(app, threadId, identity);
-    const stopped = await stop(session, typeof theirs === 'string' ? theirs : undefined);
+    // A run that continues another has an id that only its client knows: it is the one that is active then.
+    const sent = typeof theirs === 'string' ? await session.sent(keyOf(theirs)) : null;
+    const stopped = await stop(session, sent?.runId);
     const message = stopped ? 'The answer was stopped' : 'Nothing runs in this thread';
     const interrupt = { type: 'RUN_ERROR', message, code: STOPPED };
     sendUiJson(response, stopped ? { stopped, interrupt } : { stopped, message });
-  }
-}
-
-/** Ends a run. One that continues another has an id that only its client knows: it is the one that is active then. */
-async function stop(session: PluginSession, theirs: string | undefined): Promise<boolean> {
-  const sent = theirs === undefined ? null : await session.sent(keyOf(theirs));
-  try {
-    return await session.abort({ reason: 'stopped', ...(sent && { runId: sent.runId }) });
-  } catch (error) {
-    if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return false;
-    throw error;
   }
 }
 
@@ -153,7 +159,7 @@ function only(allowed: string, method: string): void {
 /** What a path below the plugin's names; null where there is nothing. */
 function pathOf(rest: string): Omit<Called, 'body'> | 'single' | null {
   if (rest === '') return 'single';
-  const [root, app = '', action = 'run', threadId = '', ...more] = rest.split('/').map(decode);
+  const [root, app = '', action = 'run', threadId = '', ...more] = partsOf(rest);
   if (root !== 'agent' || app === '' || more.length > 0) return null;
   if (action === 'stop') return threadId === '' ? null : { method: action, app, threadId };
   return (action === 'run' || action === 'connect') && threadId === ''
@@ -180,12 +186,4 @@ function singleOf(body: unknown): Called {
   if (called === 'stop' && (typeof threadId !== 'string' || threadId === ''))
     throw fieldError('params.threadId', 'must name a thread');
   return { method: called, app: String(agentId), threadId: String(threadId), body: inner };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { type AgUiReader, AgUiStream } from '../../../shared/ag-ui/stream.js';
 import { parseCursor } from '../../../shared/cursor.js';
-import { isGatewayError } from '../../../shared/errors.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
+import { fieldError } from '../conversation/errors.js';
+import { assertKept } from '../conversation/state.js';
+import { segmentDialect, type Tale, type Telling, tell, tellAll } from '../conversation/telling.js';
 import type { Dialect, PluginSession } from '../plugin.js';
-import { segmentDialect, type Tale, type Telling } from '../telling.js';
 
 /** A part of a run that a response is to tell to a client. */
 export type AgUiTelling = Telling & AgUiReader;
@@ -31,52 +32,95 @@ function isBefore(one: string, other: string): boolean {
   return !!a && !!b && a.epoch === b.epoch && a.seq <= b.seq;
 }
 
-function frame(event: AgUiEvent): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
+/** How a client reads, and what it has read. */
+export interface Reading {
+  /** Lines of JSON instead of Server-Sent Events. */
+  readonly lines: boolean;
+  /** The id of the last event that it has, where it comes back for the rest. */
+  readonly last: number | null;
 }
 
-const frames = (events: readonly AgUiEvent[]): string => events.map(frame).join('');
+const START: Reading = { lines: false, last: null };
+
+/** Whether it has events of the run, and comes back for those behind them. */
+const counts = ({ last }: Reading): boolean => (last ?? 0) > 0;
+
+/**
+ * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not
+ * counted: they may differ when it comes back, and are sent again only to a client that has nothing of the run.
+ */
+class Frames {
+  readonly #reading: Reading;
+  #number = 0;
+  #before = 0;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  frame(event: AgUiEvent): string {
+    const { lines, last } = this.#reading;
+    const isOwn = event.type !== 'RUN_STARTED' && event.type !== 'MESSAGES_SNAPSHOT';
+    if (isOwn) this.#number += 1;
+    else this.#before += 1;
+    if (last !== null && last > 0 && (!isOwn || this.#number <= last)) return '';
+    const id = isOwn ? `${this.#number}` : `0.${this.#before}`;
+    return lines
+      ? `${JSON.stringify({ id, chunk: event })}\n`
+      : `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+
+  all(events: readonly AgUiEvent[]): string {
+    return events.map((event) => this.frame(event)).join('');
+  }
+}
+
+/** The number that an id begins with. @throws GatewayError `INVALID_REQUEST` for one of somebody else's */
+export function numberOf(id: string): number {
+  const [, number] = /^(\d{1,9})(?:\.\d{1,9})?$/.exec(id) ?? [];
+  if (number === undefined) throw fieldError('Last-Event-ID', 'is none of this route');
+  return Number(number);
+}
 
 /** The run's own dialect, behind what is said whatever follows. */
-function dialectOf(telling: AgUiTelling): Dialect<Tale<AgUiEvent>> {
+function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEvent>> {
   const stream = new AgUiStream(telling.runId, telling.told, telling);
-  const { begin, encode } = segmentDialect(telling, { stream: () => stream, frame });
+  const frames = new Frames(reading);
+  const frame = (event: AgUiEvent): string => frames.frame(event);
+  const { begin, encode } = segmentDialect(
+    { ...telling, isCounted: counts(reading) },
+    {
+      stream: () => stream,
+      frame,
+      ...(reading.lines && { blank: '\n' }),
+    },
+  );
   let isStarted = false;
   return {
     begin(session) {
       const encoded = begin(session);
       if (isStarted) return encoded;
       isStarted = true;
-      return { ...encoded, text: frames(stream.start()) };
+      return { ...encoded, text: frames.all(stream.start()) };
     },
     encode,
   };
 }
 
-/** Answers with a part of a run. A stream that could not be told to its end does not end cleanly: that would be taken for the end. */
-export async function tell(
+/** Answers with a part of a run. */
+export async function tellRun(
   response: ServerResponse,
   session: PluginSession,
   telling: AgUiTelling,
-  report: (error: unknown, what: string) => void,
+  { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: Reading },
 ): Promise<void> {
-  const { over, finish } = session.stream(dialectOf(telling), { response, from: telling.cursor });
-  try {
-    await over;
-    finish();
-  } catch (error) {
-    if (!isGatewayError(error)) report(error, 'an AG-UI stream failed');
-    response.destroy();
-  }
+  // Events are counted from the run's first one.
+  if (counts(reading)) await assertKept(session, telling.cursor);
+  const { lines } = reading;
+  await tell(response, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
 }
 
 /** Answers with events that are known already. */
-export function tellAll(response: ServerResponse, events: readonly AgUiEvent[]): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(frames(events));
+export function tellEvents(response: ServerResponse, events: readonly AgUiEvent[], reading = START): void {
+  tellAll(response, new Frames(reading).all(events), reading.lines);
 }

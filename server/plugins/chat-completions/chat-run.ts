@@ -3,6 +3,7 @@ import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import type { StopReason, Usage } from '../../../shared/messages.js';
 import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
+import { handOver } from '../conversation/asked.js';
 import type { Dialect, DialectOptions, DialectStream, PluginSession } from '../plugin.js';
 
 /** A piece of an answer. */
@@ -47,15 +48,15 @@ export interface KeptRun {
   readonly waitingFor: readonly string[];
   /** Calls by the app that may be for the caller. */
   readonly called: readonly EventOf<'tool_use'>[];
+  /** Names of the caller's tools. */
+  readonly clientTools: readonly string[];
 }
 
 /** What a run is begun or taken up with. */
-export interface ChatRunInit extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'> {
+export interface ChatRunInit
+  extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'>,
+    Partial<Pick<KeptRun, 'waitingFor' | 'called'>> {
   readonly session: PluginSession;
-  /** Names of the caller's tools. */
-  readonly clientTools: ReadonlySet<string>;
-  readonly waitingFor?: readonly string[];
-  readonly called?: readonly EventOf<'tool_use'>[];
   report(error: unknown, what: string): void;
 }
 
@@ -86,7 +87,7 @@ export class ChatRun {
     this.runId = runId;
     this.#cursor = cursor;
     this.ephemeral = ephemeral;
-    this.#clientTools = clientTools;
+    this.#clientTools = new Set(clientTools);
     this.#waitingFor = new Set(waitingFor);
     for (const call of called ?? []) this.#called.set(call.callId, call);
     this.#report = report;
@@ -96,7 +97,8 @@ export class ChatRun {
   kept(): KeptRun {
     const { sessionId, app, runId, ephemeral } = this;
     const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
-    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called };
+    const clientTools = [...this.#clientTools];
+    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called, clientTools };
   }
 
   get sessionId(): string {
@@ -112,18 +114,8 @@ export class ChatRun {
   async answer(session: PluginSession, results: ReadonlyMap<string, unknown>): Promise<void> {
     this.#session = session;
     for (const callId of [...this.#waitingFor]) {
-      await this.#respond(callId, { output: results.get(callId) });
+      await handOver(session, callId, { kind: 'output', output: results.get(callId) });
       this.#waitingFor.delete(callId);
-    }
-  }
-
-  /** Answers a call or question; somebody else may have been first, or the run may have ended, which its events tell. */
-  async #respond(callId: string, answer: Parameters<PluginSession['respond']>[1]): Promise<void> {
-    try {
-      await this.#session.respond(callId, answer);
-    } catch (error) {
-      const { code } = error as GatewayError;
-      if (code !== 'ALREADY_ANSWERED' && code !== 'CALL_NOT_FOUND') throw error;
     }
   }
 
@@ -200,7 +192,7 @@ export class ChatRun {
   #decline(event: GatewayEvent): void {
     if (!this.ephemeral) return;
     if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return;
-    this.#respond(event.callId, { approved: false, reason: UNATTENDED }).catch(this.#failed.reject);
+    handOver(this.#session, event.callId, { kind: 'failure', reason: UNATTENDED }).catch(this.#failed.reject);
   }
 
   /** Resolves when the session's history holds what the run said. @throws GatewayError */

@@ -1,26 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import { initialState } from '../../../shared/fold.js';
-import { lastMessage } from '../../../shared/last-message.js';
-import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { newInConversation, type Outgoing, wholeConversation } from '../openai/conversation.js';
+import { Conversation } from '../conversation/conversation.js';
+import { type Last, Turns } from '../conversation/turns.js';
+import { Waits } from '../conversation/waits.js';
 import { fieldError, forbidRetry, sendChatJson, toChatError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
-import { Turns } from '../openai/turns.js';
 import type { PluginContext } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 import { Answer } from './answer.js';
-import { type AnswerEnd, type AnswerPart, ChatRun } from './chat-run.js';
+import { type AnswerEnd, type AnswerPart, ChatRun, type KeptRun } from './chat-run.js';
 import { type ChatRequest, readChatRequest } from './request.js';
 import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
-import { SharedWaitingRuns } from './shared-waiting-runs.js';
-import { type WaitingDesk, type WaitingLimits, WaitingRuns } from './waiting-runs.js';
 
 /** What reading the ends of their answers may take callers when the gateway closes. */
 const LAST_WORDS_MS = 1000;
+
+/** Runs that may wait for the tools of one user. */
+const WAITING_PER_USER = 100;
 
 /** Who asks what where. */
 interface Ask {
@@ -36,19 +34,24 @@ interface Ask {
 export class Completions {
   readonly #context: PluginContext;
   readonly #models: Models;
-  readonly #waiting: WaitingDesk;
+  readonly #waiting: Waits<KeptRun>;
   readonly #turns = new Turns();
   readonly #serving = new Map<Promise<void>, ServerResponse>();
 
-  constructor(context: PluginContext, models: Models, limits: WaitingLimits) {
+  constructor(context: PluginContext, models: Models, toolWaitMs: number) {
     this.#context = context;
     this.#models = models;
-    const { peers } = context;
-    this.#waiting = peers ? new SharedWaitingRuns(context, peers, limits) : new WaitingRuns(limits);
+    this.#waiting = new Waits(context, {
+      waitMs: toolWaitMs,
+      perUser: WAITING_PER_USER,
+      names: namesOf,
+      end: (kept, identity) => this.#revived(kept, identity).close('nobody brought the results of its tools'),
+      outlives: ({ ephemeral }) => !ephemeral,
+    });
   }
 
   /** Ends what waits for callers who could not come back. */
-  drain(): MaybePromise<void> {
+  drain(): Promise<void> {
     return this.#waiting.drain();
   }
 
@@ -105,25 +108,25 @@ export class Completions {
       if (waiting) return waiting;
     }
     if (!ask.place.ephemeral) return this.#continue(ask);
-    return this.#start(ask, wholeConversation(ask.request.messages));
+    return this.#start(ask, false);
   }
 
   async #waitingRun(
-    { identity, place, app, request, begun }: Ask,
+    { identity, place, app, begun }: Ask,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
     const session = place.ephemeral ? null : this.#context.session(place.key, identity);
-    const run = await this.#waiting.take(identity, {
-      app,
-      sessionId: session?.id,
-      callIds: new Set(results.keys()),
-      clientTools: toolNames(request),
-    });
-    if (!run) return null;
+    const kept = await this.#waiting.take(
+      identity,
+      [...results.keys()].map(callName),
+      (other) => other.app === app && (!session || other.sessionId === session.id),
+    );
+    if (!kept) return null;
+    const run = this.#revived(kept, identity);
     try {
       checkComplete(run.waitingFor, results);
     } catch (error) {
-      await this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run.kept());
       throw error;
     }
     try {
@@ -131,7 +134,7 @@ export class Completions {
     } catch (error) {
       // A session that was closed meanwhile has nothing that could go on.
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
-      await this.#waiting.add(identity, run);
+      await this.#waiting.add(identity, run.kept());
       throw error;
     }
     begun();
@@ -153,31 +156,36 @@ export class Completions {
 
   /** Adds to a session of the caller's own what it does not know yet. */
   #continue(ask: Ask): Promise<ChatRun> {
-    const { identity, place, request } = ask;
+    const { identity, place } = ask;
     // Two requests at once would each bring what neither found.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
       const session = this.#context.session(place.key, identity);
-      const left = await this.#waiting.take(identity, { sessionId: session.id });
+      const kept = await this.#waiting.take(identity, [session.id]);
+      const left = kept && this.#revived(kept, identity);
       await left?.close('its caller went on without the results of its tools');
       // What it had said has to be in the session before that is compared with the caller's list.
       await left?.ended();
-      // Before it is compared: what comes in meanwhile has it compared again.
-      const behind = last === undefined ? lastMessage((await stateOf(session)) ?? initialState) : last;
-      return this.#start(ask, await newInConversation(request.messages, session), behind);
+      return this.#start(ask, last);
     });
   }
 
-  /** @param behind What of the session it was compared with comes last */
-  async #start(ask: Ask, outgoing: Outgoing | null, behind?: string | null): Promise<ChatRun> {
+  /** @param last The session's last message, where that is known; false for a session that has not begun */
+  async #start(ask: Ask, last: Last | false): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
-    if (!outgoing) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     const session = this.#context.session(place.key, identity);
-    const { input, preceding } = outgoing;
     const { clientTools, parameters } = request;
-    const { runId, cursor } = await session.send(input, { preceding, clientTools, parameters, behind })
-      .accepted;
+    const conversation = new Conversation(session, {}, { clientTools, parameters });
+    const state = last === false ? null : await conversation.state();
+    const run = await conversation.add(state, request.messages, { isWhole: true, last });
+    if (!run) throw fieldError('messages', 'nothing new to answer', 'invalid_value');
     begun();
-    return this.#chatRun(ask, { session, runId, cursor });
+    return this.#chatRun(ask, { session, ...run });
+  }
+
+  /** A run that waited, here or at another gateway. */
+  #revived(kept: KeptRun, identity: Identity): ChatRun {
+    const session = this.#context.session(kept.sessionId, identity);
+    return new ChatRun({ ...kept, session, report: this.#context.report });
   }
 
   #chatRun(
@@ -188,7 +196,7 @@ export class Completions {
       ...run,
       app,
       ephemeral: place.ephemeral,
-      clientTools: toolNames(request),
+      clientTools: request.clientTools.map(({ name }) => name),
       report: this.#context.report,
     });
   }
@@ -227,13 +235,20 @@ export class Completions {
 
   /** Before the last bytes: whoever has the answer may come back at once. */
   async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
-    if (waiting) await this.#waiting.add(identity, run);
+    if (waiting) await this.#waiting.add(identity, run.kept());
     else await run.close('done');
   }
 }
 
 function chunkText(chunk: unknown): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+const callName = (callId: string): string => `call:${callId}`;
+
+function namesOf({ waitingFor, sessionId, ephemeral }: KeptRun): string[] {
+  const names = waitingFor.map(callName);
+  return ephemeral ? names : [...names, sessionId];
 }
 
 function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {

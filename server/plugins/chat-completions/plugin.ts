@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
+import { decode } from '../conversation/urls.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
 import { fieldError, sendChatError, sendChatJson } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
@@ -17,8 +18,6 @@ export interface ChatCompletionsOptions {
   readonly toolWaitMs?: number;
 }
 
-/** Runs that may wait for the tools of one user. */
-const WAITING_PER_USER = 100;
 const TOOL_WAIT_MS = 10 * 60_000;
 
 const ROUTE = {
@@ -48,7 +47,7 @@ export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): Gat
     name: 'chat-completions',
     setup(context) {
       const models = new Models(context, modelMapping);
-      completions = new Completions(context, models, { toolWaitMs, perUser: WAITING_PER_USER });
+      completions = new Completions(context, models, toolWaitMs);
       addRoutes(context, { pathPrefix, models, completions });
     },
     drain: () => completions?.drain(),
@@ -97,12 +96,4 @@ async function sendModels(call: PluginRequest, models: Models, path: string): Pr
       ? { object: 'list', data: await models.list(identity) }
       : await models.get(decode(rest), identity);
   sendChatJson(call.response, 200, body);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

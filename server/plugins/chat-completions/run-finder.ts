@@ -1,7 +1,7 @@
 import type { ContentBlock, MessageInput, ToolResultBlock } from '../../../shared/messages.js';
+import { stateOf } from '../conversation/state.js';
 import { fieldError } from '../openai/errors.js';
 import type { PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 
 /** The results of tools that a conversation ends with, by call. Empty when it ends with something else. */
 export function lastResults(messages: readonly MessageInput[]): ReadonlyMap<string, unknown> {

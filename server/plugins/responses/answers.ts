@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { GatewayError } from '../../../shared/errors.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type {
   ResponseFrame,
@@ -7,10 +7,10 @@ import type {
   ResponseObject,
   ResponseWriterOptions,
 } from '../../../shared/responses/types.js';
+import { reading } from '../conversation/reading.js';
+import { isKept, stateOf } from '../conversation/state.js';
+import { segmentDialect, tell, tellAll } from '../conversation/telling.js';
 import { fieldError } from '../openai/errors.js';
-import { reading } from '../reading.js';
-import { stateOf } from '../session-state.js';
-import { assertKept, segmentDialect } from '../telling.js';
 import { type FoundResponse, notFound, recall } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
@@ -53,13 +53,7 @@ export class Answers {
       if (skip > 0) throw gone();
       const { stream, frames } = await this.#recalled(found);
       if (!stream.over) throw gone();
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream; charset=utf-8',
-        'Cache-Control': 'no-cache, no-transform',
-        'X-Accel-Buffering': 'no',
-        'X-Content-Type-Options': 'nosniff',
-      });
-      response.end(`${frames.map(frameText).join('')}${DONE}`);
+      tellAll(response, `${frames.map(frameText).join('')}${DONE}`);
       return;
     }
     const { runId, index } = found.name;
@@ -70,16 +64,16 @@ export class Answers {
       { runId, cursor, told: index, skip },
       { stream: () => stream, frame: frameText },
     );
-    const { over, finish } = found.session.stream(dialect, { response, from: cursor });
-    try {
-      await over;
+    const last = async (): Promise<string> => {
       await before?.(stream);
-      finish(DONE);
-    } catch (error) {
-      if (!isGatewayError(error)) this.#options.report(error, 'the stream of a response failed');
-      response.destroy();
-      throw error;
-    }
+      return DONE;
+    };
+    const failure = await tell(response, found.session, dialect, {
+      from: cursor,
+      last,
+      report: this.#options.report,
+    });
+    if (failure !== null) throw failure;
   }
 
   /** A response when it is over. */
@@ -109,14 +103,7 @@ export class Answers {
 
   /** Where a run begins; null where its events are not kept any more. */
   async #keptFrom({ session, run }: FoundResponse): Promise<string | null> {
-    if (!run) return null;
-    try {
-      await assertKept(session, run.cursor);
-      return run.cursor;
-    } catch (error) {
-      if (isGatewayError(error) && error.code === 'CURSOR_GONE') return null;
-      throw error;
-    }
+    return run && (await isKept(session, run.cursor)) ? run.cursor : null;
   }
 
   /** What history has of an answer: it is told as one, whatever was asked in it. */

@@ -1,24 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type CallAnswer, toResponse } from '../../../shared/asked-calls.js';
+import type { CallAnswer } from '../../../shared/asked-calls.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
-import { initialState, type SessionState } from '../../../shared/fold.js';
-import { lastMessage } from '../../../shared/last-message.js';
+import type { SessionState } from '../../../shared/fold.js';
 import type { MessageInput } from '../../../shared/messages.js';
 import { clientCallId, parseClientCallId, parseItemId, type RunName } from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
 import type { Identity } from '../../auth/types.js';
-import { askedIn } from '../asked.js';
-import { newInConversation, type Outgoing, wholeConversation } from '../openai/conversation.js';
+import { askedIn, handOver } from '../conversation/asked.js';
+import { Conversation } from '../conversation/conversation.js';
+import { stateOf } from '../conversation/state.js';
+import { Turns } from '../conversation/turns.js';
 import { fieldError } from '../openai/errors.js';
 import { sessionPlace } from '../openai/session-name.js';
-import { Turns } from '../openai/turns.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
 import { type Finder, type FoundResponse, orNull, recall } from './finding.js';
 import { outputOf, toMessages } from './input.js';
-import type { ConversationDesk } from './new-conversations.js';
+import type { NewConversations } from './new-conversations.js';
 import { digest, newSessionName } from './places.js';
 import type { ResponseRequest } from './request.js';
 import type { InputItem } from './request-schema.js';
@@ -26,7 +25,7 @@ import type { InputItem } from './request-schema.js';
 /** How requests are met. */
 export interface CreatingOptions extends ResponseWriterOptions {
   readonly onBusy: Exclude<OnBusy, 'steer'>;
-  readonly created: ConversationDesk;
+  readonly created: NewConversations;
 }
 
 /** Who asks what. */
@@ -68,7 +67,7 @@ export class Creating {
     const { items } = ask.request;
     const last = items.at(-1);
     if (!last) throw fieldError('input', 'there is nothing to answer', 'invalid_value');
-    const isAnswer = last.type === 'function_call_output' || last.type === 'mcp_approval_response';
+    const isAnswer = isOutput(last) || last.type === 'mcp_approval_response';
     const continued = isAnswer ? await this.#continue(ask) : null;
     return continued ?? this.#begin(ask);
   }
@@ -96,7 +95,7 @@ export class Creating {
         missing.map(({ callId }) => callId),
         found.name,
       );
-    for (const { callId } of due) await respond(session, callId, answers.get(callId)!);
+    for (const { callId } of due) await handOver(session, callId, answers.get(callId)!);
     return { session, name: { ...found.name, index }, run: found.run };
   }
 
@@ -122,23 +121,21 @@ export class Creating {
     // Two requests at once would both find the session as it was before.
     return this.#turns.take(`${identity.scope}\n${named.session.id}`, async (last) => {
       const { session, isWhole, state } = await this.#branched(ask, named, key);
-      const behind = last === undefined ? lastMessage(state ?? initialState) : last;
-      const repeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
-      if (!repeated) await this.#assertAnswered(session, state);
-      if (isWhole && repeated) return runAfter(session, state, messageId(key));
-      const outgoing: Outgoing | null =
-        isWhole && state ? await newInConversation(messages, session) : wholeConversation(messages);
-      if (!outgoing) throw fieldError('input', 'there is nothing new to answer', 'invalid_value');
-      const sent = session.send(this.#input(outgoing.input, request, key), {
-        preceding: outgoing.preceding,
-        clientTools: request.clientTools,
-        parameters: request.parameters,
-        metadata: request.metadata,
-        onBusy: this.#options.onBusy,
-        behind: session === named.session ? behind : undefined,
-        ...(key !== undefined && { idempotencyKey: key }),
-      });
-      const { runId, cursor } = await sent.accepted;
+      const { clientTools, parameters, metadata } = request;
+      const brought = { key, clientTools, parameters, metadata };
+      const conversation = new Conversation(session, this.#options, brought);
+      const sent = await conversation.sent();
+      if (!sent) await this.#assertAnswered(session, state);
+      const added =
+        sent && isWhole
+          ? sent
+          : await conversation.add(state, messages, {
+              isWhole,
+              last: session === named.session ? last : false,
+              shape: (input) => this.#input(input, request, key),
+            });
+      if (!added) throw fieldError('input', 'there is nothing new to answer', 'invalid_value');
+      const { runId, cursor } = added;
       await this.#begun(session, ask);
       return { session, name: { sessionId: session.id, runId, index: 0 }, run: { cursor, isOver: false } };
     });
@@ -208,7 +205,7 @@ export class Creating {
     const former = await this.#finder.response(previousResponse, identity);
     if (!former) throw previousNotFound(previousResponse);
     const { session } = former;
-    const isRepeated = key !== undefined && state !== null && hasMessage(state, messageId(key));
+    const isRepeated = key !== undefined && (await place.session.sent(key)) !== null;
     const { runId } = former.name;
     if (store && (isRepeated || lastRun(state) === runId)) return there;
     const end = state?.run?.runId === runId ? null : await endOf(former);
@@ -240,6 +237,12 @@ export class Creating {
   }
 }
 
+function isOutput(
+  item: InputItem,
+): item is Extract<InputItem, { type: 'function_call_output' | 'custom_tool_call_output' }> {
+  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
+}
+
 /** The answers that an input ends with, and the run that their ids name. */
 function trailingAnswers(items: readonly InputItem[]): {
   readonly answers: ReadonlyMap<string, CallAnswer>;
@@ -248,7 +251,7 @@ function trailingAnswers(items: readonly InputItem[]): {
   const answers = new Map<string, CallAnswer>();
   let run: RunName | null = null;
   for (const item of [...items].reverse()) {
-    if (item.type === 'function_call_output') {
+    if (isOutput(item)) {
       const call = parseClientCallId(item.call_id);
       answers.set(call.callId, { kind: 'output', output: outputOf(item) });
       run ??= call.run;
@@ -263,39 +266,8 @@ function trailingAnswers(items: readonly InputItem[]): {
   return { answers, run };
 }
 
-/** Hands an answer over. Somebody else may have been first, or the run may have ended, which its events tell. */
-async function respond(session: PluginSession, callId: string, answer: CallAnswer): Promise<void> {
-  try {
-    await session.respond(callId, toResponse(answer));
-  } catch (error) {
-    const code = isGatewayError(error) ? error.code : undefined;
-    if (code !== 'ALREADY_ANSWERED' && code !== 'CALL_NOT_FOUND') throw error;
-  }
-}
-
 function messageId(key: string): string {
   return `msg-${digest(key)}`;
-}
-
-/** The run that answers a message, or has answered it: what was new in its request is not any more. */
-async function runAfter(
-  session: PluginSession,
-  { messages, run, queue }: SessionState,
-  id: string,
-): Promise<FoundResponse> {
-  const answer = run?.message.parentId === id ? run : messages.find(({ parentId }) => parentId === id);
-  const runId = answer?.runId ?? queue.find(({ message }) => message.id === id)?.runId ?? '';
-  const { cursor, state } = await session.run(runId).status();
-  const name = { sessionId: session.id, runId, index: 0 };
-  return { session, name, run: { cursor, isOver: state === 'ended' } };
-}
-
-function hasMessage({ messages, run, queue }: SessionState, id: string): boolean {
-  return (
-    run?.message.parentId === id ||
-    messages.some((message) => message.id === id) ||
-    queue.some(({ message }) => message.id === id)
-  );
 }
 
 /** Id of the message that a response ended with: its answer, or what was asked where it said nothing. */

@@ -4,12 +4,6 @@ import { fieldError } from '../openai/errors.js';
 const LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** The query of a request. */
-export function queryOf(url = ''): URLSearchParams {
-  const at = url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-}
-
 /** A page of items as the vendor's lists are: `limit`, `order` and `after`. @throws GatewayError `INVALID_REQUEST` */
 export function itemPage(items: readonly ResponseItem[], query: URLSearchParams): object {
   const limit = Number(query.get('limit') ?? LIMIT);

@@ -1,11 +1,12 @@
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
+import { ownNotes } from '../conversation/own-notes.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
 import { fieldError, sendChatError } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { ConversationRoutes } from './conversations.js';
 import { Finder } from './finding.js';
-import { NewConversations, SharedNewConversations } from './new-conversations.js';
+import { NewConversations } from './new-conversations.js';
 import { ResponseRoutes } from './routes.js';
 
 /** Options of `responsesPlugin`. */
@@ -64,8 +65,7 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
       const models = new Models(context, modelMapping);
       const responses = `${path}/responses`;
       const { report } = context;
-      const { peers } = context;
-      const created = peers ? new SharedNewConversations(peers.notes) : new NewConversations();
+      const created = new NewConversations(context.peers?.notes ?? ownNotes());
       const common = { models, ownTools, created };
       routes = new ResponseRoutes(context, { ...common, path: responses, onBusy, toolWaitMs, report });
       const conversations = `${path}/conversations`;

@@ -3,18 +3,18 @@ import type { ResponseStream } from '../../../shared/responses/stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
 import { fieldError, sendChatJson } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
 import { type AnsweringOptions, Answers } from './answers.js';
 import { Creating, type CreatingOptions } from './creating.js';
 import { Finder, type FoundResponse, idOf } from './finding.js';
-import { itemPage, queryOf } from './pages.js';
+import { itemPage } from './pages.js';
 import { isGenerated, isTemporary } from './places.js';
 import { readResponseRequest } from './request.js';
 import { Retries } from './retries.js';
-import { SharedTemporarySessions } from './shared-temporary.js';
-import { type Temporary, TemporarySessions } from './temporary.js';
+import { TemporarySessions } from './temporary.js';
 
 /** What the routes work with. */
 export interface ResponseRoutesOptions extends AnsweringOptions, CreatingOptions {
@@ -31,7 +31,7 @@ export class ResponseRoutes {
   readonly #answers: Answers;
   readonly #creating: Creating;
   readonly #retries: Retries;
-  readonly #temporary: Temporary;
+  readonly #temporary: TemporarySessions;
 
   constructor(context: PluginContext, options: ResponseRoutesOptions) {
     this.#context = context;
@@ -40,9 +40,7 @@ export class ResponseRoutes {
     this.#answers = new Answers(options);
     this.#creating = new Creating(context, this.#finder, options);
     this.#retries = new Retries(context.peers);
-    this.#temporary = context.peers
-      ? new SharedTemporarySessions(context, context.peers, options)
-      : new TemporarySessions(options);
+    this.#temporary = new TemporarySessions(context, options.toolWaitMs);
   }
 
   /** Ends what waits for callers who could not come back. */
@@ -58,7 +56,7 @@ export class ResponseRoutes {
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const [id = '', action, ...more] = partsOf(rest);
     const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
     if (more.length > 0) throw notServed(call);
     switch (route) {
@@ -93,10 +91,10 @@ export class ResponseRoutes {
     const isKept = !isTemporary(session.id);
     const putAway = async (stream: ResponseStream): Promise<void> => {
       if (isKept) return;
-      if (stream.ended) await this.#temporary.drop(session, name.runId);
-      else await this.#temporary.wait(session, name.runId, identity);
+      if (stream.ended) await this.#temporary.drop(session, name.runId, identity);
+      else await this.#temporary.wait(session.id, name.runId, identity);
     };
-    if (!isKept) await this.#temporary.taken(session);
+    if (!isKept) await this.#temporary.taken(session.id, identity);
     try {
       if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
       if (request.background) return sendChatJson(response, 200, await this.#answers.now(found));
@@ -104,7 +102,7 @@ export class ResponseRoutes {
       await putAway(stream);
       sendChatJson(response, 200, stream.response);
     } catch (error) {
-      if (!isKept) await this.#temporary.drop(session, name.runId);
+      if (!isKept) await this.#temporary.drop(session, name.runId, identity);
       if (!gone.signal.aborted && !response.headersSent) throw error;
     }
   }
@@ -183,13 +181,4 @@ export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'pa
     code: 'ROUTE_NOT_FOUND',
     message: `There is no ${request.method} ${path.slice(0, 128)}`,
   });
-}
-
-/** A part of a path as it was meant. */
-export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,23 +1,27 @@
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import { parseSegment } from '../../../shared/segments.js';
 import { toUiMessage } from '../../../shared/ui-stream/messages.js';
 import { metadataOf, type UiStreamOptions } from '../../../shared/ui-stream/options.js';
+import { unchanged } from '../../../shared/ui-stream/unchanged.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { currentRun } from '../conversation/conversation.js';
+import { fieldError, sendUiJson } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import { assertKept, stateOf, stop } from '../conversation/state.js';
+import type { Telling } from '../conversation/telling.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { stateOf } from '../session-state.js';
-import { assertKept, type Telling } from '../telling.js';
-import { fieldError, sendUiJson } from './errors.js';
-import { Posting, type PostingOptions } from './posting.js';
+import { Posting } from './posting.js';
 import { readUiRequest } from './request.js';
-import { tell, tellEnd, tellNothing } from './telling.js';
+import { tellEnd, tellNothing, tellRun } from './telling.js';
 
 /** What the routes work with. */
 export interface UiRoutesOptions {
   readonly path: string;
   readonly app: string | undefined;
   readonly resumeFinishedMs: number;
-  readonly posting: PostingOptions;
+  readonly conversation: ConversationOptions;
   readonly stream: UiStreamOptions;
 }
 
@@ -31,14 +35,14 @@ export class UiRoutes {
     this.#options = options;
   }
 
-  get #telling(): Parameters<typeof tell>[3] {
+  get #telling(): Parameters<typeof tellRun>[3] {
     return { ...this.#options.stream, report: this.#context.report };
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = rest === '' ? [] : rest.split('/').map(decode);
+    const [id = '', action, ...more] = partsOf(rest);
     const method = call.request.method ?? '';
     if (more.length > 0 || (id === '' && rest !== '')) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     if (id === '') return this.#only('POST', method, () => this.#post(call));
@@ -62,14 +66,14 @@ export class UiRoutes {
   async #post(call: PluginRequest): Promise<void> {
     const identity = await call.authenticate();
     const request = readUiRequest(await call.body());
-    const { posting, stream } = this.#options;
+    const { conversation: options, stream } = this.#options;
     const session = this.#session(request.chatId, identity);
     const key = call.request.headers['idempotency-key'];
-    const posted = await new Posting(session, request, posting, key === undefined ? key : String(key)).post();
-    const { telling } = posted;
-    if (!('waitsIn' in posted)) return tell(call.response, session, telling, this.#telling);
+    const posted = await new Posting(session, request, { options, key: key?.toString() }).post();
+    const { telling, missing } = posted;
+    if (!missing) return tellRun(call.response, session, telling, this.#telling);
     const metadata = metadataOf({ runId: telling.runId }, stream);
-    tellNothing(call.response, session, telling, { messageId: posted.waitsIn, metadata });
+    tellNothing(call.response, session, telling, unchanged(request.message, missing, metadata));
   }
 
   async #history({ authenticate, request, response }: PluginRequest, chatId: string): Promise<void> {
@@ -89,14 +93,7 @@ export class UiRoutes {
     const identity = await call.authenticate();
     const { activeStreamId } = (await call.body()) as { readonly activeStreamId?: unknown };
     const segment = typeof activeStreamId === 'string' ? parseSegment(activeStreamId) : null;
-    try {
-      await this.#session(chatId, identity).abort({
-        reason: 'stopped',
-        ...(segment && { runId: segment.runId }),
-      });
-    } catch (error) {
-      if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-    }
+    await stop(this.#session(chatId, identity), segment?.runId);
     sendUiJson(call.response, { success: true });
   }
 
@@ -118,33 +115,20 @@ export class UiRoutes {
     const { cursor } = await session.run(found.runId).status();
     if (found.told !== 'whole' || index !== null) await assertKept(session, cursor);
     const telling: Telling = { ...found, cursor, ...(index !== null && { skip: index }) };
-    await tell(response, session, telling, this.#telling);
+    await tellRun(response, session, telling, this.#telling);
   }
 
   /** The answer that is being given, or is about to be, or has just been. @param ever Whether it may have ended long ago */
   async #current(session: PluginSession, ever: boolean): Promise<Pick<Telling, 'runId' | 'told'> | null> {
     const state = await stateOf(session);
     if (!state) return null;
-    const active = state.run?.runId ?? state.queue[0]?.runId;
+    const active = currentRun(state);
     if (active !== undefined) return { runId: active, told: 'whole' };
     const { runId, endedAt } = state.messages.at(-1) ?? {};
     if (runId === undefined || endedAt === undefined) return null;
     const isRecent = Date.now() - endedAt <= this.#options.resumeFinishedMs;
     return ever || isRecent ? { runId, told: 'whole' } : null;
   }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function queryOf(url = ''): URLSearchParams {
-  const at = url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
 /** The number of chunks that a counting client has. @throws GatewayError `INVALID_REQUEST` */

@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { isGatewayError } from '../../../shared/errors.js';
 import { formatSegment } from '../../../shared/segments.js';
 import type { UiChunk } from '../../../shared/ui-stream/chunks.js';
 import type { UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import { UiMessageStream } from '../../../shared/ui-stream/stream.js';
-import { unchanged } from '../../../shared/ui-stream/unchanged.js';
+import { segmentDialect, type Telling, tell, tellAll } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
-import { segmentDialect, type Telling } from '../telling.js';
 
 /** What response headers a page of another origin has to read. */
 export const STREAM_HEADERS = ['x-vercel-ai-ui-message-stream', 'x-workflow-run-id', 'x-resumable-stream-id'];
@@ -18,8 +16,8 @@ function frame(chunk: UiChunk): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** Answers with a part of a run. A stream that could not be told to its end does not end cleanly: that would be taken for the end. */
-export async function tell(
+/** Answers with a part of a run. */
+export async function tellRun(
   response: ServerResponse,
   session: PluginSession,
   telling: Telling,
@@ -27,27 +25,23 @@ export async function tell(
 ): Promise<void> {
   beginTelling(response, session, telling);
   const stream = () => new UiMessageStream(telling.runId, telling.told, options);
-  const dialect = segmentDialect(telling, { stream, frame });
-  const { over, finish } = session.stream(dialect, { response, from: telling.cursor });
-  try {
-    const { made } = await over;
+  await tell(response, session, segmentDialect(telling, { stream, frame }), {
+    from: telling.cursor,
     // There is no such segment: who counts chunks has to find an end.
-    finish(made === 0 ? `${frame({ type: 'finish', finishReason: 'other' })}${DONE}` : DONE);
-  } catch (error) {
-    if (!isGatewayError(error)) report(error, 'a UI message stream failed');
-    response.destroy();
-  }
+    last: ({ made }) => (made === 0 ? `${frame({ type: 'finish', finishReason: 'other' })}${DONE}` : DONE),
+    report,
+  });
 }
 
-/** Answers with a continuation that changes nothing, and yet has something in it: a page asks on behind one that has not. */
+/** Answers with a continuation that tells nothing of the run. */
 export function tellNothing(
   response: ServerResponse,
   session: PluginSession,
   telling: Telling,
-  { messageId, metadata }: { readonly messageId: string; readonly metadata: object },
+  chunks: readonly UiChunk[],
 ): void {
   beginTelling(response, session, telling);
-  endWith(response, unchanged(messageId, metadata));
+  endWith(response, chunks);
 }
 
 /** Answers who counts chunks that there are none. */
@@ -57,13 +51,7 @@ export function tellEnd(response: ServerResponse): void {
 }
 
 function endWith(response: ServerResponse, chunks: readonly UiChunk[]): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(`${chunks.map(frame).join('')}${DONE}`);
+  tellAll(response, `${chunks.map(frame).join('')}${DONE}`);
 }
 
 function beginTelling(response: ServerResponse, { id }: PluginSession, { runId, told }: Telling): void {

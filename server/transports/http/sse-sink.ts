@@ -23,11 +23,11 @@ export function retryLine(reason: EndReason): string {
   return `retry: ${retryAfter(reason)}\n\n`;
 }
 
-/** Sends the head of an event stream. */
-export function startSse(response: ServerResponse): void {
+/** Sends the head of an event stream. @param type Its media type, where that is another */
+export function startSse(response: ServerResponse, type?: string): void {
   if (response.headersSent) return;
   nameAnswer(response);
-  response.writeHead(200, HEADERS);
+  response.writeHead(200, type === undefined ? HEADERS : { ...HEADERS, 'Content-Type': type });
   response.flushHeaders();
 }
 
@@ -42,14 +42,20 @@ export class SseSink implements Sink {
   readonly #response: ServerResponse;
   #socket: Socket | null = null;
   readonly #direct: boolean;
+  readonly #type: string | undefined;
   readonly #ended: (response: ServerResponse) => void;
 
   /** @param ended Called when the stream has been ended; what was written may still be unread. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { ids, ended }: { readonly ids: IdMode; readonly ended: (response: ServerResponse) => void },
+    {
+      ids,
+      ended,
+      type,
+    }: { readonly ids: IdMode; readonly ended: (response: ServerResponse) => void; readonly type?: string },
   ) {
+    this.#type = type;
     this.#response = response;
     this.#ended = ended;
     this.#direct = canWriteChunks(request, response);
@@ -68,7 +74,7 @@ export class SseSink implements Sink {
       const { socket } = response;
       // The head and the first events leave together.
       socket?.cork();
-      startSse(response);
+      startSse(response, this.#type);
       if (socket) process.nextTick(() => socket.uncork());
       if (this.#direct && response.socket instanceof Socket) {
         this.#socket = response.socket;
@@ -103,7 +109,7 @@ export class SseSink implements Sink {
 
   /** Ends the stream; `last` is one more piece of text. */
   finish(last?: string): void {
-    startSse(this.#response);
+    startSse(this.#response, this.#type);
     // Node's own writer adds the terminating chunk, also after chunks that were written to the socket.
     this.#response.end(last);
     this.#ended(this.#response);

@@ -22,17 +22,26 @@ export const LATE_MS = 400;
 export class Armed {
   #hit: Hit | null = null;
   #left = 0;
+  /** What is done at the moment of the cut. */
+  #meanwhile: unknown;
 
   arm(hit: Hit): void {
     this.#hit = hit;
     this.#left = hit.nth;
   }
 
-  /** @returns Whether there was a request to be hit. */
-  disarm(): boolean {
+  /** @returns Whether there was a request to be hit. It may have been another than the call's, which is over before what is done then. */
+  async disarm(): Promise<boolean> {
     const wasHit = this.#hit === null;
     this.#hit = null;
+    await this.#meanwhile;
     return wasHit;
+  }
+
+  /** Does what is to be done at the moment of a cut. */
+  protected async meanwhile({ meanwhile }: Hit): Promise<void> {
+    this.#meanwhile = meanwhile?.();
+    await this.#meanwhile;
   }
 
   /** What the next request is hit by. */
@@ -92,10 +101,10 @@ export class CutLine extends Armed {
         return void this.#end(hit, end);
       }
       if (hit?.cut === 'standing') {
-        const { meanwhile } = hit;
+        const standing = hit;
         hit = null;
         server.pause();
-        return void Promise.resolve(meanwhile?.()).then(() => {
+        return void this.meanwhile(standing).then(() => {
           client.write(chunk);
           server.resume();
         });
@@ -109,8 +118,8 @@ export class CutLine extends Armed {
     });
   }
 
-  async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
-    await meanwhile?.();
+  async #end(hit: Hit, end: () => void): Promise<void> {
+    await this.meanwhile(hit);
     end();
   }
 }

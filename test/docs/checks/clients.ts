@@ -81,7 +81,32 @@ export const CLIENTS: Checks = {
     },
     prints: /21/,
   },
-  'docs/ui-message-stream.md#2': { before: said },
+  'docs/ui-message-stream.md#3': { before: said },
+  'docs/langgraph-clients.md#2': {
+    serves: 'docs/langgraph-clients.md#1',
+    page: {
+      entry: mounts('<Chat token="a-token" />', `import { Chat } from 'BLOCK';`),
+      see: async (page) => {
+        const say = async (text: string) => {
+          await page.fill('input', text);
+          await page.press('input', 'Enter');
+        };
+        await say('Hello');
+        await page.getByText('ai: You said: Hello').waitFor();
+        await say('confirm');
+        await page.getByText('Allow erase?').waitFor();
+        await page.reload();
+        await page.getByText('ai: You said: Hello').waitFor();
+        await page.getByRole('button', { name: 'Yes' }).click();
+        await page.getByText('Allow erase?').waitFor({ state: 'detached' });
+        await say('Bye');
+        await page.getByText('ai: You said: Bye').waitFor();
+      },
+    },
+  },
+  'docs/langgraph-clients.md#3': { serves: 'docs/langgraph-clients.md#1', prints: /Hello again/ },
+  'docs/tanstack.md#2': { serves: 'docs/tanstack.md#1', prints: /type: 'text'/ },
+  'docs/tanstack.md#3': { prints: /type: 'text'/ },
   'docs/unix-socket.md#2': {
     before: () =>
       createGateway({

@@ -101,7 +101,7 @@ export const says = (id: string, content: unknown) => ({ id, role: 'user' as con
 
 /** The events of a stream. */
 export const eventsIn = (text: string): any[] =>
-  text.split('\n\n').flatMap((frame) => (frame.startsWith('data: ') ? [JSON.parse(frame.slice(6))] : []));
+  text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
 
 export const eventsOf = async (response: Response): Promise<any[]> => eventsIn(await response.text());
 

@@ -3,6 +3,7 @@ import { EventSchemas as EventSchemas0 } from 'ag-ui-client0';
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { gate } from '../../support/gate.js';
+import { as } from '../../support/users.js';
 import { actor, eventsIn, eventsOf, input, STORES, says, startAgUi } from './fixtures.js';
 
 const RUN = '/agent/default';
@@ -71,7 +72,17 @@ describe('agUiPlugin', () => {
       expect(response.headers.get('content-type')).to.match(/^text\/plain/);
       expect(await response.text()).to.match(text);
     }
-    expect((await ui.ask(RUN)).status).to.equal(405);
+    expect((await ui.ask(`${RUN}/connect`)).status).to.equal(405);
+    expect((await ui.ask(RUN)).status).to.equal(400);
+    expect((await ui.ask(`${RUN}?offset=-1&runId=none`)).status).to.equal(404);
+    expect((await ui.ask(`${RUN}?offset=-1&runId=main~run_none`)).status).to.equal(404);
+    const strange = { ...as('alice'), 'content-type': 'application/json', 'last-event-id': 'x' };
+    const again = await fetch(`${ui.base}${RUN}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: strange,
+    });
+    expect([again.status, await again.text()]).to.deep.equal([400, 'Last-Event-ID: is none of this route']);
     expect((await ui.post('/info', {})).status).to.equal(405);
     const plain = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'text/plain' } };
     expect((await ui.ask(RUN, plain)).status).to.equal(415);
@@ -198,6 +209,22 @@ describe('agUiPlugin', () => {
       const told = snapshotIn(await eventsOf(await ui.post(`${RUN}/connect`, input('c', []))))!;
       if (seed) expect(told.slice(0, 4)).to.deep.equal(before.slice(0, 4));
     }
+  });
+
+  it('edits a message of a long conversation, however far back that is', async () => {
+    const { app } = actor();
+    const ui = await startAgUi({ app });
+    const said = Array.from({ length: 400 }, (_, at) => ({
+      id: `m${at}`,
+      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `said ${at}`,
+    }));
+    const session = ui.gateway.session('main', { user: { id: 'alice' } });
+    await session.import(said);
+    const told = await eventsOf(await ui.post(RUN, input('r1', [says('m0', 'edited')])));
+    expect(toldIn(told)).to.equal('edited ');
+    const { messages } = await session.history();
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant']);
   });
 
   it('passes on what the client says: parts, context, state, properties', async () => {

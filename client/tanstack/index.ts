@@ -1,0 +1,6 @@
+export {
+  type GatewayConnection,
+  gatewayConnection,
+  type SendContext,
+  type TanStackGiven,
+} from './gateway-connection.js';

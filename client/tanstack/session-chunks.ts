@@ -1,0 +1,153 @@
+import type { AgUiEvent } from '../../shared/ag-ui/events.js';
+import { type TanStackMessage, toTanStackMessages } from '../../shared/ag-ui/tanstack.js';
+import { AgUiWriter } from '../../shared/ag-ui/writer.js';
+import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import { asking, saidIn } from '../../shared/said.js';
+import { type Piece, Segmenter } from '../../shared/segments.js';
+
+/** A chunk of TanStack AI. Messages in it are its own, and the run that goes on behind a question names the one that asked. */
+export type Chunk =
+  | AgUiEvent
+  | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly object[] }
+  | { readonly type: 'RUN_STARTED'; readonly runId: string; readonly parentRunId?: string };
+
+/** The page's own knowledge of the runs that it has begun. */
+export interface OwnRuns {
+  /** The page's id of a run that it has begun or answered; undefined for another one's run. */
+  nameOf(runId: string): string | undefined;
+  /** Messages that it shows and whose runs have not begun. */
+  unsent(state: SessionState): readonly object[];
+}
+
+/**
+ * Tells all of a session, whoever began its runs, in the chunks of TanStack AI: what the conversation shows when a run begins, and each
+ * run in parts that end at questions. Feed it each event of the session once, in order.
+ */
+export class SessionChunks {
+  readonly #threadId: string;
+  readonly #own: OwnRuns;
+  #state: SessionState = initialState;
+  #telling: Telling | null = null;
+
+  constructor(threadId: string, own: OwnRuns) {
+    this.#threadId = threadId;
+    this.#own = own;
+  }
+
+  /** Whether it has to know if there is anything behind the last event. */
+  get asking(): boolean {
+    return this.#telling?.segments.asking ?? false;
+  }
+
+  take(event: GatewayEvent): Chunk[] {
+    if (event.type === 'gap') return [];
+    this.#state = event.type === 'snapshot' ? event.state : reduce(this.#state, event);
+    if (event.type === 'snapshot') return [this.#shown(), ...this.#reopened()];
+    if (event.type === 'message_start') {
+      const telling = this.#begun(event.runId!, false);
+      return [this.#shown(), ...telling.started(), ...telling.take(telling.segments.take(event))];
+    }
+    // The conversation shows other messages now.
+    if (event.type === 'history_moved' && !this.#state.run) return [this.#shown()];
+    return this.#told((segments) => segments.take(event));
+  }
+
+  /** There is nothing behind the last event yet. */
+  head(): Chunk[] {
+    return this.#told((segments) => segments.head());
+  }
+
+  #told(next: (segments: Segmenter) => readonly Piece[]): Chunk[] {
+    const telling = this.#telling;
+    if (!telling) return [];
+    const chunks = telling.take(next(telling.segments));
+    if (telling.over) this.#telling = null;
+    return chunks;
+  }
+
+  #shown(): Chunk {
+    const said = toTanStackMessages(this.#state.messages).map(dated);
+    return { type: 'MESSAGES_SNAPSHOT', messages: [...said, ...this.#own.unsent(this.#state)] };
+  }
+
+  #begun(runId: string, runsTools: boolean): Telling {
+    const named = { threadId: this.#threadId, runId, runsTools };
+    this.#telling = new Telling(named, () => this.#own.nameOf(runId));
+    return this.#telling;
+  }
+
+  /** The run that a snapshot has, with what it waits for. A page that was opened again runs its own tools, too. */
+  #reopened(): Chunk[] {
+    const { run, pending } = this.#state;
+    this.#telling = null;
+    if (!run) return [];
+    const telling = this.#begun(run.runId, true);
+    const chunks = telling.started();
+    for (const said of saidIn(run.message, run.runId))
+      if ('event' in said) chunks.push(...telling.writer.take(said.event, true));
+    const asked = pending.filter(({ runId }) => runId === run.runId);
+    for (const question of asked) chunks.push(...telling.writer.take(asking(question)));
+    return asked.length > 0 ? [...chunks, ...telling.paused()] : chunks;
+  }
+}
+
+/** A run that is being told. */
+class Telling {
+  readonly segments: Segmenter;
+  readonly writer: AgUiWriter;
+  readonly #names: { threadId: string; runId: string; version: '1.0'; waitsToRun: boolean };
+  readonly #runId: string;
+  readonly #nameOf: () => string | undefined;
+  #part = 0;
+  #isPaused = false;
+  over = false;
+
+  constructor(
+    { threadId, runId, runsTools }: { threadId: string; runId: string; runsTools: boolean },
+    nameOf: () => string | undefined,
+  ) {
+    this.#runId = runId;
+    this.#nameOf = nameOf;
+    const own = nameOf();
+    const waitsToRun = runsTools || own !== undefined;
+    this.#names = { threadId, runId: own ?? runId, version: '1.0', waitsToRun };
+    this.segments = new Segmenter(runId, { through: false });
+    this.writer = new AgUiWriter(this.#names, { tellsAnswers: true });
+  }
+
+  started(parentRunId?: string): Chunk[] {
+    return this.writer
+      .start()
+      .map((chunk) => (parentRunId === undefined ? chunk : ({ ...chunk, parentRunId } as Chunk)));
+  }
+
+  paused(): Chunk[] {
+    this.#isPaused = true;
+    return this.writer.pause();
+  }
+
+  take(pieces: readonly Piece[]): Chunk[] {
+    return pieces.flatMap((piece) => {
+      if (piece.type === 'pause') return this.paused();
+      const resumed = this.#isPaused ? this.#resumed() : [];
+      if (piece.event.type === 'message_end') this.over = true;
+      return [...resumed, ...this.writer.take(piece.event)];
+    });
+  }
+
+  #resumed(): Chunk[] {
+    this.#isPaused = false;
+    this.#part += 1;
+    const parent = this.#names.runId;
+    const own = this.#nameOf();
+    // Somebody else has answered where the page has no new name for it.
+    this.#names.runId = own !== undefined && own !== parent ? own : `${this.#runId}:${this.#part}`;
+    this.writer.pass();
+    return this.started(parent);
+  }
+}
+
+function dated({ createdAt, ...message }: TanStackMessage): object {
+  return { ...message, createdAt: new Date(createdAt) };
+}

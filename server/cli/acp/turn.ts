@@ -1,0 +1,155 @@
+import type {
+  AgentContext,
+  RequestPermissionRequest,
+  SessionUpdate,
+  StopReason,
+} from '@agentclientprotocol/sdk';
+import {
+  type Client,
+  type EventOf,
+  type FollowedRun,
+  type GatewayEvent,
+  isGatewayError,
+  type StopReason as RunEnd,
+} from 'agent-session-gateway/client';
+import { answered, called, chunk } from './content.js';
+
+/** An editor that a turn is told to. */
+export interface Told {
+  readonly client: Client;
+  readonly editor: AgentContext;
+  readonly sessionId: string;
+}
+
+/** Words of an editor's dialog. */
+const OPTIONS = [
+  { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+] as const;
+
+/** Tells an editor of a run, and has its user answer what that asks. */
+export class Turn {
+  readonly #told: Told;
+  /** Dialogs that are open, by their calls. */
+  readonly #asked = new Map<string, AbortController>();
+  #messageId = '';
+
+  constructor(told: Told) {
+    this.#told = told;
+  }
+
+  /** Tells a run to its end. @param messageId Of the answer, where its beginning was told before */
+  async follow(
+    run: AsyncIterable<GatewayEvent> & Pick<FollowedRun, 'result'>,
+    messageId = '',
+  ): Promise<StopReason> {
+    this.#messageId = messageId;
+    try {
+      for await (const event of run) await this.#event(event);
+    } finally {
+      for (const dialog of this.#asked.values()) dialog.abort();
+    }
+    const { stopReason, error } = await run.result;
+    return wordOf(stopReason, error?.message);
+  }
+
+  /** Asks what a run waits for already. */
+  ask(question: {
+    readonly callId: string;
+    readonly name: string;
+    readonly input?: unknown;
+    readonly message?: string;
+  }): void {
+    const dialog = new AbortController();
+    this.#asked.set(question.callId, dialog);
+    // The run goes on by what is answered, here or elsewhere, and not by the dialog.
+    this.#dialog(question, dialog.signal).catch(() => {});
+  }
+
+  async #event(event: GatewayEvent): Promise<void> {
+    switch (event.type) {
+      case 'message_start':
+        this.#messageId = event.messageId;
+        return;
+      case 'content_delta':
+        return this.#say(chunk('agent_message_chunk', this.#messageId, event.delta));
+      case 'reasoning_delta':
+        return this.#say(chunk('agent_thought_chunk', this.#messageId, event.delta));
+      case 'tool_use':
+        return this.#say(called(event));
+      case 'tool_result':
+        return this.#say(answered(event));
+      case 'tool_progress':
+        return this.#progress(event);
+      case 'tool_confirmation_required':
+        this.ask(event);
+        return;
+      case 'tool_confirmation_result':
+        this.#asked.get(event.callId)?.abort();
+        this.#asked.delete(event.callId);
+        return;
+      case 'input_required': {
+        const text = `\n\nThe app asks "${event.name}", which an editor cannot answer: answer it in another client.\n\n`;
+        return this.#say(chunk('agent_message_chunk', this.#messageId, text));
+      }
+    }
+  }
+
+  #progress({ callId, value, total, message }: EventOf<'tool_progress'>): Promise<void> {
+    const text = message ?? (total === undefined ? String(value) : `${value} of ${total}`);
+    return this.#say({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: callId,
+      status: 'in_progress',
+      content: [{ type: 'content', content: { type: 'text', text } }],
+    });
+  }
+
+  #say(update: SessionUpdate): Promise<void> {
+    const { editor, sessionId } = this.#told;
+    return editor.notify('session/update', { sessionId, update });
+  }
+
+  async #dialog(
+    { callId, name, input, message }: Parameters<Turn['ask']>[0],
+    cancellationSignal: AbortSignal,
+  ): Promise<void> {
+    const { client, editor, sessionId } = this.#told;
+    const toolCall: RequestPermissionRequest['toolCall'] = {
+      toolCallId: callId,
+      title: message ?? name,
+      rawInput: input,
+      status: 'pending' as const,
+    };
+    const request: RequestPermissionRequest = { sessionId, toolCall, options: [...OPTIONS] };
+    const { outcome } = await editor.request('session/request_permission', request, { cancellationSignal });
+    if (cancellationSignal.aborted) return;
+    const approved = outcome.outcome === 'selected' && outcome.optionId === 'allow';
+    try {
+      await client.respond(sessionId, callId, { approved });
+    } catch (error) {
+      // Somebody else was first, or the run has ended, which its events tell.
+      if (!isGatewayError(error) || !/^(?:ALREADY_ANSWERED|CALL_NOT_FOUND)$/.test(error.code)) throw error;
+    }
+  }
+}
+
+/** How a run ended, in the protocol's words. @throws Error where it failed */
+function wordOf(stopReason: RunEnd, message: string | undefined): StopReason {
+  switch (stopReason) {
+    case 'aborted':
+    case 'superseded':
+      return 'cancelled';
+    case 'max_tokens':
+      return 'max_tokens';
+    case 'error':
+    case 'timeout':
+    case 'lost':
+      throw new RunFailed(message ?? `The answer ended early: ${stopReason}`);
+    default:
+      return 'end_turn';
+  }
+}
+
+/** A run that did not come to its end. */
+export class RunFailed extends Error {}

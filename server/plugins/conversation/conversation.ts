@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { type AskedCall, answersCall, type CallAnswer } from '../../../shared/asked-calls.js';
+import { initialState, type SessionState } from '../../../shared/fold.js';
+import { lastMessage } from '../../../shared/last-message.js';
+import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
+import { baseOf, sameContent, versionId, versionOf } from '../../../shared/ui-stream/versions.js';
+import type { ClientTool } from '../../apps/application.js';
+import type { PluginSession } from '../plugin.js';
+import { askedIn, handOver } from './asked.js';
+import { newInConversation, wholeConversation } from './compare.js';
+import { codeOf } from './errors.js';
+import type { ConversationOptions } from './options.js';
+import { isKept, stateOf, stateReaching } from './state.js';
+import type { Last } from './turns.js';
+
+/** Everything that a request brings along for the run that it begins. */
+export interface Brought {
+  /** The caller's own idempotency key, which goes before those that are made of ids. */
+  readonly key?: string | undefined;
+  readonly clientTools?: readonly ClientTool[];
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The message that a new one is to follow, null for the beginning. @default the last one */
+  readonly parent?: string | null;
+}
+
+/** A message of a user, under its client's id. */
+export type SaidMessage = MessageInput & { readonly id: string; readonly content: readonly ContentBlock[] };
+
+/** A run, and the place just before its first event. */
+export interface RunPlace {
+  readonly runId: string;
+  readonly cursor: string;
+}
+
+/** The place where a run goes on behind questions that were answered. */
+export interface Continuation extends RunPlace {
+  /** The segment behind the last questions that the answers are to: 0 where they are to none, null where the run's events are gone. */
+  readonly index: number | null;
+  /** Questions that were put together with those, and are open. */
+  readonly missing: readonly AskedCall[];
+}
+
+/** The messages that a client has before its first one. */
+export interface Before {
+  readonly messages: readonly unknown[];
+  readonly format?: 'ui';
+}
+
+const NO_ANSWERS: ReadonlyMap<string, CallAnswer> = new Map();
+
+/**
+ * A session as clients of other protocols know it: they bring their messages with each request. This class decides once what a request
+ * means. The session is the truth, ids are the client's, and the same request again comes to the same run.
+ */
+export class Conversation {
+  readonly session: PluginSession;
+  readonly #options: Partial<ConversationOptions>;
+  readonly #brought: Brought;
+
+  constructor(session: PluginSession, options: Partial<ConversationOptions>, brought: Brought = {}) {
+    this.session = session;
+    this.#options = options;
+    this.#brought = brought;
+  }
+
+  /** The session's state, with as many older messages as it takes to have the given one; null where it has not begun. */
+  state(reaching?: string): Promise<SessionState | null> {
+    return reaching === undefined ? stateOf(this.session) : stateReaching(this.session, reaching);
+  }
+
+  /** The run that this request has begun before, by its own key. */
+  async sent(): Promise<Awaited<ReturnType<PluginSession['sent']>>> {
+    const { key } = this.#brought;
+    return key === undefined ? null : this.session.sent(key);
+  }
+
+  /** The place where a run begins. */
+  async place(runId: string): Promise<RunPlace> {
+    const { cursor } = await this.session.run(runId).status();
+    return { runId, cursor };
+  }
+
+  /**
+   * Begins the session with what its client has before the first message, unless it has begun or must not be seeded.
+   *
+   * @returns The state behind that
+   */
+  async seeded(state: SessionState | null, { messages, format }: Before): Promise<SessionState | null> {
+    if (state || !this.#options.seed || messages.length === 0) return state;
+    try {
+      await this.session.import(messages, format ? { format } : {});
+    } catch (error) {
+      // Two first requests at once bring the same: one of them begins the session.
+      if (codeOf(error) !== 'SESSION_EXISTS') throw error;
+    }
+    return stateOf(this.session);
+  }
+
+  /** Sends a message. One that the session has already, with the same content, comes to the run that answers it. */
+  async send(
+    state: SessionState | null,
+    message: SaidMessage,
+    answers: ReadonlyMap<string, CallAnswer> = NO_ANSWERS,
+  ): Promise<RunPlace> {
+    if (state) await this.#settle(state, answers);
+    try {
+      return await this.#begin(message, message.id);
+    } catch (error) {
+      const known = codeOf(error) === 'MESSAGE_EXISTS' && (await this.state(message.id));
+      const same = known && versionOf(known, message.id);
+      const runId = same && sameContent(same.content, message.content) && runAfter(known, same.id);
+      if (!runId) throw error;
+      return this.place(runId);
+    }
+  }
+
+  /** A client that writes on instead of answering has answered these; the other questions are denied where that is wanted. */
+  async #settle({ pending }: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
+    for (const question of pending) {
+      const { callId, runId } = question;
+      const answer = answers.get(callId);
+      if (answersCall(answer, question)) await handOver(this.session, callId, answer);
+      else if (this.#options.openQuestions === 'deny' && runId !== undefined && !answer)
+        await handOver(this.session, callId, { kind: 'failure', reason: 'The conversation went on' });
+    }
+  }
+
+  /**
+   * Has a message of the session say something else, or answers it again where it says the same. Sent twice, it is one run while that is
+   * active.
+   */
+  async change(state: SessionState, known: Message, message: SaidMessage): Promise<RunPlace> {
+    if (sameContent(known.content, message.content)) {
+      const open = openRunAfter(state, known.id);
+      return open === undefined ? this.regenerate(state, known) : this.place(open);
+    }
+    const digest = createHash('sha256')
+      .update(JSON.stringify([known.id, message.content]))
+      .digest('base64url');
+    // An edited message keeps its id in its client; in the session each version has one of its own, which begins with it.
+    const id = versionId(known.id, digest.slice(0, 12));
+    return this.#begin({ ...message, id }, id, known.id);
+  }
+
+  /** Answers a message again. @param instead The answer that its client names. @default the one that is shown */
+  async regenerate(state: SessionState, { id }: Message, instead?: string): Promise<RunPlace> {
+    const isOther = instead !== undefined && baseOf(instead) !== baseOf(id);
+    const former = isOther ? instead : formerAnswer(state, id);
+    const key = `${id}:regenerate:${former ?? ''}`;
+    return placeOf(await this.session.regenerate({ messageId: id, ...this.#begins(key) }).accepted);
+  }
+
+  async #begin(message: SaidMessage, key: string, replaces?: string): Promise<RunPlace> {
+    const { onBusy = 'queue' } = this.#options;
+    const { parent } = this.#brought;
+    const place = replaces !== undefined ? { replaces } : parent !== undefined && { parent };
+    const options = { onBusy, ...this.#begins(key), ...place };
+    return placeOf(await this.session.send(message, options).accepted);
+  }
+
+  #begins(key: string) {
+    const { clientTools = [], parameters = {}, metadata = {} } = this.#brought;
+    return {
+      idempotencyKey: this.#brought.key ?? keyOf(key),
+      ...(clientTools.length > 0 && { clientTools }),
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    };
+  }
+
+  /** Hands over what of these answers questions of a run that are open. */
+  async answer(
+    state: SessionState | null,
+    runId: string,
+    answers: ReadonlyMap<string, CallAnswer>,
+  ): Promise<Continuation> {
+    const place = await this.place(runId);
+    if (!(await isKept(this.session, place.cursor))) {
+      // The questions are gone, but for the open ones.
+      for (const question of state?.pending ?? []) {
+        const answer = answers.get(question.callId);
+        if (answersCall(answer, question)) await handOver(this.session, question.callId, answer);
+      }
+      return { ...place, index: null, missing: [] };
+    }
+    const { index, due, missing } = (await askedIn(this.session, place)).continuation(answers);
+    for (const { callId } of due) await handOver(this.session, callId, answers.get(callId)!);
+    return { ...place, index, missing };
+  }
+
+  /**
+   * Sends what of a caller's messages the session does not have, behind what it was compared with. Null where nothing is new.
+   *
+   * @param options `isWhole`: the caller sends all that it has, and not what is new. `last`: what the session ends with, where that
+   * is known; false for whatever it ends with
+   */
+  async add(
+    state: SessionState | null,
+    messages: readonly MessageInput[],
+    options: {
+      readonly isWhole: boolean;
+      readonly last: Last | false;
+      shape?(input: MessageInput): MessageInput;
+    },
+  ): Promise<RunPlace | null> {
+    const { isWhole, last, shape = (input: MessageInput) => input } = options;
+    const behind = last === undefined ? lastMessage(state ?? initialState) : last;
+    const outgoing =
+      isWhole && state ? await newInConversation(messages, this.session) : wholeConversation(messages);
+    if (!outgoing) return null;
+    const { key, ...brought } = this.#brought;
+    const { preceding } = outgoing;
+    const { onBusy = 'queue' } = this.#options;
+    const given = { ...brought, preceding, onBusy, ...(behind !== false && { behind }) };
+    const keyed = { ...given, ...(key !== undefined && { idempotencyKey: key }) };
+    return placeOf(await this.session.send(shape(outgoing.input), keyed).accepted);
+  }
+}
+
+const placeOf = ({ runId, cursor }: RunPlace): RunPlace => ({ runId, cursor });
+
+/** The run that is active, or the first of those that wait. */
+export function currentRun({ run, queue }: SessionState): string | undefined {
+  return run?.runId ?? queue[0]?.runId;
+}
+
+/** The run that answers a message, or has answered it. */
+export function runAfter({ messages, run, queue }: SessionState, id: string): string | undefined {
+  if (run?.message.parentId === id) return run.runId;
+  const queued = queue.find(({ message }) => message.id === id);
+  return (
+    queued?.runId ?? messages.find(({ parentId, runId }) => parentId === id && runId !== undefined)?.runId
+  );
+}
+
+/** The run that is to answer a message, while that has not ended. */
+export function openRunAfter(state: SessionState, id: string): string | undefined {
+  const runId = runAfter(state, id);
+  const isOpen = state.run?.runId === runId || state.queue.some((queued) => queued.runId === runId);
+  return isOpen ? runId : undefined;
+}
+
+/** The answer that another one is to stand beside; of one that is being given, the one before. */
+function formerAnswer({ messages, run }: SessionState, id: string): string | undefined {
+  if (run?.message.parentId === id) return run.message.versions?.at(-2);
+  return messages.find(({ parentId }) => parentId === id)?.id;
+}
+
+/** Makes an idempotency key of an id, which may be any text: keys are printable ASCII. */
+export function keyOf(text: string): string {
+  if (/^[\x21-\x7e]{1,256}$/.test(text)) return text;
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,62 @@
+import { parseCursor } from '../../../shared/cursor.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { SessionState } from '../../../shared/fold.js';
+import { versionOf } from '../../../shared/ui-stream/versions.js';
+import type { PluginSession } from '../plugin.js';
+import { codeOf } from './errors.js';
+
+/** How far back in a session a message is looked for. */
+const PAGE = 100;
+const MAX_PAGES = 10;
+
+/** The state of a session; null where it has not begun. */
+export async function stateOf(session: PluginSession): Promise<SessionState | null> {
+  try {
+    await session.status();
+  } catch (error) {
+    if (codeOf(error) === 'SESSION_NOT_FOUND') return null;
+    throw error;
+  }
+  for await (const event of session.events({ from: 'snapshot' }))
+    if (event.type === 'snapshot') return event.state;
+  return null;
+}
+
+/** The same with as many of the session's older messages as it takes to have one, if the session has it. */
+export async function stateReaching(session: PluginSession, id: string): Promise<SessionState | null> {
+  let state = await stateOf(session);
+  let before: string | undefined;
+  for (let page = 0; state?.hasMore && page < MAX_PAGES && !versionOf(state, id); page++) {
+    const { messages, cursor, hasMore } = await session.history({
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    });
+    const known = new Set(state.messages.map((message) => message.id));
+    const older = messages.filter((message) => !known.has(message.id));
+    state = { ...state, messages: [...older, ...state.messages], hasMore };
+    before = cursor ?? undefined;
+  }
+  return state;
+}
+
+/** Whether all that is behind a place is kept. */
+export async function isKept(session: PluginSession, cursor: string): Promise<boolean> {
+  const { epoch, first } = await session.status();
+  const place = parseCursor(cursor);
+  return !place || place.epoch !== epoch || place.seq >= first - 1;
+}
+
+/** @throws GatewayError `CURSOR_GONE` where what is behind a place is not kept any more, so that frames cannot be counted */
+export async function assertKept(session: PluginSession, cursor: string): Promise<void> {
+  if (!(await isKept(session, cursor))) throw new GatewayError({ code: 'CURSOR_GONE' });
+}
+
+/** Ends what runs, or a run. False where nothing did. */
+export async function stop(session: PluginSession, runId: string | undefined): Promise<boolean> {
+  try {
+    return await session.abort({ reason: 'stopped', ...(runId !== undefined && { runId }) });
+  } catch (error) {
+    if (codeOf(error) === 'SESSION_NOT_FOUND') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { toResponse } from '../../../shared/asked-calls.js';
+import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
+import { codeOf } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import { seqOf } from './events.js';
+import { readStart } from './input.js';
+import { answerOf } from './interrupts.js';
+import { begin } from './starting.js';
+import type { Thread, Threads } from './threads.js';
+
+const commandSchema = z.looseObject({
+  id: z.number().int().nonnegative(),
+  method: z.string(),
+  params: z.unknown(),
+});
+
+const entry = z.looseObject({ interrupt_id: z.string(), response: z.unknown() });
+const respondSchema = z.looseObject({
+  interrupt_id: z.string().optional(),
+  response: z.unknown().optional(),
+  responses: z.array(entry).min(1).optional(),
+  update: z.unknown().optional(),
+  goto: z.unknown().optional(),
+});
+
+/** What is answered to a command. */
+export interface CommandAnswer {
+  readonly type: 'success' | 'error';
+  readonly id: number | null;
+  readonly [name: string]: unknown;
+}
+
+/** The protocol's codes of what went wrong. */
+class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  INVALID_REQUEST: 'invalid_argument',
+  INVALID_PARAMS: 'invalid_argument',
+  MESSAGE_NOT_FOUND: 'no_such_checkpoint',
+  CALL_NOT_FOUND: 'no_such_interrupt',
+  ALREADY_ANSWERED: 'no_such_interrupt',
+  ACCESS_DENIED: 'permission_denied',
+  GUARD_DENIED: 'permission_denied',
+  APP_NOT_FOUND: 'invalid_argument',
+  RUN_NOT_FOUND: 'no_such_run',
+};
+
+/** What of the protocol is not served: what graphs have, and what only a WebSocket needs. */
+const UNSERVED = ['input.inject', 'agent.getTree', 'state.get', 'state.listCheckpoints', 'state.fork'];
+
+/** The commands of a thread. */
+export class Commands {
+  readonly #threads: Threads;
+  readonly #options: ConversationOptions;
+
+  constructor(threads: Threads, options: ConversationOptions) {
+    this.#threads = threads;
+    this.#options = options;
+  }
+
+  /** Does a command. What is refused is an answer; what is wrong with the gateway is thrown. @throws GatewayError */
+  async run(identity: Identity, threadId: string, body: unknown): Promise<CommandAnswer> {
+    const parsed = commandSchema.safeParse(body);
+    if (!parsed.success) {
+      const message = 'A command is an object of id, method and params';
+      return { type: 'error', id: null, error: 'invalid_argument', message };
+    }
+    const { id, method, params } = parsed.data;
+    try {
+      const { result, seq } = await this.#do(identity, threadId, method, params);
+      return { type: 'success', id, result, meta: { applied_through_seq: seq } };
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (!refused) throw error;
+      return { type: 'error', id, ...refused };
+    }
+  }
+
+  #do(identity: Identity, threadId: string, method: string, params: unknown): Promise<Done> {
+    if (method === 'run.start') return this.#start(identity, threadId, params);
+    if (method === 'input.respond') return this.#respond(identity, threadId, params);
+    if (UNSERVED.includes(method) || method.startsWith('subscription.'))
+      throw new Refusal('not_supported', `This gateway does not serve ${method}`);
+    throw new Refusal('unknown_command', `There is no command ${method}`);
+  }
+
+  async #start(identity: Identity, threadId: string, params: unknown): Promise<Done> {
+    const start = readStart(params);
+    const thread = await this.#threads.find(identity, threadId);
+    assertApp(thread, start.app);
+    const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
+    const { runId, cursor } = await begin(session, thread, start, this.#options);
+    return { result: { run_id: runId }, seq: seqOf(cursor) };
+  }
+
+  async #respond(identity: Identity, threadId: string, params: unknown): Promise<Done> {
+    const parsed = respondSchema.safeParse(params);
+    if (!parsed.success) throw new Refusal('invalid_argument', 'An answer has interrupt_id and response');
+    const { interrupt_id, response, responses, update, goto } = parsed.data;
+    if (update != null || goto != null)
+      throw new Refusal('not_supported', 'An answer changes nothing else: send no update and no goto');
+    const given = responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]);
+    if (given.length === 0) throw new Refusal('invalid_argument', 'An answer names its interrupt_id');
+    const thread = await this.#threads.find(identity, threadId);
+    if (!thread) throw new Refusal('no_such_interrupt', 'There is no such thread');
+    const seq = seqOf(thread.state.cursor);
+    await respond(
+      thread,
+      given.map((each) => [each.interrupt_id, each.response]),
+    );
+    return { result: {}, seq };
+  }
+}
+
+interface Done {
+  readonly result: object;
+  readonly seq: number;
+}
+
+/** Answers questions, those that are answered together at once. @throws GatewayError `CALL_NOT_FOUND` before any is answered */
+export async function respond(
+  { session, state }: Thread,
+  answers: readonly (readonly [string, unknown])[],
+): Promise<void> {
+  const due = answers.map(([callId, response]) => {
+    const question = state.pending.find((pending) => pending.callId === callId);
+    if (!question) throw new Refusal('no_such_interrupt', `Nothing waits for an answer to ${callId}`);
+    return { callId, response: toResponse(answerOf(question, response)) };
+  });
+  await Promise.all(due.map(({ callId, response }) => session.respond(callId, response)));
+}
+
+/** A thread stays with the app that it began with. */
+export function assertApp(thread: Thread | null, app: string | undefined): void {
+  if (thread && app !== undefined && app !== thread.app)
+    throw new Refusal('invalid_argument', `The thread ${thread.id} is one of ${thread.app}`);
+}
+
+/** What was wrong with a request; null for what is wrong here. */
+export function refusalOf(error: unknown): { readonly error: string; readonly message: string } | null {
+  if (error instanceof Refusal) return { error: error.code, message: error.message };
+  if (!isGatewayError(error) || codeOf(error) === 'UNAUTHENTICATED' || error.status >= 500) return null;
+  // Whoever asks too often is told by the response's status, which clients wait and repeat for.
+  if (error.status === 429) return null;
+  return { error: CODES[error.code] ?? 'unknown_error', message: (error as GatewayError).message };
+}

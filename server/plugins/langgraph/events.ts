@@ -1,0 +1,220 @@
+import { parseCursor } from '../../../shared/cursor.js';
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { GatewayEvent } from '../../../shared/events.js';
+import { initialState, type SessionState } from '../../../shared/fold.js';
+import type { Dialect, PluginSession } from '../plugin.js';
+import type { Frame, Method } from './frames.js';
+import { LangGraphWriter } from './writer.js';
+
+/** An event with its place: `seq` grows with the log, and the same event has the same id for every reader. */
+export interface PlacedFrame extends Frame {
+  readonly id: string;
+  readonly seq: number;
+  readonly ts: number;
+  /** Whether it tells what was folded. */
+  readonly isWhole: boolean;
+}
+
+/** One of our events becomes so many at most. */
+const EACH = 16;
+/** Answers that are told again to whoever comes back: a client says nowhere how far it came. */
+const AGAIN = 3;
+
+/** The number of the last event up to a place in the log. */
+export function seqOf(cursor: string | null): number {
+  const place = cursor === null ? null : parseCursor(cursor);
+  return place ? place.seq * EACH + EACH - 1 : 0;
+}
+
+/** The number of an event whose id a client names; undefined for what is no such id, or of another log. */
+export function seqOfId(id: string | undefined, epoch: string | undefined): number | undefined {
+  const match = /(?:^|:)([^:]+):(\d+)$/.exec(id ?? '');
+  const place = match && parseCursor(match[1]!);
+  return place && place.epoch === epoch ? place.seq * EACH + Number(match![2]) : undefined;
+}
+
+/** Where a thread is told from. */
+export interface TellingStart {
+  readonly from: string;
+  /** The session there. */
+  readonly state: SessionState;
+}
+
+/** The place from which the last answers, and what is on its way, can be told whole. @param runId Told from there, where it is given */
+export async function startOf(
+  session: PluginSession,
+  state: SessionState | null,
+  runId?: string,
+): Promise<TellingStart> {
+  if (state?.cursor == null) return { from: 'earliest', state: initialState };
+  const { epoch, first } = await session.status();
+  const found = runsOf(state, runId);
+  let start: { readonly from: string; readonly seq: number } | null = null;
+  for (const id of found) {
+    const cursor = await cursorOf(session, id);
+    const place = cursor === null ? null : parseCursor(cursor);
+    // What was copied from another session, or is not kept any more, is in the state alone.
+    if (!place || place.epoch !== epoch || place.seq < first - 1) continue;
+    if (!start || place.seq < start.seq) start = { from: cursor!, seq: place.seq };
+  }
+  // Of a run that is not kept from its beginning there is what was folded.
+  if (!start) return { from: state.run ? 'snapshot' : state.cursor, state };
+  return { from: start.from, state: stateBefore(state, start.from, found) };
+}
+
+/** The runs that are told again: one, with those that it waits for, or the last ones. */
+function runsOf({ run, queue, messages }: SessionState, runId: string | undefined): ReadonlySet<string> {
+  const waits = queue.some((queued) => queued.runId === runId);
+  if (runId !== undefined && !waits) return new Set([runId]);
+  const open = [...(run ? [run] : []), ...queue].map((each) => each.runId);
+  const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
+  return new Set([...open, ...(waits ? [] : ended.slice(-AGAIN))]);
+}
+
+async function cursorOf(session: PluginSession, runId: string): Promise<string | null> {
+  try {
+    return (await session.run(runId).status()).cursor;
+  } catch (error) {
+    if (isGatewayError(error)) return null;
+    throw error;
+  }
+}
+
+/** What the path had before the first of some runs: these put themselves behind it again. */
+function stateBefore(state: SessionState, from: string, runs: ReadonlySet<string>): SessionState {
+  const { run } = state;
+  let end = state.messages.findIndex(({ runId }) => runId !== undefined && runs.has(runId)) - 1;
+  if (end < -1) end = state.messages.length;
+  if (end === state.messages.length && run && runs.has(run.runId)) {
+    // What the active run answers, and was steered with since.
+    while (end > 0 && state.messages[end - 1]!.createdAt > run.message.createdAt) end -= 1;
+    end -= 1;
+  }
+  const messages = state.messages.slice(0, Math.max(0, end));
+  const tip = messages.at(-1)?.id ?? null;
+  return { ...initialState, messages, messageCount: messages.length, tip, cursor: from };
+}
+
+/** Gives the frames of each event their places. */
+export class PlacedFrames {
+  readonly writer: LangGraphWriter;
+
+  constructor(state: SessionState) {
+    this.writer = new LangGraphWriter(state);
+  }
+
+  take(event: GatewayEvent, next: readonly GatewayEvent[]): PlacedFrame[] {
+    const { cursor, ts = 0 } = event;
+    return this.#placed(this.writer.take(event, next), cursor ?? '', { ts, isWhole: false });
+  }
+
+  /** Begins with a snapshot. */
+  begin(): PlacedFrame[] {
+    const { cursor, messages } = this.writer.state;
+    const ts = messages.at(-1)?.createdAt ?? 0;
+    return this.#placed(this.writer.begin(ts), cursor ?? '', { ts, isWhole: true });
+  }
+
+  #placed(
+    frames: readonly Frame[],
+    cursor: string,
+    { ts, isWhole }: Pick<PlacedFrame, 'ts' | 'isWhole'>,
+  ): PlacedFrame[] {
+    const seq = (parseCursor(cursor)?.seq ?? 0) * EACH;
+    return frames.map((frame, at) => {
+      // A client learns the id of a run from the ids of its beginnings and ends.
+      const of = frame.runId === undefined ? '' : `synth:${frame.runId}:`;
+      return {
+        ...frame,
+        id: `${of}${isWhole ? 'whole:' : ''}${cursor}:${at}`,
+        seq: seq + Math.min(at, EACH - 1),
+        ts,
+        isWhole,
+      };
+    });
+  }
+}
+
+/** Makes text of frames. */
+export interface Teller {
+  /** Whether all is told. */
+  readonly over?: boolean;
+  /** Said first. */
+  readonly start?: string;
+  tell(frame: PlacedFrame): string;
+}
+
+/** A dialect that has a teller make text of a session's frames, up to where that is over. */
+export function frameDialect(state: SessionState, teller: Teller): Dialect<PlacedFrames> {
+  let frames: PlacedFrames | null = null;
+  const say = (placed: readonly PlacedFrame[]): string => {
+    let text = '';
+    for (const frame of placed) if (!teller.over) text += teller.tell(frame);
+    return text;
+  };
+  const encoded = (text: string) => ({ state: frames!, text, over: teller.over ?? false });
+  return {
+    begin(session) {
+      // The head leaves with a comment, so that a client knows that it is heard.
+      const start = frames ? '' : (teller.start ?? ':\n\n');
+      const isSnapshot = session.cursor !== null;
+      frames = new PlacedFrames(isSnapshot ? session : state);
+      return encoded(start + (isSnapshot ? say(frames.begin()) : ''));
+    },
+    encode(_, events) {
+      let text = '';
+      for (const [at, event] of events.entries()) {
+        if (event.type === 'auth_expired') throw new GatewayError({ code: 'UNAUTHENTICATED' });
+        if (event.type !== 'gap') text += say(frames!.take(event, events.slice(at + 1)));
+        if (teller.over) break;
+      }
+      return encoded(text);
+    },
+  };
+}
+
+/** The client's run that is active, or was last, by all that there is. */
+export function segmentNow(session: PluginSession, { from, state }: TellingStart): Promise<number> {
+  let frames = new PlacedFrames(state);
+  const dialect: Dialect<PlacedFrames> = {
+    begin(session) {
+      if (session.cursor !== null) frames = new PlacedFrames(session);
+      return { state: frames, text: '' };
+    },
+    encode(_, events, { isHead }) {
+      for (const event of events) frames.take(event, []);
+      return { state: frames, text: '', over: isHead };
+    },
+  };
+  return session.stream(dialect, { from }).over.then(({ writer }) => writer.segment);
+}
+
+/** What a client wants to hear. */
+export interface EventFilter {
+  readonly channels: readonly string[];
+  readonly namespaces?: readonly (readonly string[])[] | undefined;
+  /** The number of the last event that it has. */
+  readonly since: number;
+}
+
+/** Tells of a thread, for as long as somebody listens. */
+export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
+  const { channels, namespaces, since } = filter;
+  // There is nothing below the root.
+  const isRoot = namespaces === undefined || namespaces.some((namespace) => namespace.length === 0);
+  const wanted = new Set(channels.map((channel) => channel.split(':')[0]));
+  return frameDialect(state, {
+    tell: (frame) =>
+      isRoot && frame.seq > since && wanted.has(channelOf(frame.method)) ? eventText(frame) : '',
+  });
+}
+
+function channelOf(method: Method): string {
+  return method.split('.')[0]!;
+}
+
+function eventText({ id, seq, ts, method, data }: PlacedFrame): string {
+  const params = { namespace: [], timestamp: ts, data };
+  const event = { type: 'event', event_id: id, seq, method, params };
+  return `id: ${id}\nevent: ${method}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,1 @@
+export { type LangGraphOptions, langGraphPlugin } from './plugin.js';

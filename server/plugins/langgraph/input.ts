@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { GatewayError } from '../../../shared/errors.js';
+import type { OnBusy } from '../../../shared/events.js';
+import type { ContentBlock } from '../../../shared/messages.js';
+import type { ImportedMessage } from '../../../shared/operation-types.js';
+import { mediaOf } from '../../chat-format/media.js';
+import { fieldError } from '../conversation/errors.js';
+import { tipOf } from './checkpoints.js';
+
+const record = z.record(z.string(), z.unknown());
+
+const message = z.looseObject({
+  id: z.string().min(1).max(256).optional().catch(undefined),
+  type: z.string().optional(),
+  role: z.string().optional(),
+  content: z.unknown(),
+});
+
+const startSchema = z.looseObject({
+  assistant_id: z.string().min(1).optional(),
+  input: record.nullish(),
+  config: z.looseObject({ configurable: record.optional() }).nullish(),
+  metadata: record.nullish(),
+  multitaskStrategy: z.string().nullish(),
+});
+
+type GivenMessage = z.infer<typeof message>;
+
+/** A message of a user's, and what a client wants with it. */
+export interface RunStart {
+  readonly app: string | undefined;
+  /** The message to answer; null where what is there is to be answered. */
+  readonly message: { readonly id: string | undefined; readonly content: readonly ContentBlock[] } | null;
+  /** What the client has before it. */
+  readonly before: readonly ImportedMessage[];
+  /** The message to go on from, null for the beginning; undefined for the last one. */
+  readonly parent: string | null | undefined;
+  readonly onBusy: Exclude<OnBusy, 'steer'> | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /** What else the client sets: the state's other fields, and what its run is configured with. */
+  readonly parameters: Readonly<Record<string, unknown>> | undefined;
+}
+
+const STRATEGIES: Readonly<Record<string, Exclude<OnBusy, 'steer'>>> = {
+  enqueue: 'queue',
+  interrupt: 'interrupt',
+  reject: 'reject',
+};
+
+/** Reads what begins a run. @throws GatewayError `INVALID_REQUEST` */
+export function readStart(params: unknown): RunStart {
+  const parsed = startSchema.safeParse(params ?? {});
+  if (!parsed.success) {
+    const { path, message: problem } = parsed.error.issues[0]!;
+    throw fieldError(path.join('.'), problem);
+  }
+  const { assistant_id: app, input, config, metadata, multitaskStrategy } = parsed.data;
+  const onBusy = multitaskStrategy == null ? undefined : STRATEGIES[multitaskStrategy];
+  if (multitaskStrategy != null && !onBusy)
+    throw fieldError('multitaskStrategy', "must be 'enqueue', 'interrupt' or 'reject'");
+  const { messages: given, ...fields } = input ?? {};
+  const {
+    thread_id: _,
+    checkpoint_id,
+    checkpoint_ns: __,
+    checkpoint_map: ___,
+    ...configurable
+  } = config?.configurable ?? {};
+  const list = listOf(given);
+  const at = list.findLastIndex((each) => roleOf(each) === 'user');
+  if (input && at < 0) throw fieldError('input.messages', 'there is no message of a user to answer');
+  const set = { ...(hasAny(fields) && { state: fields }), ...(hasAny(configurable) && { configurable }) };
+  const user = list[at];
+  return {
+    app,
+    message: user ? { id: user.id, content: contentOf(user.content) } : null,
+    before: list.slice(0, Math.max(0, at)).flatMap(imported),
+    parent: parentOf(checkpoint_id),
+    onBusy,
+    metadata: metadata ?? undefined,
+    parameters: hasAny(set) ? set : undefined,
+  };
+}
+
+function hasAny(value: object): boolean {
+  return Object.keys(value).length > 0;
+}
+
+function parentOf(checkpoint: unknown): string | null | undefined {
+  if (checkpoint == null) return undefined;
+  const tip = tipOf(String(checkpoint));
+  if (tip === undefined)
+    throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
+  return tip;
+}
+
+function listOf(given: unknown): GivenMessage[] {
+  const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
+  return list.map((each, at) => {
+    if (typeof each === 'string') return { type: 'human', content: each };
+    const parsed = message.safeParse(each);
+    if (!parsed.success) throw fieldError(`input.messages.${at}`, 'is no message');
+    return parsed.data;
+  });
+}
+
+function roleOf({ type, role }: GivenMessage): 'user' | 'assistant' | 'system' | 'other' {
+  switch (type ?? role) {
+    case 'human':
+    case 'user':
+      return 'user';
+    case 'ai':
+    case 'assistant':
+      return 'assistant';
+    case 'system':
+    case 'developer':
+      return 'system';
+    default:
+      return 'other';
+  }
+}
+
+function imported(given: GivenMessage): ImportedMessage[] {
+  const role = roleOf(given);
+  const content = contentOf(given.content);
+  if (role === 'other' || content.length === 0) return [];
+  return [{ role, content, ...(given.id !== undefined && { id: given.id }) }];
+}
+
+/** The content of a message as LangChain has it. @throws GatewayError `INVALID_REQUEST` */
+export function contentOf(content: unknown): readonly ContentBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw fieldError('content', 'must be text or a list of blocks');
+  return content.map((block) => blockOf(typeof block === 'object' && block !== null ? block : {}));
+}
+
+function blockOf(block: Readonly<Record<string, unknown>>): ContentBlock {
+  const { type, text, url, data, name, metadata } = block;
+  const mediaType = String(block['mime_type'] ?? block['mimeType'] ?? 'application/octet-stream');
+  const named =
+    name ?? (metadata as { readonly name?: unknown; readonly filename?: unknown } | undefined)?.name;
+  const rest = { mediaType, ...(typeof named === 'string' && { name: named }) };
+  switch (type) {
+    case 'text':
+      return { type, text: String(text ?? '') };
+    case 'image_url': {
+      const { image_url: image } = block as { readonly image_url?: { readonly url?: string } | string };
+      return { type: 'image', ...mediaOf((typeof image === 'string' ? image : image?.url) ?? '', 'image/*') };
+    }
+    case 'image':
+    case 'audio':
+    case 'file':
+      if (typeof data === 'string') return { type, ...rest, data };
+      return {
+        type,
+        ...mediaOf(String(url ?? ''), mediaType),
+        ...(typeof named === 'string' && { name: named }),
+      };
+    default:
+      throw fieldError('content', `there is no block of the type ${String(type)}`);
+  }
+}

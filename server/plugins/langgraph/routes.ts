@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { GatewayError } from '../../../shared/errors.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { fieldError } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import { partsOf, queryOf } from '../conversation/urls.js';
+import type { PluginContext } from '../plugin.js';
+import { Assistants } from './assistants.js';
+import { Commands } from './commands.js';
+import { sendJson } from './errors.js';
+import { eventDialect, seqOfId, startOf } from './events.js';
+import { Runs } from './runs.js';
+import { ThreadRoutes } from './thread-routes.js';
+import { Threads } from './threads.js';
+
+/** What the routes work with. */
+export interface LangGraphRoutesOptions {
+  readonly path: string;
+  readonly conversation: ConversationOptions;
+}
+
+const eventsSchema = z.looseObject({
+  channels: z.array(z.string()).min(1),
+  namespaces: z.array(z.array(z.string())).optional(),
+  since: z.number().optional(),
+});
+
+/** A request below the plugin's path. */
+export interface Asked {
+  readonly call: PluginRequest;
+  readonly identity: Identity;
+  readonly method: string;
+  readonly query: URLSearchParams;
+}
+
+/** The routes of LangGraph's API. */
+export class LangGraphRoutes {
+  readonly #path: string;
+  readonly #threads: Threads;
+  readonly #commands: Commands;
+  readonly #assistants: Assistants;
+  readonly #threadRoutes: ThreadRoutes;
+  readonly #runs: Runs;
+
+  constructor(context: PluginContext, { path, conversation }: LangGraphRoutesOptions) {
+    this.#path = path;
+    this.#threads = new Threads(context);
+    this.#commands = new Commands(this.#threads, conversation);
+    this.#assistants = new Assistants(context);
+    this.#threadRoutes = new ThreadRoutes(context, this.#threads);
+    this.#runs = new Runs(context, this.#threads, conversation);
+  }
+
+  /** Serves one request. @throws GatewayError before the answer has begun */
+  async serve(call: PluginRequest): Promise<void> {
+    const { request, response } = call;
+    const [root = '', id = '', ...rest] = partsOf(call.path.slice(this.#path.length + 1));
+    const method = request.method ?? '';
+    if (root === 'ok') return sendJson(response, { ok: true });
+    const identity = await call.authenticate();
+    const query = queryOf(request.url);
+    const asked = { call, identity, method, query };
+    if (root === 'info')
+      return sendJson(response, { version: '1.0.0', flags: { assistants: true, crons: false } });
+    if (root === 'assistants') return this.#assistants.serve(asked, id, rest);
+    if (root !== 'threads') throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    if (rest[0] === 'runs') return this.#runs.serve(asked, id, rest.slice(1));
+    if (rest[0] === 'commands' && method === 'POST') return this.#command(asked, id);
+    if (rest[0] === 'stream' && rest[1] === 'events') return this.#events(asked, id);
+    return this.#threadRoutes.serve(asked, id, rest);
+  }
+
+  async #command({ call, identity }: Asked, threadId: string): Promise<void> {
+    sendJson(call.response, await this.#commands.run(identity, threadId, await call.body()));
+  }
+
+  async #events({ call, identity, method }: Asked, threadId: string): Promise<void> {
+    if (method !== 'POST')
+      throw new GatewayError({
+        code: 'METHOD_NOT_ALLOWED',
+        message: 'This route takes POST; there is no WebSocket',
+      });
+    const parsed = eventsSchema.safeParse(await call.body());
+    if (!parsed.success) throw fieldError('channels', 'must be a list of names');
+    const { channels, namespaces, since = -1 } = parsed.data;
+    const { response, request } = call;
+    const thread = await this.#threads.find(identity, threadId);
+    const session = thread?.session ?? this.#threads.open(identity, threadId);
+    const { from, state } = await startOf(session, thread?.state ?? null);
+    const epoch = thread?.state.cursor?.split('.')[0];
+    const heard = seqOfId(String(request.headers['last-event-id'] ?? ''), epoch);
+    const filter = { channels, namespaces, since: heard ?? since };
+    const { over } = session.stream(eventDialect(state, filter), { response, from });
+    // A stream that ends cleanly would be taken for the end of what it tells.
+    await over.catch(() => response.destroy());
+  }
+}

@@ -1,0 +1,228 @@
+import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { RunInfo } from '../../../shared/operation-types.js';
+import { codeOf } from '../conversation/errors.js';
+import type { ConversationOptions } from '../conversation/options.js';
+import type { PluginContext } from '../plugin.js';
+import { assertApp, refusalOf, respond } from './commands.js';
+import { sendJson } from './errors.js';
+import { frameDialect, segmentNow, seqOfId, startOf } from './events.js';
+import { runOf, segmentId } from './frames.js';
+import { readStart } from './input.js';
+import { toLangChain } from './messages.js';
+import type { Asked } from './routes.js';
+import { RunTeller } from './run-teller.js';
+import { begin } from './starting.js';
+import { iso } from './states.js';
+import type { Thread, Threads } from './threads.js';
+
+/** What a client asks of a run. */
+interface RunBody {
+  readonly command?: { readonly resume?: unknown } | null;
+  readonly stream_mode?: string | readonly string[] | null;
+  readonly multitask_strategy?: string | null;
+  readonly checkpoint_id?: string | null;
+  readonly checkpoint?: { readonly checkpoint_id?: string } | null;
+  readonly config?: { readonly configurable?: object } | null;
+}
+
+/** A run of a client's in a thread that has begun. */
+interface Begun {
+  readonly thread: Thread;
+  readonly id: string;
+}
+
+/** The classic routes of runs. */
+export class Runs {
+  readonly #context: PluginContext;
+  readonly #threads: Threads;
+  readonly #options: ConversationOptions;
+
+  constructor(context: PluginContext, threads: Threads, options: ConversationOptions) {
+    this.#context = context;
+    this.#threads = threads;
+    this.#options = options;
+  }
+
+  /** @throws GatewayError */
+  async serve(asked: Asked, threadId: string, [id, what]: readonly string[]): Promise<void> {
+    const { call, identity, method } = asked;
+    const { response } = call;
+    if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
+      const body = ((await call.body()) ?? {}) as RunBody;
+      const begun = await this.#begin(asked, threadId, body);
+      response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
+      if (id === 'stream') return this.#stream(asked, begun, body.stream_mode ?? 'values');
+      if (id === 'wait') return sendJson(response, await this.#ended(begun));
+      return sendJson(response, runIn(begun, await statusOf(begun)));
+    }
+    const thread = await this.#threads.get(identity, threadId);
+    if (id === undefined) return this.#list(asked, thread);
+    const begun = { thread, id };
+    const info = await statusOf(begun);
+    if (what === undefined && method === 'GET') return sendJson(response, runIn(begun, info));
+    if (what === 'join' && method === 'GET') return sendJson(response, await this.#ended(begun));
+    if (what === 'stream' && method === 'GET') return this.#stream(asked, begun, modesIn(asked.query));
+    if (what === 'cancel' && method === 'POST') return this.#cancel(asked, begun);
+    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+  }
+
+  async #begin({ identity }: Asked, threadId: string, body: RunBody): Promise<Begun> {
+    try {
+      const thread = await this.#threads.find(identity, threadId);
+      if (body.command?.resume !== undefined && thread) return await resumed(thread, body.command.resume);
+      const start = readStart({
+        ...body,
+        config: { ...body.config, configurable: { ...body.config?.configurable, ...placeIn(body) } },
+        multitaskStrategy: body.multitask_strategy,
+      });
+      assertApp(thread, start.app);
+      const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
+      const { runId } = await begin(session, thread, start, this.#options);
+      // The conversation may go on from elsewhere now.
+      return { thread: await this.#threads.get(identity, threadId), id: runId };
+    } catch (error) {
+      const refused = isGatewayError(error) ? null : refusalOf(error);
+      throw refused ? new GatewayError({ code: 'INVALID_REQUEST', message: refused.message }) : error;
+    }
+  }
+
+  async #stream(
+    { call, query }: Asked,
+    { thread, id }: Begun,
+    modes: string | readonly string[],
+  ): Promise<void> {
+    const { request, response } = call;
+    const { runId } = runOf(id);
+    const now = await startOf(thread.session, thread.state, runId);
+    const { epoch } = await thread.session.status();
+    const last = request.headers['last-event-id'];
+    const heard = seqOfId(last === undefined ? undefined : String(last), epoch);
+    response.setHeader('Location', `/threads/${thread.id}/runs/${id}/stream?${modeQuery(modes)}`);
+    const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
+    const { over, finish } = thread.session.stream(frameDialect(now.state, teller), {
+      response,
+      from: now.from,
+    });
+    if (query.get('cancel_on_disconnect') === '1')
+      response.once('close', () => {
+        if (!teller.over) thread.session.abort({ runId, reason: 'disconnected' }).catch(() => {});
+      });
+    try {
+      await over;
+      finish();
+    } catch (error) {
+      if (!isGatewayError(error)) this.#context.report(error, 'a stream of a run failed');
+      // A clean end would be taken for the end of the run.
+      response.destroy();
+    }
+  }
+
+  /** The values that a run leaves. */
+  async #ended({ thread, id }: Begun): Promise<unknown> {
+    const start = await startOf(thread.session, thread.state, runOf(id).runId);
+    const teller = new RunTeller({ id, threadId: thread.id, modes: [], since: -1 });
+    await thread.session.stream(frameDialect(start.state, teller), { from: start.from }).over;
+    return teller.values;
+  }
+
+  async #list({ call, query }: Asked, thread: Thread): Promise<void> {
+    const { run, queue, messages } = thread.state;
+    const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
+    const all = [
+      ...queue.map(({ runId }) => runId).reverse(),
+      ...(run ? [run.runId] : []),
+      ...ended.reverse(),
+    ];
+    const [limit, offset] = [Number(query.get('limit') ?? 10), Number(query.get('offset') ?? 0)];
+    const wanted = query.get('status');
+    const runs = [];
+    for (const id of all) {
+      if (runs.length >= limit + offset) break;
+      const info = await statusOf({ thread, id }).catch((error: unknown) => {
+        // What was copied with the messages of another session is no run of this one.
+        if (isGatewayError(error)) return null;
+        throw error;
+      });
+      const listed = info && runIn({ thread, id }, info);
+      if (listed && (wanted === null || listed.status === wanted)) runs.push(listed);
+    }
+    sendJson(call.response, runs.slice(offset));
+  }
+
+  async #cancel({ call, query }: Asked, { thread, id }: Begun): Promise<void> {
+    const { runId } = runOf(id);
+    await thread.session.abort({ runId, reason: query.get('reason') ?? 'stopped' });
+    if (query.get('wait') === '1') await thread.session.run(runId).result;
+    sendJson(call.response, {}, query.get('wait') === '1' ? 200 : 202);
+  }
+}
+
+function modesIn(query: URLSearchParams): readonly string[] {
+  const given = query
+    .getAll('stream_mode')
+    .flatMap((text) => (text.startsWith('[') ? (JSON.parse(text) as string[]) : [text]));
+  return given.length > 0 ? given : ['values', 'messages-tuple', 'custom'];
+}
+
+function modeQuery(modes: string | readonly string[]): string {
+  return new URLSearchParams([modes].flat().map((mode) => ['stream_mode', mode])).toString();
+}
+
+function placeIn({ checkpoint_id, checkpoint }: RunBody): object {
+  const id = checkpoint_id ?? checkpoint?.checkpoint_id;
+  return id == null ? {} : { checkpoint_id: id };
+}
+
+/** Answers what a thread waits for: by the ids of the questions, or the only one. */
+async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
+  const { session, state } = thread;
+  const { run, pending } = state;
+  if (!run || pending.length === 0)
+    throw new GatewayError({ code: 'CALL_NOT_FOUND', message: 'Nothing waits for an answer' });
+  const byId = Object.entries(typeof resume === 'object' && resume !== null ? resume : {}).filter(([id]) =>
+    pending.some(({ callId }) => callId === id),
+  );
+  const segment = await segmentNow(session, await startOf(session, state, run.runId));
+  await respond(
+    thread,
+    byId.length > 0 ? byId : pending.map(({ callId }) => [callId, resume] as const).slice(0, 1),
+  );
+  return { thread, id: segmentId(run.runId, segment + 1) };
+}
+
+async function statusOf({ thread, id }: Begun): Promise<RunInfo> {
+  try {
+    const info = await thread.session.run(runOf(id).runId).status();
+    if (info.sessionId === thread.session.id) return info;
+  } catch (error) {
+    if (codeOf(error) !== 'RUN_NOT_FOUND') throw error;
+  }
+  throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
+}
+
+function runIn({ thread, id }: Begun, info: RunInfo) {
+  const queued = thread.state.queue.find(({ runId }) => runId === id)?.message;
+  const at = iso((queued ?? info.result?.message)?.createdAt ?? Date.now());
+  return {
+    run_id: id,
+    thread_id: thread.id,
+    assistant_id: thread.app,
+    status: wordOf(info),
+    created_at: at,
+    updated_at: at,
+    metadata: {},
+    multitask_strategy: 'enqueue',
+    // Pages show what waits by this.
+    kwargs: queued ? { input: { messages: toLangChain([queued]) } } : {},
+  };
+}
+
+function wordOf({ state, result }: RunInfo): string {
+  if (state === 'queued') return 'pending';
+  if (state === 'running') return 'running';
+  if (state === 'waiting' || !result) return 'interrupted';
+  const { stopReason } = result;
+  if (stopReason === 'timeout') return 'timeout';
+  if (stopReason === 'error' || stopReason === 'lost') return 'error';
+  return stopReason === 'aborted' || stopReason === 'superseded' ? 'interrupted' : 'success';
+}

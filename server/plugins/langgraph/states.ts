@@ -1,0 +1,122 @@
+import type { PendingQuestion } from '../../../shared/fold.js';
+import type { Message } from '../../../shared/messages.js';
+import { checkpointId, placeBehind, settledAt } from './checkpoints.js';
+import { interruptOf } from './interrupts.js';
+import { toLangChain } from './messages.js';
+import type { Thread } from './threads.js';
+
+/** The state of a thread: what is settled, and what is asked. An answer that is being written comes with the thread's events. */
+export function stateIn(thread: Thread): object {
+  const { state, app } = thread;
+  const { run, queue, messages } = state;
+  const asked = questionsIn(thread);
+  const shown = run && asked.length > 0 ? [...messages, run.message] : messages;
+  const interrupts = asked.map((question) => ({
+    id: question.callId,
+    value: interruptOf(question, run!.message),
+  }));
+  const isBusy = run !== null || queue.length > 0;
+  const task = {
+    id: run?.runId ?? queue[0]?.runId,
+    name: app,
+    error: null,
+    interrupts,
+    checkpoint: null,
+    state: null,
+    result: null,
+  };
+  return {
+    ...placed(thread.id, messages),
+    values: { messages: toLangChain(shown), ...(interrupts.length > 0 && { __interrupt__: interrupts }) },
+    next: isBusy ? [app] : [],
+    tasks: isBusy ? [task] : [],
+    interrupts,
+  };
+}
+
+/** The states that a thread has had, the newest first: one behind each of its messages. */
+export function historyIn(
+  thread: Thread,
+  { limit = 10, before }: { readonly limit?: number; readonly before?: string },
+): object[] {
+  const { messages } = thread.state;
+  const at =
+    before === undefined ? messages.length : messages.findIndex((message) => placeBehind(message) === before);
+  const states: object[] = [];
+  for (let count = at; count > 0 && states.length < limit; count--) {
+    const path = messages.slice(0, count);
+    states.push(
+      count === messages.length
+        ? stateIn(thread)
+        : {
+            ...placed(thread.id, path),
+            values: { messages: toLangChain(path) },
+            next: [],
+            tasks: [],
+            interrupts: [],
+          },
+    );
+  }
+  return states;
+}
+
+/** The questions of the run. */
+export function questionsIn({ state: { run, pending } }: Pick<Thread, 'state'>): readonly PendingQuestion[] {
+  return run ? pending.filter(({ runId }) => runId === run.runId) : [];
+}
+
+/** What a thread is doing. */
+export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'interrupted' | 'error' {
+  const { run, queue, messages } = thread.state;
+  if (questionsIn(thread).length > 0) return 'interrupted';
+  if (run || queue.length > 0) return 'busy';
+  return messages.at(-1)?.stopReason === 'error' ? 'error' : 'idle';
+}
+
+/** A thread, as the classic routes have it. */
+export function threadIn(thread: Thread): object {
+  const { messages, metadata } = thread.state;
+  const last = messages.at(-1);
+  const values = (stateIn(thread) as { readonly values: object }).values;
+  return {
+    thread_id: thread.id,
+    created_at: iso(messages[0]?.createdAt ?? 0),
+    updated_at: iso(last ? settledAt(last) : 0),
+    state_updated_at: iso(last ? settledAt(last) : 0),
+    metadata: { ...metadata, graph_id: thread.app, assistant_id: thread.app },
+    status: statusOf(thread),
+    config: {},
+    values,
+    interrupts: {},
+  };
+}
+
+/** Where the last of some messages is. Readers leave out what happened before `created_at`, so that is when it was settled. */
+function placed(threadId: string, messages: readonly Message[]): object {
+  const last = messages.at(-1);
+  const before = messages.at(-2);
+  const place = (id: string) => ({
+    thread_id: threadId,
+    checkpoint_ns: '',
+    checkpoint_id: id,
+    checkpoint_map: null,
+  });
+  return {
+    checkpoint: place(last ? placeBehind(last) : checkpointId(0, null)),
+    parent_checkpoint: last
+      ? place(before ? placeBehind(before) : checkpointId(0, last.parentId ?? null))
+      : null,
+    metadata: {
+      step: messages.length,
+      source: last?.role === 'user' ? 'input' : 'loop',
+      writes: null,
+      parents: {},
+    },
+    created_at: iso(last ? settledAt(last) : 0),
+  };
+}
+
+/** A time as the protocol writes it. */
+export function iso(ts: number): string {
+  return new Date(ts).toISOString();
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../../../shared/errors.js';
+import type { SessionSummary } from '../../../shared/operation-types.js';
+import type { Identity } from '../../auth/types.js';
+import type { PluginContext } from '../plugin.js';
+import { sendJson } from './errors.js';
+import type { Asked } from './routes.js';
+import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
+import { type Thread, type Threads, threadIdOf } from './threads.js';
+
+/** What threads are looked for by. */
+interface Query {
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly ids?: readonly string[];
+  readonly status?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+const PAGE = 100;
+
+/** The classic routes of threads: lists, states, and what is kept with one. */
+export class ThreadRoutes {
+  readonly #context: PluginContext;
+  readonly #threads: Threads;
+
+  constructor(context: PluginContext, threads: Threads) {
+    this.#context = context;
+    this.#threads = threads;
+  }
+
+  /** @throws GatewayError */
+  async serve(asked: Asked, id: string, [what, ...rest]: readonly string[]): Promise<void> {
+    const { call, identity, method } = asked;
+    const { response } = call;
+    if (id === '' && method === 'POST') return this.#create(asked);
+    if (id === 'search' && method === 'POST')
+      return sendJson(response, await this.#search(identity, ((await call.body()) ?? {}) as Query));
+    if (what === undefined) return this.#thread(asked, id);
+    if (what === 'history' && method !== 'PATCH') return this.#history(asked, id);
+    if (what === 'state' && method === 'GET') return this.#state(asked, id, rest[0]);
+    if (what === 'state' && rest[0] === 'checkpoint' && method === 'POST') {
+      const { checkpoint } = ((await call.body()) ?? {}) as { readonly checkpoint?: Place };
+      return this.#state(asked, id, checkpoint?.checkpoint_id);
+    }
+    if (what === 'state')
+      throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: 'A state is changed by runs alone' });
+    if (what === 'copy' && method === 'POST') return this.#copy(asked, id);
+    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+  }
+
+  /** Names a thread. It begins with its first message. */
+  async #create({ call, identity }: Asked): Promise<void> {
+    const body = ((await call.body()) ?? {}) as Readonly<Record<string, unknown>>;
+    const id = typeof body['thread_id'] === 'string' ? body['thread_id'] : randomUUID();
+    const thread = await this.#threads.find(identity, id);
+    if (thread && body['if_exists'] !== 'do_nothing')
+      throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
+    if (thread) return sendJson(call.response, threadIn(thread));
+    // Refuses what can be no key.
+    const session = this.#threads.open(identity, id);
+    const now = iso(Date.now());
+    const times = { created_at: now, updated_at: now, state_updated_at: now };
+    const metadata = body['metadata'] ?? {};
+    const rest = { metadata, status: 'idle', config: {}, values: null, interrupts: {} };
+    sendJson(call.response, { thread_id: threadIdOf(session.id), ...times, ...rest });
+  }
+
+  async #thread({ call, identity, method }: Asked, id: string): Promise<void> {
+    const thread = await this.#threads.get(identity, id);
+    if (method === 'DELETE') {
+      await thread.session.delete();
+      call.response.writeHead(204).end();
+      return;
+    }
+    if (method === 'PATCH') {
+      const { metadata } = ((await call.body()) ?? {}) as Query;
+      if (metadata) await thread.session.update({ metadata: { ...thread.state.metadata, ...metadata } });
+      return sendJson(call.response, threadIn(await this.#threads.get(identity, id)));
+    }
+    sendJson(call.response, threadIn(thread));
+  }
+
+  async #state({ call, identity }: Asked, id: string, checkpoint: string | undefined): Promise<void> {
+    const thread = await this.#threads.get(identity, id);
+    if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
+    const states = historyIn(thread, { limit: Number.POSITIVE_INFINITY });
+    const found = states.find(
+      (state) => (state as { readonly checkpoint: Place }).checkpoint.checkpoint_id === checkpoint,
+    );
+    if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
+    sendJson(call.response, found);
+  }
+
+  async #history({ call, identity, method, query }: Asked, id: string): Promise<void> {
+    const body = method === 'POST' ? await call.body() : { limit: Number(query.get('limit') ?? 10) };
+    const { limit, before, checkpoint } = (body ?? {}) as {
+      readonly limit?: number;
+      readonly before?: string | { readonly checkpoint_id?: string; readonly configurable?: Place };
+      readonly checkpoint?: { readonly checkpoint_ns?: string };
+    };
+    const thread = await this.#threads.find(identity, id);
+    // There is nothing below the root.
+    if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
+    const place =
+      typeof before === 'string' ? before : (before?.checkpoint_id ?? before?.configurable?.checkpoint_id);
+    const states = historyIn(thread, {
+      ...(limit !== undefined && { limit }),
+      ...(place !== undefined && { before: place }),
+    });
+    sendJson(call.response, states);
+  }
+
+  async #copy({ call, identity }: Asked, id: string): Promise<void> {
+    const thread = await this.#threads.get(identity, id);
+    const to = randomUUID();
+    await thread.session.fork(`${thread.app}:${to}`);
+    sendJson(call.response, threadIn(await this.#threads.get(identity, to)));
+  }
+
+  async #search(identity: Identity, query: Query): Promise<object[]> {
+    const { limit = 10, offset = 0 } = query;
+    const found: object[] = [];
+    let passed = 0;
+    let before: string | undefined;
+    do {
+      const page = await this.#context.sessions(identity, {
+        limit: PAGE,
+        ...(before !== undefined && { before }),
+      });
+      for (const summary of page.sessions) {
+        if (found.length >= limit) return found;
+        if (!matches(summary, query)) continue;
+        const thread = await this.#threads.find(identity, threadIdOf(summary.sessionId));
+        if (!thread || (query.status !== undefined && statusOf(thread) !== query.status)) continue;
+        if (passed++ >= offset) found.push(listed(thread, summary));
+      }
+      before = page.cursor ?? undefined;
+    } while (before !== undefined);
+    return found;
+  }
+}
+
+interface Place {
+  readonly checkpoint_id?: string;
+}
+
+function matches({ sessionId, app, metadata }: SessionSummary, query: Query): boolean {
+  if (query.ids && !query.ids.includes(threadIdOf(sessionId))) return false;
+  const known: Readonly<Record<string, unknown>> = { ...metadata, graph_id: app, assistant_id: app };
+  return Object.entries(query.metadata ?? {}).every(
+    ([name, value]) => JSON.stringify(known[name]) === JSON.stringify(value),
+  );
+}
+
+function listed(thread: Thread, { createdAt, updatedAt, title }: SessionSummary): object {
+  const named = title !== undefined && { title };
+  const base = threadIn(thread) as { readonly metadata: object };
+  return {
+    ...base,
+    metadata: { ...named, ...base.metadata },
+    created_at: iso(createdAt),
+    updated_at: iso(updatedAt),
+  };
+}

@@ -1,0 +1,77 @@
+import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { SessionState } from '../../../shared/fold.js';
+import type { Message } from '../../../shared/messages.js';
+import type { Identity } from '../../auth/types.js';
+import { stateOf } from '../conversation/state.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
+
+/** A session, as a client calls it. */
+export interface Thread {
+  readonly id: string;
+  readonly app: string;
+  readonly session: PluginSession;
+  /** All messages of the path, and what else the session has now. */
+  readonly state: SessionState;
+}
+
+const PAGE = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The threads of a caller. A thread's id is a session's key; where it names no app, the session may be of any, the default one first. */
+export class Threads {
+  readonly #context: PluginContext;
+
+  constructor(context: PluginContext) {
+    this.#context = context;
+  }
+
+  /** The thread of an id; null where nothing has begun under it. @throws GatewayError */
+  async find(identity: Identity, id: string): Promise<Thread | null> {
+    for (const app of id.includes(':') ? [null] : await this.#apps(identity)) {
+      const session = this.#context.session(app === null ? id : `${app}:${id}`, identity);
+      const state = await stateOf(session);
+      if (state)
+        return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state: await whole(session, state) };
+    }
+    return null;
+  }
+
+  /** @throws GatewayError `SESSION_NOT_FOUND` */
+  async get(identity: Identity, id: string): Promise<Thread> {
+    const thread = await this.find(identity, id);
+    if (!thread) throw new GatewayError({ code: 'SESSION_NOT_FOUND', message: `There is no thread ${id}` });
+    return thread;
+  }
+
+  /** The session of an id, begun or not. @param app The app of one that has not begun. @default the default one */
+  open(identity: Identity, id: string, app?: string): PluginSession {
+    return this.#context.session(app === undefined || id.includes(':') ? id : `${app}:${id}`, identity);
+  }
+
+  async #apps(identity: Identity): Promise<string[]> {
+    const apps = await this.#context.appsOf(identity);
+    return [...apps].sort((a, b) => Number(b.isDefault) - Number(a.isDefault)).map(({ name }) => name);
+  }
+}
+
+/** How clients call a session: one that a page began by a UUID needs no app before that. */
+export function threadIdOf(sessionId: string): string {
+  const name = sessionId.slice(sessionId.indexOf(':') + 1);
+  return UUID.test(name) ? name : sessionId;
+}
+
+/** A state with all messages of its path. */
+async function whole(session: PluginSession, state: SessionState): Promise<SessionState> {
+  const place = state.cursor === null ? null : parseCursor(state.cursor);
+  const [first] = state.messages;
+  if (!state.hasMore || !place || !first) return state;
+  let messages: readonly Message[] = state.messages;
+  let before: string | null = formatHistoryCursor(place.epoch, first.id);
+  while (before !== null) {
+    const page = await session.history({ limit: PAGE, before });
+    messages = [...page.messages, ...messages];
+    before = page.cursor;
+  }
+  return { ...state, messages, hasMore: false };
+}

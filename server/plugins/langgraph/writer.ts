@@ -1,0 +1,298 @@
+import type { EventOf, GatewayEvent } from '../../../shared/events.js';
+import { type PendingQuestion, reduce, type SessionState } from '../../../shared/fold.js';
+import type { ContentBlock, Message } from '../../../shared/messages.js';
+import { checkpointOf } from './checkpoints.js';
+import { blockDelta, blockFinish, blockStart, type Frame, lifecycle, segmentId } from './frames.js';
+import { interruptOf } from './interrupts.js';
+import { callOf, countsOf, partId, resultId, textOf, toLangChain } from './messages.js';
+
+interface Open {
+  readonly id: string;
+  /** Of our answer's block that grows; null between blocks. */
+  block: number | null;
+  /** How many blocks the message has, the open one not counted. */
+  blocks: number;
+}
+
+const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
+const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
+
+/**
+ * Tells a session's events in those of LangGraph's protocol: a fold without clock or chance, so that the same events are told the same to
+ * every reader. Feed it each event once, in order.
+ */
+export class LangGraphWriter {
+  #state: SessionState;
+  #segment = 0;
+  #part = 0;
+  /** Whether the message number `#part` has ended. */
+  #isPartOver = false;
+  #open: Open | null = null;
+
+  /** @param state The session before the first event */
+  constructor(state: SessionState) {
+    this.#state = state;
+  }
+
+  /** The session up to here. */
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** The client's run that is active, or was last. */
+  get segment(): number {
+    return this.#segment;
+  }
+
+  /** @param next What came together with it, and follows */
+  take(event: GatewayEvent, next: readonly GatewayEvent[] = []): Frame[] {
+    const before = this.#state;
+    this.#state = reduce(before, event);
+    const runId = 'runId' in event ? event.runId : undefined;
+    const isOurs = runId !== undefined && (before.run ?? this.#state.run)?.runId === runId;
+    switch (event.type) {
+      case 'history_moved':
+        return this.#values(event.ts);
+      case 'steer':
+        return event.consumed && this.#state.run ? this.#values(event.ts) : [];
+      case 'custom':
+        return [{ method: 'custom', data: { name: event.name, payload: event.payload ?? null } }];
+      case 'message_end':
+        if (isOurs) return this.#end(event);
+        // A run that never began has somebody who waits for its end, too.
+        return before.queue.some((queued) => queued.runId === runId)
+          ? [lifecycle('interrupted', runId!, this.#graph)]
+          : [];
+    }
+    if (!isOurs) return [];
+    if (ASKING.has(event.type)) return this.#ask(event as Asking, next);
+    if (ANSWERING.has(event.type)) return this.#answered(event as Answering, next);
+    return this.#piece(event, before);
+  }
+
+  /** Begins with what a snapshot has: of the answer that is being written each block comes whole. */
+  begin(ts: number): Frame[] {
+    const { run } = this.#state;
+    this.#restart();
+    if (!run) return this.#values(ts);
+    const frames = [lifecycle('running', run.runId, this.#graph), ...this.#values(ts)];
+    for (const [index, block] of run.message.content.entries())
+      if (block) frames.push(...this.#block(index, block));
+    const asked = this.#asked(run.runId);
+    return asked.length === 0 ? frames : [...frames, ...this.#interrupted(asked, ts)];
+  }
+
+  #piece(event: GatewayEvent, before: SessionState): Frame[] {
+    switch (event.type) {
+      case 'message_start':
+        this.#restart();
+        return [this.#lifecycle('running', event.runId!), ...this.#values(event.ts)];
+      case 'content_delta':
+        return this.#delta(event, 'text', before);
+      case 'reasoning_delta':
+        return this.#delta(event, 'reasoning', before);
+      case 'tool_use':
+        return this.#call(event);
+      case 'tool_result':
+        return this.#result(event);
+      case 'tool_progress': {
+        const { callId, value, total, message } = event;
+        return [
+          { method: 'custom', data: { name: 'tool_progress', payload: { callId, value, total, message } } },
+        ];
+      }
+      case 'data': {
+        const { id, name, value } = event;
+        return [{ method: 'custom', data: { name, payload: { id, value } } }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #restart(): void {
+    this.#segment = 0;
+    this.#part = 0;
+    this.#isPartOver = false;
+    this.#open = null;
+  }
+
+  get #graph(): string {
+    return this.#state.run?.app ?? '';
+  }
+
+  #lifecycle(event: string, runId: string): Frame {
+    return lifecycle(event, segmentId(runId, this.#segment), this.#graph);
+  }
+
+  /** The whole state, behind the place that it can be gone back to by. */
+  #values(ts: number, answer?: Message): Frame[] {
+    const { messages } = this.#state;
+    const shown = answer ? [...messages, answer] : messages;
+    return [
+      { method: 'checkpoints', data: checkpointOf(messages, ts, answer !== undefined) },
+      { method: 'values', data: { messages: toLangChain(shown) } },
+    ];
+  }
+
+  #delta(
+    { index, delta }: { readonly index: number; readonly delta: string },
+    type: 'text' | 'reasoning',
+    before: SessionState,
+  ): Frame[] {
+    if (this.#open?.block === index) return [blockDelta(this.#open.blocks, type, delta)];
+    const had = before.run?.message.content[index];
+    // A block that goes on behind a question is told again from its beginning.
+    const text = (had?.type === type ? had.text : '') + delta;
+    const frames = this.#message();
+    this.#open!.block = index;
+    const at = this.#open!.blocks;
+    return [
+      ...frames,
+      blockStart(at, type === 'text' ? { type, text: '' } : { type, reasoning: '' }),
+      blockDelta(at, type, text),
+    ];
+  }
+
+  #block(index: number, block: ContentBlock): Frame[] {
+    if (block.type === 'text' || block.type === 'reasoning')
+      return this.#delta({ index, delta: block.text }, block.type, { ...this.#state, run: null });
+    if (block.type === 'tool_use') return this.#call(block);
+    return block.type === 'tool_result' ? this.#result(block) : [];
+  }
+
+  #call(event: Parameters<typeof callOf>[0]): Frame[] {
+    const frames = [...this.#closeBlock(), ...this.#message()];
+    const content = callOf(event);
+    const at = this.#open!.blocks++;
+    const { id: tool_call_id, name: tool_name, args: input } = content;
+    return [
+      ...frames,
+      blockStart(at, content),
+      blockFinish(at, content),
+      { method: 'tools', data: { event: 'tool-started', tool_call_id, tool_name, input } },
+    ];
+  }
+
+  #result({
+    callId,
+    name,
+    output,
+    isError,
+  }: Omit<EventOf<'tool_result'>, 'type' | 'cursor' | 'ts' | 'sessionId'>): Frame[] {
+    const text = textOf(output);
+    const ended = isError
+      ? { event: 'tool-error', tool_call_id: callId, message: text }
+      : { event: 'tool-finished', tool_call_id: callId, output };
+    const frames = this.#close();
+    this.#isPartOver = true;
+    const start = { event: 'message-start', role: 'tool', id: resultId(callId), tool_call_id: callId, name };
+    return [
+      ...frames,
+      { method: 'tools', data: ended },
+      { method: 'messages', data: start },
+      blockStart(0, { type: 'text', text: '' }),
+      blockFinish(0, { type: 'text', text }),
+      { method: 'messages', data: { event: 'message-finish' } },
+    ];
+  }
+
+  /** Has a message be open that blocks can be put into. */
+  #message(): Frame[] {
+    const frames = this.#closeBlock();
+    if (this.#open) return frames;
+    if (this.#isPartOver) this.#part += 1;
+    this.#isPartOver = false;
+    const id = partId(this.#state.run!.message.id, this.#part);
+    this.#open = { id, block: null, blocks: 0 };
+    return [...frames, { method: 'messages', data: { event: 'message-start', role: 'ai', id } }];
+  }
+
+  #closeBlock(): Frame[] {
+    const open = this.#open;
+    if (open?.block == null) return [];
+    const block = this.#answer?.content[open.block];
+    open.block = null;
+    const at = open.blocks++;
+    if (block?.type === 'text') return [blockFinish(at, { type: 'text', text: block.text })];
+    return block?.type === 'reasoning' ? [blockFinish(at, { type: 'reasoning', reasoning: block.text })] : [];
+  }
+
+  #close(data: Readonly<Record<string, unknown>> = {}): Frame[] {
+    if (!this.#open) return [];
+    const frames = this.#closeBlock();
+    this.#open = null;
+    return [...frames, { method: 'messages', data: { event: 'message-finish', ...data } }];
+  }
+
+  /** The answer that is being written, or was just ended. */
+  get #answer(): Message | undefined {
+    return this.#state.run?.message ?? this.#state.messages.at(-1);
+  }
+
+  #ask(event: Asking, next: readonly GatewayEvent[]): Frame[] {
+    const isMore = next.some((other) => isAsking(other) && other.runId === event.runId);
+    if (isMore) return [];
+    return this.#interrupted(this.#asked(event.runId!), event.ts);
+  }
+
+  /** What a run waits for. */
+  #asked(runId: string): readonly PendingQuestion[] {
+    return this.#state.pending.filter((question) => question.runId === runId);
+  }
+
+  #interrupted(asked: readonly PendingQuestion[], ts: number): Frame[] {
+    const run = this.#state.run!;
+    return [
+      ...this.#close(),
+      ...this.#values(ts, run.message),
+      ...asked.map(
+        (question): Frame => ({
+          method: 'input.requested',
+          data: { interrupt_id: question.callId, payload: interruptOf(question, run.message) },
+        }),
+      ),
+      this.#lifecycle('interrupted', run.runId),
+    ];
+  }
+
+  #answered(event: Answering, next: readonly GatewayEvent[]): Frame[] {
+    const answered: Frame = { method: 'input.answered', data: { interrupt_ids: [event.callId] } };
+    // Answers that came together have the run go on once.
+    if (next.some((other) => ANSWERING.has(other.type) && (other as Answering).runId === event.runId))
+      return [answered];
+    this.#segment += 1;
+    const frames = [this.#lifecycle('running', event.runId!), answered];
+    const left = this.#asked(event.runId!);
+    return left.length === 0 ? frames : [...frames, ...this.#interrupted(left, event.ts)];
+  }
+
+  #end({ runId, stopReason, usage, ts }: EventOf<'message_end'>): Frame[] {
+    const { app, error } = { app: '', error: undefined, ...this.#lastRun(runId!) };
+    const counts = usage && { usage: countsOf(usage) };
+    const frames = [...this.#close({ reason: stopReason, ...counts }), ...this.#values(ts)];
+    const id = segmentId(runId!, this.#segment);
+    if (stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost')
+      return [...frames, lifecycle('failed', id, app, error?.message ?? FAILED[stopReason])];
+    const isStopped = stopReason === 'aborted' || stopReason === 'superseded';
+    return [...frames, lifecycle(isStopped ? 'interrupted' : 'completed', id, app)];
+  }
+
+  #lastRun(runId: string): Partial<Message> | undefined {
+    const last = this.#state.messages.at(-1);
+    return last?.runId === runId ? last : undefined;
+  }
+}
+
+type Asking = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
+type Answering = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
+
+const FAILED = {
+  error: 'The app failed',
+  timeout: 'The answer took too long',
+  lost: 'The answer was cut off: its server went away',
+} as const;
+
+function isAsking(event: GatewayEvent): event is Asking {
+  return ASKING.has(event.type);
+}

@@ -1,0 +1,67 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeLater } from '../support/resources.js';
+
+/** Passes requests on to a gateway, and cuts all event streams at once, as a network that breaks does, after so many bytes of one. */
+export class ByteProxy {
+  readonly url: string;
+  /** The byte behind which they are cut next, of the first stream that comes to it. */
+  cutAfter = Number.POSITIVE_INFINITY;
+  /** How often they were cut. */
+  cuts = 0;
+  readonly #streams = new Set<() => void>();
+
+  private constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  /** Starts a proxy in front of a gateway; it is closed after the test. */
+  static async start(target: string): Promise<ByteProxy> {
+    let proxy: ByteProxy;
+    const server = createServer((incoming, answer) => {
+      const { method, headers } = incoming;
+      const passed = request(new URL(incoming.url ?? '/', target), { method, headers });
+      passed.on('error', () => answer.destroy());
+      answer.on('close', () => passed.destroy());
+      passed.on('response', (response) => {
+        answer.writeHead(response.statusCode!, response.headers);
+        answer.flushHeaders();
+        response.on('error', () => answer.destroy());
+        if (!response.headers['content-type']?.startsWith('text/event-stream')) {
+          response.pipe(answer);
+          return;
+        }
+        proxy.#stream(response, answer);
+      });
+      incoming.pipe(passed);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    proxy = new ByteProxy((server.address() as AddressInfo).port);
+    closeLater(server, () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return proxy;
+  }
+
+  #stream(response: NodeJS.ReadableStream, answer: NodeJS.WritableStream & { socket: any }): void {
+    let sent = 0;
+    // What was passed on still arrives before the end that comes too early.
+    const cut = (): void => {
+      response.removeAllListeners('data');
+      answer.socket?.end();
+    };
+    this.#streams.add(cut);
+    answer.on('close', () => this.#streams.delete(cut));
+    response.on('data', (chunk: Buffer) => {
+      const left = this.cutAfter - sent;
+      sent += chunk.length;
+      answer.write(chunk.subarray(0, left));
+      if (chunk.length < left) return;
+      this.cutAfter = Number.POSITIVE_INFINITY;
+      this.cuts += 1;
+      for (const end of this.#streams) end();
+    });
+    response.on('end', () => answer.end());
+  }
+}

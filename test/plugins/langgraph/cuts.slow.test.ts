@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { ByteProxy } from '../byte-proxy.js';
+import { FrameProxy } from '../frame-proxy.js';
+import { actor, answers, brief, FAST, heard, human, SDKS, STORES, startLangGraph } from './fixtures.js';
+
+const SCRIPT = `think hello look data ${'word '.repeat(30)}bye`;
+const CUTS = 30;
+
+describe('a page whose network breaks in mid-answer', () => {
+  for (const [store, make] of STORES)
+    for (const sdk of SDKS)
+      it(`shows each byte once, wherever that was: ${sdk.version}, ${store}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startLangGraph({ app, store: make(), limits: FAST });
+        const proxy = await ByteProxy.start(ui.url);
+        const uncut = ui.tab(sdk, { threadId: 'uncut' });
+        await uncut.say(SCRIPT);
+        await uncut.until((shown) => /bye $/.test(answers(shown)), 'the whole answer');
+        const expected = brief(uncut.shown);
+        for (let round = 0; round < CUTS; round++) {
+          const threadId = `thread-${round}`;
+          const after = 1 + Math.floor(Math.random() * 12_000);
+          const where = `cut after ${after} bytes`;
+          proxy.cutAfter = after;
+          const tab = ui.tab(sdk, { threadId, url: proxy.url });
+          await tab.say(SCRIPT);
+          const isWhole = (shown: any) => /bye $/.test(answers(shown)) && !shown.isLoading;
+          await tab.until(isWhole, `${where}: the whole answer`);
+          expect(brief(tab.shown), where).to.deep.equal(expected);
+          expect(tab.shown.error, where).to.equal(undefined);
+          const reloaded = ui.tab(sdk, { threadId });
+          await reloaded.until(isWhole, `${where}: the answer after a reload`);
+          expect(brief(reloaded.shown), where).to.deep.equal(expected);
+          await tab.controller.dispose();
+          await reloaded.controller.dispose();
+        }
+        expect(proxy.cuts).to.be.greaterThan(CUTS / 2);
+        expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));
+      });
+});
+
+describe('a client of the classic routes whose stream is cut off', () => {
+  for (const [store, make] of STORES)
+    for (const sdk of SDKS)
+      it(`is told each event once, in the same run: ${sdk.version}, ${store}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startLangGraph({ app, store: make(), limits: FAST });
+        const cut = async (after: number): Promise<void> => {
+          const proxy = await FrameProxy.start(ui.url);
+          proxy.cuts.push({ after, clean: false });
+          const payload = { input: human('a b look c d'), streamMode: ['messages-tuple'] };
+          const client = ui.client(sdk, { url: proxy.url });
+          const { text } = await heard(client.runs.stream(`thread-${after}`, 'default', payload));
+          expect(text, `cut after ${after}`).to.equal('a b [look: {"did":"look","n":1}] c d ');
+          expect(proxy.ended).to.equal(1);
+        };
+        await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(cut));
+        expect(effects).to.have.length(8);
+      });
+});

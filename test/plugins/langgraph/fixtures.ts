@@ -1,0 +1,167 @@
+import { Client as Client15 } from '@langchain/langgraph-sdk';
+import { StreamController as Controller15 } from '@langchain/langgraph-sdk/stream';
+import { Client as Client11 } from 'langgraph-sdk11';
+import { StreamController as Controller11 } from 'langgraph-sdk11/stream';
+import type { GatewayConfig } from '../../../server/index.js';
+import { type LangGraphOptions, langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+import { closeLater } from '../../support/resources.js';
+import { as, byName } from '../../support/users.js';
+
+export { actor, STORES } from '../actor.js';
+
+/** The versions of the SDK: the one that `@langchain/react` brings, and the newest. */
+export const SDKS = [
+  { version: '1.11.0', Client: Client11, Controller: Controller11 },
+  { version: '1.15.0', Client: Client15, Controller: Controller15 },
+] as unknown as readonly Sdk[];
+
+/** One version of the SDK. Its types differ from those of the other in what tests don't look at. */
+export interface Sdk {
+  readonly version: string;
+  readonly Client: new (config: any) => any;
+  /** What every `useStream` of the protocol is made of. */
+  readonly Controller: new (
+    config: any,
+  ) => any;
+}
+
+/** A page that shows a thread. */
+export interface Tab {
+  readonly controller: any;
+  readonly client: any;
+  /** What it shows now. */
+  readonly shown: any;
+  /** Says something, up to the end of the run or its question. */
+  say(text: string, options?: object & { readonly id?: string }): Promise<void>;
+  /** Waits until what it shows is so. */
+  until(test: (shown: any) => boolean, what: string): Promise<any>;
+}
+
+export interface LangGraphGateway extends TestGateway {
+  /** Where the plugin is. */
+  readonly base: string;
+  client(sdk: Sdk, init?: TabInit): any;
+  tab(sdk: Sdk, init?: TabInit): Tab;
+  ask(path: string, init?: RequestInit & { readonly user?: string }): Promise<Response>;
+  post(path: string, body: unknown, user?: string): Promise<Response>;
+}
+
+export interface TabInit {
+  readonly threadId?: string | null;
+  readonly user?: string;
+  readonly url?: string;
+  readonly assistantId?: string;
+}
+
+/** For tests that ask more often than people do. */
+export const FAST = { sendsPerSecond: 10_000, subscribesPerSecond: 10_000, readsPerSecond: 10_000 };
+
+/** A gateway with the plugin; users are told apart by their tokens. */
+export async function startLangGraph(
+  config: GatewayConfig<any, any, any>,
+  options?: LangGraphOptions,
+): Promise<LangGraphGateway> {
+  const started = await startGateway({ auth: byName, ...config });
+  started.gateway.use(langGraphPlugin(options));
+  const path = options?.path ?? '/langgraph';
+  const base = `${started.url}${path}`;
+  const ask: LangGraphGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
+    fetch(`${base}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
+  const client: LangGraphGateway['client'] = ({ Client }, { user = 'alice', url = started.url } = {}) =>
+    new Client({
+      apiUrl: `${url}${path}`,
+      defaultHeaders: as(user),
+      apiKey: null,
+      callerOptions: { maxRetries: 3 },
+    });
+  return {
+    ...started,
+    base,
+    ask,
+    client,
+    post: (below, body, user = 'alice') =>
+      ask(below, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+        user,
+      }),
+    tab: (sdk, init = {}) => tabOf(sdk, client(sdk, init), init),
+  };
+}
+
+function tabOf(
+  { Controller }: Sdk,
+  client: any,
+  { threadId = 'main', assistantId = 'default' }: TabInit,
+): Tab {
+  const controller = new Controller({
+    client,
+    assistantId,
+    threadId,
+    reconnectDelayMs: () => 1,
+    maxReconnectAttempts: 50,
+  });
+  closeLater(controller, () => controller.dispose());
+  const { rootStore } = controller;
+  return {
+    controller,
+    client,
+    get shown() {
+      return rootStore.getSnapshot();
+    },
+    async say(text, { id, ...options }: any = {}) {
+      const message = { type: 'human', content: text, ...(id && { id }) };
+      await controller.submit({ messages: [message] }, options);
+    },
+    until(test, what) {
+      return new Promise((resolve, reject) => {
+        const look = (): void => {
+          const shown = rootStore.getSnapshot();
+          if (!test(shown)) return;
+          leave();
+          resolve(shown);
+        };
+        const leave = rootStore.subscribe(look);
+        closeLater({}, () =>
+          reject(new Error(`never: ${what}; ${JSON.stringify(brief(rootStore.getSnapshot()))}`)),
+        );
+        look();
+      });
+    },
+  };
+}
+
+/** Messages as kinds and texts. */
+export const brief = ({ messages }: any): unknown[] =>
+  messages.map((message: any) => [message.getType?.() ?? message.type, textOf(message)]);
+
+export const textOf = (message: any): string => {
+  if (typeof message.content === 'string') return message.content;
+  return message.content.map((block: any) => (block.type === 'text' ? block.text : '')).join('');
+};
+
+/** The text of all answers. */
+export const answers = ({ messages }: any): string =>
+  messages
+    .filter((message: any) => (message.getType?.() ?? message.type) === 'ai')
+    .map(textOf)
+    .join('');
+
+/** What a run is begun with. */
+export const human = (content: string, id?: string) => ({
+  messages: [{ type: 'human', content, ...(id && { id }) }],
+});
+
+/** What a stream of a run says. */
+export async function heard(stream: AsyncIterable<any>) {
+  const events: any[] = [];
+  for await (const event of stream) events.push(event);
+  const texts = new Map<string, string>();
+  for (const { event, data } of events)
+    if (event === 'messages' && data[0].type === 'AIMessageChunk' && typeof data[0].content === 'string')
+      texts.set(data[0].id, (texts.get(data[0].id) ?? '') + data[0].content);
+  const values = events.filter(({ event }) => event === 'values').map(({ data }) => data);
+  return { events, text: [...texts.values()].join(''), values };
+}

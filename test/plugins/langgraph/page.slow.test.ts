@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { Gateway } from '../../../server/index.js';
+import { langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
+import { servePage } from '../../e2e/page-host.js';
+import { needChromium, openPage } from '../../support/browser.js';
+import { actor } from '../actor.js';
+
+/** A page as Agent Chat UI has it: the hook of the classic routes, which fetches the history. */
+const PAGE = `
+import { createElement as h } from 'react';
+import { createRoot } from 'react-dom/client';
+import { useStream } from '@langchain/langgraph-sdk/react';
+
+function Chat() {
+  const [threadId, setThreadId] = [location.hash.slice(1) || null, (id) => { location.hash = id; }];
+  const stream = useStream({
+    apiUrl: location.origin + '/agent/langgraph',
+    assistantId: 'default',
+    threadId,
+    onThreadId: setThreadId,
+    fetchStateHistory: true,
+    reconnectOnMount: true,
+    messagesKey: 'messages',
+  });
+  globalThis.stream = stream;
+  return stream.messages.map(({ id, type, content }) => h('p', { key: id }, type + ': ' + content));
+}
+createRoot(document.body.appendChild(document.createElement('div'))).render(h(Chat));`;
+
+describe('a page of the classic useStream', () => {
+  before(function () {
+    needChromium(this);
+  });
+
+  it('begins a thread, approves after a reload, goes back, and shows each answer once', async () => {
+    const { app, effects } = actor();
+    let gateway!: Gateway<any, any, any>;
+    const url = await servePage(PAGE, { app }, (it) => {
+      gateway = it;
+      it.use(langGraphPlugin());
+    });
+    const { page, problems } = await openPage(url);
+    const texts = (wanted: readonly string[]) =>
+      page.waitForFunction(
+        (all) =>
+          JSON.stringify([...document.querySelectorAll('p')].map((p) => p.textContent)) ===
+          JSON.stringify(all),
+        wanted,
+      );
+    const say = (content: string, options: object = {}) =>
+      page.evaluate(
+        ([text, more]) => {
+          const { stream } = globalThis as any;
+          stream.submit({ messages: [{ type: 'human', content: text }] }, { streamResumable: true, ...more });
+        },
+        [content, options] as const,
+      );
+    await say('hello look bye');
+    const first = [
+      'human: hello look bye',
+      'ai: hello ',
+      'tool: {"did":"look","n":1}',
+      'ai: [look: {"did":"look","n":1}] bye ',
+    ];
+    await texts(first);
+    await say('now pay done');
+    await texts([...first, 'human: now pay done', 'ai: now ']);
+    await page.waitForFunction(() => (globalThis as any).stream.interrupt !== undefined);
+    await page.waitForFunction(() => location.hash !== '');
+    await page.reload();
+    await texts([...first, 'human: now pay done', 'ai: now ']);
+    await page.waitForFunction(() => (globalThis as any).stream.interrupt !== undefined);
+    expect(effects).to.deep.equal(['look']);
+    await page.evaluate(() => {
+      const resume = { decisions: [{ type: 'approve' }] };
+      (globalThis as any).stream.submit(undefined, { command: { resume } });
+    });
+    const paid = [
+      ...first,
+      'human: now pay done',
+      'ai: now ',
+      'tool: {"did":"pay","n":1}',
+      'ai: [pay: {"did":"pay","n":1}] done ',
+    ];
+    await texts(paid);
+    expect(effects).to.deep.equal(['look', 'pay']);
+    const checkpoint = await page.evaluate(() => {
+      const { stream } = globalThis as any;
+      const message = stream.messages.findLast(({ type }: any) => type === 'human');
+      return stream.getMessagesMetadata(message)?.firstSeenState?.parent_checkpoint;
+    });
+    await say('other', { checkpoint });
+    await texts([...first, 'human: other', 'ai: other ']);
+    const threadId = new URL(page.url()).hash.slice(1);
+    const { messages } = await gateway.session(threadId, { anonymous: true }).history();
+    expect(messages).to.have.length(4);
+    expect(messages[2]!.versions).to.have.length(2);
+    expect(problems).to.deep.equal([]);
+  });
+});
