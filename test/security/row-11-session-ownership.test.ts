@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import { defineApp, type GatewayConfig, tool } from '../../server/index.js';
-import { GUARD_TIMEOUT_MS } from '../../server/methods/call.js';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
 import { echo } from '../support/apps.js';
-import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
-import { holdTimers } from '../support/held-timers.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
@@ -90,22 +87,6 @@ describe('row 11: sessions of others', () => {
         expect([answer.status, codeOf(answer.body)]).to.deep.equal([404, 'SESSION_NOT_FOUND']);
       }
     }
-  });
-
-  it('sessionAccess that never answers refuses after the time a guard has', async () => {
-    const asked = gate();
-    const sessionAccess = (): Promise<boolean> => {
-      asked.open();
-      return new Promise(() => {});
-    };
-    const { url, log } = await startGateway({ app: echo, auth: byName, sessionAccess });
-    const { clock } = holdTimers();
-    const answer = get(`${url}/history?sessionId=main`, as('alice'));
-    await asked.passed;
-    await clock.tickAsync(GUARD_TIMEOUT_MS);
-    const { status, body } = await answer;
-    expect([status, body.error.code]).to.deep.equal([404, 'SESSION_NOT_FOUND']);
-    expect(JSON.stringify(log.lines.map(({ message }) => message))).to.include('sessionAccess failed');
   });
 });
 
