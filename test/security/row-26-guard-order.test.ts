@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { GatewayError, method } from '../../server/index.js';
-import { gate } from '../support/gate.js';
 import { get, post } from '../support/gateway.js';
-import { holdTimers } from '../support/held-timers.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { gatewayOf } from '../support/role-gateway.js';
 import { as } from '../support/users.js';
@@ -84,29 +82,6 @@ describe('row 26: the order of checks', () => {
     for (const name of Object.keys(methods))
       expect((await invoke({ method: name }, 'root')).status, name).to.equal(403);
     expect((await invoke({ method: 'real' }, 'root')).status).to.equal(200);
-  });
-
-  it('a guard that never answers denies after 5 s', async () => {
-    const asked = gate();
-    const { invoke } = await gatewayOf({
-      guarded: method({
-        guard: () => {
-          asked.open();
-          return new Promise<boolean>(() => {});
-        },
-        handler,
-      }),
-    });
-    const { clock } = holdTimers();
-    let isAnswered = false;
-    const answer = invoke({ method: 'guarded' }).finally(() => {
-      isAnswered = true;
-    });
-    await asked.passed;
-    await clock.tickAsync(4999);
-    expect(isAnswered).to.equal(false);
-    await clock.tickAsync(1);
-    expect((await answer).body.error.code).to.equal('GUARD_DENIED');
   });
 
   it('lists show each caller what it may call', async () => {

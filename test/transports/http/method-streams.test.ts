@@ -3,6 +3,7 @@ import { getContext } from '../../../server/index.js';
 import { echo } from '../../support/apps.js';
 import { gate } from '../../support/gate.js';
 import { jsonHeaders, post, startGateway } from '../../support/gateway.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { rawClient, requestText } from '../../support/raw-client.js';
 import { postStream } from '../../support/sse-client.js';
 import { holdWallClock } from '../../support/wall-clock.js';
@@ -80,5 +81,33 @@ describe('a stream of a method over HTTP', () => {
     stream.close();
     await ended.passed;
     expect((await post(`${url}/invoke`, { method: 'ping' })).body).to.equal(1);
+  });
+});
+
+describe('a call of a method', () => {
+  it('is answered although the gateway shuts down meanwhile, within drainMs', async () => {
+    const began = gate();
+    const paid = gate();
+    const pay = async () => {
+      began.open();
+      await paid.passed;
+      return 'paid';
+    };
+    const { url, gateway } = await startGateway({ app: echo, methods: { pay }, limits: { drainMs: 60_000 } });
+    const call = post(`${url}/invoke`, { method: 'pay' });
+    await began.passed;
+    const { clock } = holdTimers();
+    let closed = false;
+    const closing = gateway.close().then(() => {
+      closed = true;
+    });
+    // Longer than what finishing responses are given once nothing is under way.
+    await clock.tickAsync(1300);
+    expect(closed).to.equal(false);
+    expect((await post(`${url}/invoke`, { method: 'pay' })).body.error.code).to.equal('SHUTTING_DOWN');
+    paid.open();
+    expect((await call).body).to.equal('paid');
+    while (!closed) await clock.tickAsync(100);
+    await closing;
   });
 });
