@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Chat } from '@ai-sdk/react';
+import { Client as LangGraph } from '@langchain/langgraph-sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { HttpAgent } from 'ag-ui-client';
 import { DefaultChatTransport, type UIMessage } from 'ai';
@@ -41,6 +42,13 @@ const ASK: Record<string, (url: string, token: string) => Promise<string>> = {
     agent.addMessage({ id: 'u1', role: 'user', content: 'weather in Oslo' });
     const { newMessages } = await agent.runAgent();
     return newMessages.map(({ content }) => content ?? '').join('');
+  },
+  'LangGraph useStream': async (apiUrl, token) => {
+    const defaultHeaders = { authorization: `Bearer ${token}` };
+    const client = new LangGraph({ apiUrl, defaultHeaders });
+    const input = { messages: [{ type: 'human', content: 'weather in Oslo' }] };
+    const { messages } = (await client.runs.wait(crypto.randomUUID(), 'demo', { input })) as any;
+    return messages.map(({ content }: any) => content).join('');
   },
   MCP: async (url, token) => {
     const client = closeLater(new Client({ name: 'test', version: '1' }), (it) => it.close());

@@ -1,3 +1,5 @@
+import type { Message } from '../../../shared/messages.js';
+
 /** An event of the protocol, before its stream gives it a place. */
 export interface Frame {
   readonly method: Method;
@@ -49,4 +51,21 @@ export function blockDelta(index: number, type: 'text' | 'reasoning', delta: str
 /** A block as it is in the end. */
 export function blockFinish(index: number, content: object): Frame {
   return { method: 'messages', data: { event: 'content-block-finish', index, content } };
+}
+
+const FAILED = {
+  error: 'The app failed',
+  timeout: 'The answer took too long',
+  lost: 'The answer was cut off: its server went away',
+} as const;
+
+/** The end of a client's run that is not a question. */
+export function ending(
+  runId: string,
+  { stopReason = 'end', app = '', error }: Partial<Pick<Message, 'stopReason' | 'app' | 'error'>>,
+): Frame {
+  if (stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost')
+    return lifecycle('failed', runId, app, error?.message ?? FAILED[stopReason]);
+  const isStopped = stopReason === 'aborted' || stopReason === 'superseded';
+  return lifecycle(isStopped ? 'interrupted' : 'completed', runId, app);
 }

@@ -163,10 +163,12 @@ export class Runs {
 
 /** The values that a run has left whose events are not kept any more; null where they are, or it has not ended. */
 async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<object | null> {
-  if (from !== 'snapshot' || (await statusOf({ thread, id })).state !== 'ended') return null;
+  if (from !== 'snapshot') return null;
+  const { result } = await statusOf({ thread, id });
+  if (!result) return null;
   const { messages } = thread.state;
-  const at = messages.findIndex(({ runId }) => runId === runOf(id).runId);
-  return { messages: toLangChain(messages.slice(0, at + 1)) };
+  const at = messages.findIndex(({ runId }) => runId === result.runId);
+  return { messages: toLangChain([...(at < 0 ? messages : messages.slice(0, at)), result.message]) };
 }
 
 function modesIn(query: URLSearchParams): readonly string[] {

@@ -2,7 +2,7 @@ import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { type PendingQuestion, reduce, type SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { checkpointOf } from './checkpoints.js';
-import { blockDelta, blockFinish, blockStart, type Frame, lifecycle, segmentId } from './frames.js';
+import { blockDelta, blockFinish, blockStart, ending, type Frame, lifecycle, segmentId } from './frames.js';
 import { interruptOf } from './interrupts.js';
 import { callOf, countsOf, partId, resultId, textOf, toLangChain } from './messages.js';
 
@@ -277,29 +277,16 @@ export class LangGraphWriter {
     return this.#ended(runId!, answer!, ts);
   }
 
-  #ended(
-    runId: string,
-    { stopReason = 'end', usage, app = '', error }: Partial<Message>,
-    ts: number,
-  ): Frame[] {
+  #ended(runId: string, answer: Partial<Message>, ts: number): Frame[] {
+    const { usage, stopReason = 'end' } = answer;
     const counts = usage && { usage: countsOf(usage) };
     const frames = [...this.#close({ reason: stopReason, ...counts }), ...this.#values(ts)];
-    const id = segmentId(runId, this.#segment);
-    if (stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost')
-      return [...frames, lifecycle('failed', id, app, error?.message ?? FAILED[stopReason])];
-    const isStopped = stopReason === 'aborted' || stopReason === 'superseded';
-    return [...frames, lifecycle(isStopped ? 'interrupted' : 'completed', id, app)];
+    return [...frames, ending(segmentId(runId, this.#segment), answer)];
   }
 }
 
 type Asking = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
 type Answering = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
-
-const FAILED = {
-  error: 'The app failed',
-  timeout: 'The answer took too long',
-  lost: 'The answer was cut off: its server went away',
-} as const;
 
 function isAsking(event: GatewayEvent): event is Asking {
   return ASKING.has(event.type);
