@@ -99,6 +99,23 @@ export const STORES: readonly Mutant[] = [
     test: 'test/cluster/take-over.test.ts',
   },
   {
+    name: 'a close that hands nothing over',
+    file: 'server/sessions/drain.ts',
+    edits: [
+      ['if (handOver) runs.handOver();', ''],
+      ['if (isLeft) await cluster?.handOver(ref);', ''],
+    ],
+    test: 'test/cluster/memory.test.ts',
+  },
+  {
+    name: 'resumable runs of the dead that are lost',
+    file: 'server/sessions/recovery.ts',
+    edits: [
+      ['if (!message || !runs.env.app(runs.session.ref.app).resumable) return false;', 'return false;'],
+    ],
+    test: 'test/cluster/memory.test.ts',
+  },
+  {
     name: 'keys that memory forgets',
     file: 'server/stores/memory-runs.ts',
     edits: [['this.#byKey?.get(name.key)', 'undefined']],
