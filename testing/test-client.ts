@@ -54,5 +54,12 @@ export function openTestClient({
     return wire;
   };
   const way = cuttable(transport, transport === 'in-process' ? direct : overNetwork, () => wire?.close());
-  return Object.assign(createClient({ ...options, transport: way.transport }), way.line);
+  const client = createClient({ ...options, transport: way.transport });
+  return Object.assign(client, way.line, {
+    goOnline: () => {
+      way.line.goOnline();
+      // An answer ends the wait before a next attempt, as the `online` of a page does.
+      client.status().catch(() => {});
+    },
+  });
 }

@@ -108,7 +108,7 @@ describe('the testing kit', () => {
     const client = gateway.client({ transport: 'sse' });
     client.goOffline();
     const run = client.send('main', 'hello');
-    expect(await client.status().catch(({ code }: { code: string }) => code)).to.equal('NETWORK');
+    expect(await client.update('main', {}).catch(({ code }: { code: string }) => code)).to.equal('NETWORK');
     client.goOnline();
     expect(textOf((await run.result).message)).to.equal('heard');
   });

@@ -6,6 +6,7 @@ import { type Application, defineApp } from '../../server/index.js';
 import { type RecordedTurn, recordInto, recording } from '../../server/recording/index.js';
 import { app as templateApp } from '../../templates/project/server/app.js';
 import {
+  eventsOf,
   pendingOf,
   replaySession,
   scriptedModel,
@@ -149,6 +150,20 @@ describe('recorded sessions', () => {
     const { divergence } = await replaySession({ record: turns, app, redact: (_key, value) => value });
     expect(divergence?.text).to.equal(undefined);
     expect(done).to.equal(1);
+  });
+
+  it('are replayed from an export of events too, where tools and people are all that is asked', async () => {
+    const app = createDemoApp(0);
+    const gateway = await start({ app });
+    const client = gateway.client();
+    await say(client, 'main', ['hello', 'weather in Lima', 'delete a.txt', 'no', 'delete a.txt', 'yes']);
+    const lines = (await eventsOf(client, 'main')).map((event) => JSON.stringify(event)).join('\n');
+    expect(await replaySession({ record: lines, app })).to.deep.equal({ turns: 4, divergence: undefined });
+    const changed = lines.replaceAll('Lima', 'Rome').replace('weather in Rome', 'weather in Lima');
+    expect((await replaySession({ record: changed, app })).divergence).to.include({
+      turn: 2,
+      step: 'tool weather',
+    });
   });
 
   it('have no secrets', async () => {

@@ -1,3 +1,4 @@
+import type { LoggedEvent } from '../../client/index.js';
 import type { Application } from '../../server/index.js';
 import {
   type RecordedCall,
@@ -11,10 +12,11 @@ import { textOf } from '../../shared/messages.js';
 import type { TestClient } from '../test-client.js';
 import { testGateway } from '../test-gateway.js';
 import { canonical, sideBySide } from './compare.js';
+import { fromExport } from './from-export.js';
 
 /** A recorded session, and the code that it is run against. */
 export interface ReplayOptions {
-  /** Lines of a record, as `recordInto` writes them, or their values. */
+  /** Lines of a record, as `recordInto` writes them, or their values; or an export of a session's events. */
   readonly record: string | readonly RecordedTurn[];
   /** The app now. Its calls of models go through `modelFetch`. */
   readonly app: Application;
@@ -47,17 +49,19 @@ export interface ReplayResult {
   readonly divergence: Divergence | undefined;
 }
 
-/** The lines of a record. @throws for what is none */
+/** The turns of a record, or of an export of events (`what: 'events'`), as text. @throws for what is neither */
 export function readRecord(text: string): RecordedTurn[] {
-  return text
+  const lines = text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line, at) => {
-      const turn = JSON.parse(line) as RecordedTurn;
-      if (turn.version !== 1 || !Array.isArray(turn.calls))
-        throw new Error(`Line ${at + 1} is no recorded turn`);
-      return turn;
-    });
+    .map((line) => JSON.parse(line) as RecordedTurn | LoggedEvent);
+  if (lines.length > 0 && lines.every((line) => 'type' in line)) return fromExport(lines as LoggedEvent[]);
+  return lines.map((line, at) => {
+    const turn = line as RecordedTurn;
+    if (turn.version !== 1 || !Array.isArray(turn.calls))
+      throw new Error(`Line ${at + 1} is no recorded turn`);
+    return turn;
+  });
 }
 
 /**
