@@ -1,4 +1,4 @@
-import { type CallName, routeOf } from '../shared/calls.js';
+import { type CallName, isCall } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Accepted, ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
@@ -47,7 +47,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
             signal,
           );
           // Something in between answers like this, such as the page of a hotel's network that asks to be accepted.
-          if (/^(send|regenerate|run)$/.test(operation) && !(answer as Accepted | null)?.runId)
+          if ((isCall(operation, 'run') || operation === 'run') && !(answer as Accepted | null)?.runId)
             throw foreign(addressOf(transport), 'not with a run');
           onAnswer();
           return answer as never;
@@ -64,20 +64,14 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 }
 
 /**
- * What is safe to repeat, and how often: what begins a run because it carries an idempotency key, an abort because it names a run, a fork
- * because it names the session that it begins: done twice, they are done once.
+ * How often an operation is repeated, where that is safe.
  *
  * @param mayHaveArrived A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
- * A move that may have been made is not made again, over what somebody has done since.
  */
 function retriesOf(operation: CallName, mayHaveArrived: boolean): number {
-  if (beginsRun(operation)) return mayHaveArrived ? Number.POSITIVE_INFINITY : SEND_RETRIES;
-  if (operation === 'move' && mayHaveArrived) return 0;
-  return routeOf(operation).http === 'GET' || /^(abort|move|fork)$/.test(operation) ? READ_RETRIES : 0;
-}
-
-function beginsRun(operation: CallName): boolean {
-  return operation === 'send' || operation === 'regenerate';
+  if (isCall(operation, 'run')) return mayHaveArrived ? Number.POSITIVE_INFINITY : SEND_RETRIES;
+  const isSafe = isCall(operation, 'GET') || isCall(operation, 'same');
+  return isSafe || (isCall(operation, 'unless-made') && !mayHaveArrived) ? READ_RETRIES : 0;
 }
 
 /** Whether the same may succeed later. */

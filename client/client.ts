@@ -144,6 +144,7 @@ export function createClient(options: ClientOptions): Client {
   const needs = { transport, timeoutMs, aborts, retries, onAnswer };
   const call = createCall(needs);
   const core: Core = { ...needs, call, connection, outbox: createOutbox(), views: new Set() };
+  options.persist?.attach(core);
   const session = (id: string) => bindSession(core, id);
 
   return {

@@ -10,6 +10,8 @@ export interface ClientOptions extends Partial<HttpOptions> {
   readonly WebSocket?: WebSocketClass | undefined;
   /** Milliseconds until an attempt at a request fails with `TIMEOUT`; streams have no limit once they began. @default 30000 */
   readonly timeoutMs?: number | undefined;
+  /** Keeps what is shown and unsent through reloads: `indexedDb` or `storage` of `…/client/offline`. @default nothing is kept */
+  readonly persist?: Persistence | undefined;
   /**
    * Milliseconds a page may be hidden before it lets its SSE stream go, of which a browser has six for an origin over HTTP/1.1. Shown
    * again, it goes on from its place. A run of this client's that goes on keeps the stream; `false` always does. @default 20000
@@ -21,4 +23,10 @@ export interface ClientOptions extends Partial<HttpOptions> {
 export interface SignalOptions {
   /** Ends the call with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What keeps a client's state on its device, made by `…/client/offline`. */
+export interface Persistence {
+  /** Called once, by the client that is made with it. */
+  attach(client: object): void;
 }

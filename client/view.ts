@@ -27,6 +27,8 @@ export interface WatchState extends SessionState {
   readonly regenerating?: Regenerating;
   /** Why nothing more will come. */
   readonly error?: GatewayError;
+  /** Whether this was kept on the device, and the gateway has not yet shown that it is still so (`…/client/offline`). */
+  readonly stale?: true;
 }
 
 /** What a change was of: a piece of text at the end of the growing answer, or anything else. */

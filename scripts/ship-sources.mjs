@@ -3,7 +3,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-for (const folder of ['client', 'server', 'shared'])
+for (const folder of ['client', 'server', 'shared', 'testing'])
   cpSync(folder, join('dist/src', folder), { recursive: true });
 
 for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true })) {

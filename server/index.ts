@@ -95,6 +95,7 @@ export type {
 export {
   type Tool,
   type ToolContext,
+  type ToolHints,
   type ToolOutput,
   type ToolSet,
   tool,

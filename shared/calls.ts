@@ -2,53 +2,80 @@
 export interface OperationRoute {
   readonly http: 'GET' | 'POST';
   readonly path: string;
+  /** Whether the specification does not list it, so that it can be moved or dropped with `extraRoutes`. */
+  readonly extra: boolean;
 }
-
-const POSTED = [
-  'send',
-  'invoke',
-  'subscribe',
-  'abort',
-  'close',
-  'tool-response',
-  'channel',
-  'ticket',
-  'regenerate',
-  'move',
-  'fork',
-  'update',
-  'delete',
-  'import',
-] as const;
-const READ = ['history', 'sessions', 'apps', 'status', 'methods', 'run'] as const;
-
-/** An operation that the SDK calls. */
-export type CallName = (typeof POSTED | typeof READ)[number];
-
-/** How the SDK reaches an operation over HTTP. */
-export function routeOf(name: CallName): OperationRoute {
-  return { http: (READ as readonly string[]).includes(name) ? 'GET' : 'POST', path: `/${name}` };
-}
-
-const routes = () => Object.fromEntries([...POSTED, ...READ].map((name) => [name, routeOf(name)]));
-
-/** The operations that the SDK calls: its part of the operations table. The SDK itself asks `routeOf`, and its bundle has no table. */
-export const CALLS = /* @__PURE__ */ routes() as {
-  readonly [Name in (typeof POSTED)[number]]: { readonly http: 'POST'; readonly path: `/${Name}` };
-} & {
-  readonly [Name in (typeof READ)[number]]: { readonly http: 'GET'; readonly path: `/${Name}` };
-};
 
 /** Where the routes live that the specification does not list: below a prefix, or nowhere. */
 export type ExtraRoutes = string | false;
 
 /**
- * Whether the specification does not list a route, so that it can be moved or dropped with `extraRoutes`: what is asked with GET,
- * and what came after `channel`. A rule and no column of the table, since clients have a use for it as well.
+ * The operations that the SDK calls, each with what is so of it:
+ *
+ * - `GET`: it is asked for by a URL alone and changes nothing. So it may be repeated, it counts as a read, and it is extra.
+ * - `extra`: the specification does not list its route.
+ * - `read`: it counts as a read all the same.
+ * - `run`: it begins a run. It may be repeated, since it carries an idempotency key.
+ * - `same`: done twice it is done once, since it names what it is about.
+ * - `unless-made`: it may be repeated while it was surely not made. A move that was made is not made again, over what somebody has done since.
+ *
+ * Words, and no objects: clients have this table in their bundle.
  */
-export function isExtraRoute({ http, path }: OperationRoute): boolean {
-  return http === 'GET' || (POSTED as readonly string[]).indexOf(path.slice(1)) > POSTED.indexOf('channel');
+const WORDS = {
+  send: 'run',
+  invoke: '',
+  subscribe: '',
+  abort: 'same',
+  close: '',
+  'tool-response': '',
+  channel: '',
+  ticket: 'extra read',
+  regenerate: 'extra run',
+  move: 'extra unless-made',
+  fork: 'extra same',
+  update: 'extra',
+  delete: 'extra',
+  import: 'extra',
+  history: 'GET',
+  sessions: 'GET',
+  apps: 'GET',
+  status: 'GET',
+  methods: 'GET',
+  run: 'GET',
+} as const;
+
+/** An operation that the SDK calls. */
+export type CallName = keyof typeof WORDS;
+
+/** What may be so of an operation. */
+export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'unless-made';
+
+/** The operations of which a word is so. */
+export type CallOf<Word extends CallWord> = {
+  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}` | `${Word} ${string}` ? Name : never;
+}[CallName];
+
+/** Whether something is so of an operation. */
+export function isCall<Word extends CallWord>(name: string, word: Word): name is CallOf<Word> {
+  return `${(WORDS as Readonly<Record<string, string>>)[name]}`.split(' ').includes(word);
 }
+
+/** How the SDK reaches an operation over HTTP. */
+export function routeOf(name: CallName): OperationRoute {
+  const isGet = isCall(name, 'GET');
+  return { http: isGet ? 'GET' : 'POST', path: `/${name}`, extra: isGet || isCall(name, 'extra') };
+}
+
+const routes = () => Object.fromEntries(Object.keys(WORDS).map((name) => [name, routeOf(name as CallName)]));
+
+/** The routes of the operations that the SDK calls: its part of the operations table. The SDK itself asks `routeOf`. */
+export const CALLS = /* @__PURE__ */ routes() as {
+  readonly [Name in CallName]: {
+    readonly http: Name extends CallOf<'GET'> ? 'GET' : 'POST';
+    readonly path: `/${Name}`;
+    readonly extra: boolean;
+  };
+};
 
 /** The route that streams what is kept of a session, a line an item. */
 export const EXPORT_PATH = '/export';

@@ -2,7 +2,6 @@ export {
   CALLS,
   type CallName,
   EVENTS_PATH,
-  isExtraRoute,
   type OperationRoute,
   WEBSOCKET_PATH,
 } from './calls.js';

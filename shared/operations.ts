@@ -1,4 +1,4 @@
-import { CALLS, EXPORT_PATH, type OperationRoute } from './calls.js';
+import { CALLS, type CallOf, EXPORT_PATH, isCall, type OperationRoute } from './calls.js';
 
 /**
  * Every operation once. The HTTP router, the frame dispatcher, the client and the documents read this table; the schemas of
@@ -6,22 +6,28 @@ import { CALLS, EXPORT_PATH, type OperationRoute } from './calls.js';
  */
 export const OPERATIONS = {
   ...CALLS,
-  export: { http: 'GET', path: EXPORT_PATH },
-  openapi: { http: 'GET', path: '/openapi.json' },
-  asyncapi: { http: 'GET', path: '/asyncapi.json' },
+  export: { http: 'GET', path: EXPORT_PATH, extra: true },
+  openapi: { http: 'GET', path: '/openapi.json', extra: true },
+  asyncapi: { http: 'GET', path: '/asyncapi.json', extra: true },
 } as const satisfies Record<string, OperationRoute>;
 
 /** The name of an operation, the same on every transport. */
 export type OperationName = keyof typeof OPERATIONS;
 
-/** The operations that begin a run, which their answer may follow. */
-export const RUN_OPERATIONS = ['send', 'regenerate'] as const;
-
-export type RunOperation = (typeof RUN_OPERATIONS)[number];
+/** An operation that begins a run, which its answer may follow. */
+export type RunOperation = CallOf<'run'>;
 
 /** Whether an operation begins a run. */
 export function beginsRun(name: string): name is RunOperation {
-  return (RUN_OPERATIONS as readonly string[]).includes(name);
+  return isCall(name, 'run');
+}
+
+/** The operations that begin a run. */
+export const RUN_OPERATIONS: readonly RunOperation[] = Object.keys(OPERATIONS).filter(beginsRun);
+
+/** Whether an operation counts as a read: it changes nothing and costs something. `export` is counted when it is opened. */
+export function isRead(name: OperationName): boolean {
+  return name !== 'export' && (OPERATIONS[name].http === 'GET' || isCall(name, 'read'));
 }
 
 /** Routes without authentication. */

@@ -1,6 +1,6 @@
 import type { GatewayEvent } from './events.js';
 import type { PendingQuestion } from './fold.js';
-import type { ContentBlock, Message, ResourceBlock } from './messages.js';
+import type { ContentBlock, Message, ResourceBlock, ToolUseBlock } from './messages.js';
 
 /** Content that no event of an answer says. */
 export type UnsaidBlock = MediaBlock | ResourceBlock;
@@ -15,7 +15,11 @@ export function saidIn(message: Message, runId: string): Said[] {
   const envelope = { sessionId: '', cursor: undefined as unknown as string, ts: message.createdAt, runId };
   const { app = '', stopReason, error, usage } = message;
   const said: Said[] = [{ event: { type: 'message_start', ...envelope, messageId: message.id, app } }];
-  for (const [index, block] of message.content.entries()) said.push(...sayBlock(block, index, envelope));
+  const { content } = message;
+  for (const [index, block] of content.entries()) {
+    said.push(...sayBlock(block, index, envelope));
+    if (block.type === 'tool_use' && block.denied) said.push({ event: refusal(block, content, envelope) });
+  }
   if (error) said.push({ event: { type: 'run_error', ...envelope, ...error } });
   if (stopReason !== undefined)
     said.push({
@@ -40,16 +44,12 @@ function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[
     case 'reasoning':
       return [{ event: { type: 'reasoning_delta', ...envelope, delta: block.text, index } }];
     case 'tool_use': {
-      const { denied, ...call } = block;
+      const { denied: _, ...call } = block;
       const { callId, name, input } = block;
       const said: Said[] = [{ event: { ...envelope, ...call } }];
       // That it is in an answer tells that its client was asked.
       if (block.runsOn === 'client')
         said.push({ event: { type: 'input_required', ...envelope, callId, name, payload: input } });
-      if (denied) {
-        const refused = { callId, name, approved: false, by: '' };
-        said.push({ event: { type: 'tool_confirmation_result', ...envelope, ...refused } });
-      }
       return said;
     }
     case 'tool_result':
@@ -58,6 +58,21 @@ function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[
     default:
       return [{ block }];
   }
+}
+
+const DENIED = 'Denied: ';
+
+/** An answer keeps the reason in the result of the call alone. */
+function refusal(
+  { callId, name }: ToolUseBlock,
+  content: readonly ContentBlock[],
+  envelope: Envelope,
+): GatewayEvent {
+  const result = content.find((block) => block.type === 'tool_result' && block.callId === callId);
+  const { output } = (result ?? {}) as { readonly output?: unknown };
+  const given = typeof output === 'string' && output.startsWith(DENIED);
+  const why = given && { reason: output.slice(DENIED.length) };
+  return { type: 'tool_confirmation_result', ...envelope, callId, name, approved: false, by: '', ...why };
 }
 
 /** Where the bytes of a block are: an uploaded file's below the gateway. */

@@ -179,7 +179,9 @@ class Sending {
     if (missing.length === 0) return this.#told(runId, index, await originOf(session, runId));
     return new ReadableStream({
       start: (controller) => {
-        for (const chunk of unchanged(id, metadataOf({ runId }, this.#options))) controller.enqueue(chunk);
+        const open = missing.map(({ callId }) => callId);
+        const metadata = metadataOf({ runId }, this.#options);
+        for (const chunk of unchanged(this.#message, open, metadata)) controller.enqueue(chunk);
         controller.close();
       },
     });

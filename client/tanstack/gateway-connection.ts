@@ -1,3 +1,4 @@
+import { approvalsIn } from '../../shared/ag-ui/approvals.js';
 import { answersCall, type CallAnswer, toResponse } from '../../shared/asked-calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
@@ -8,12 +9,12 @@ import type { Client } from '../client.js';
 import { randomId } from '../random.js';
 import type { Run } from '../run.js';
 import type { ClientSession } from '../session.js';
-import { approvalsIn, contentOf, outputsIn, type TanStackGiven } from './given.js';
+import { contentOf, outputsIn, type TanStackGiven } from './given.js';
 import { type Chunk, SessionChunks } from './session-chunks.js';
 
 export type { TanStackGiven };
 
-/** What TanStack AI says of a send. */
+/** The context that TanStack AI gives with a send. */
 export interface SendContext {
   readonly threadId: string;
   readonly runId: string;
@@ -61,12 +62,12 @@ export function gatewayConnection(client: Client<any>, sessionId: string): Gatew
   };
 }
 
-/** What a page sends into a session, and what it is told of that. */
+/** The sends of one page into a session, and the subscription that tells it of them. */
 class Sends {
   readonly #session: ClientSession;
-  /** What the page calls runs that it has begun or answered. */
+  /** The page's own ids of runs that it has begun or answered. */
   readonly #names = new Map<string, string>();
-  /** What is on its way, before its run is known. */
+  /** Sends on their way, before their runs are known. */
   readonly #accepting = new Set<Promise<unknown>>();
   /** Messages that the page shows and that the session may not have. */
   readonly #unsent = new Map<string, object>();

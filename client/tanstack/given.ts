@@ -12,7 +12,7 @@ type Part = { readonly type: string } & Readonly<Record<string, any>>;
 
 const partsOf = ({ parts = [] }: TanStackGiven): readonly Part[] => parts as readonly Part[];
 
-/** What a user's message says, as blocks. Parts that only pages know are left out. */
+/** The blocks of a user's message. Parts that only pages know are left out. */
 export function contentOf(message: TanStackGiven): ContentBlock[] {
   return partsOf(message).flatMap((part): ContentBlock[] => {
     if (part.type === 'text') return [{ type: 'text', text: String(part.content) }];
@@ -25,7 +25,7 @@ export function contentOf(message: TanStackGiven): ContentBlock[] {
   });
 }
 
-/** What tools of a page have answered in these messages, by call. */
+/** The results of a page's own tools in these messages, by call. */
 export function outputsIn(messages: readonly TanStackGiven[]): Map<string, CallAnswer> {
   const answers = new Map<string, CallAnswer>();
   for (const part of messages.flatMap(partsOf)) {
@@ -35,25 +35,6 @@ export function outputsIn(messages: readonly TanStackGiven[]): Map<string, CallA
     else answers.set(toolCallId, { kind: 'output', output: parsed(content) });
   }
   return answers;
-}
-
-/** What a page has answered to confirmations. Only what says so approves. */
-export function approvalsIn(
-  resume: readonly { readonly interruptId: string; readonly status: string; readonly payload?: unknown }[],
-): Map<string, CallAnswer> {
-  return new Map(
-    resume.map(({ interruptId, status, payload }): [string, CallAnswer] => {
-      const said = (typeof payload === 'object' && payload !== null ? payload : { approved: payload }) as {
-        readonly approved?: unknown;
-        readonly reason?: unknown;
-        readonly input?: unknown;
-      };
-      const approved = status === 'resolved' && said.approved === true;
-      const reason = typeof said.reason === 'string' && { reason: said.reason };
-      const input = approved && said.input !== undefined && { input: said.input };
-      return [interruptId, { kind: 'confirmation', approved, ...reason, ...input }];
-    }),
-  );
 }
 
 function parsed(content: unknown): unknown {

@@ -12,9 +12,9 @@ export type Chunk =
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly object[] }
   | { readonly type: 'RUN_STARTED'; readonly runId: string; readonly parentRunId?: string };
 
-/** What a page knows of the runs that it has begun. */
+/** The page's own knowledge of the runs that it has begun. */
 export interface OwnRuns {
-  /** What the page calls a run now, which it has begun or answered; undefined for one of somebody else's. */
+  /** The page's id of a run that it has begun or answered; undefined for another one's run. */
   nameOf(runId: string): string | undefined;
   /** Messages that it shows and whose runs have not begun. */
   unsent(state: SessionState): readonly object[];
@@ -48,7 +48,7 @@ export class SessionChunks {
       const telling = this.#begun(event.runId!, false);
       return [this.#shown(), ...telling.started(), ...telling.take(telling.segments.take(event))];
     }
-    // What a run was telling is not shown any more, and another one may begin.
+    // The conversation shows other messages now.
     if (event.type === 'history_moved' && !this.#state.run) return [this.#shown()];
     return this.#told((segments) => segments.take(event));
   }

@@ -1,4 +1,4 @@
-import { type CallName, isExtraRoute, routeOf } from '../../shared/calls.js';
+import { type CallName, routeOf } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { raceSignal } from '../timing.js';
 import type { Credentials } from './credentials.js';
@@ -70,7 +70,7 @@ export async function requestOperation(
   signal: AbortSignal,
 ): Promise<unknown> {
   const route = routeOf(operation);
-  const path = ((isExtraRoute(route) && client.options.extraRoutes) || '') + route.path;
+  const path = ((route.extra && client.options.extraRoutes) || '') + route.path;
   const response = await request(
     client,
     route.http === 'POST'

@@ -56,6 +56,7 @@ const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
   title: true,
   metadata: true,
   archived: true,
+  stale: true,
 };
 
 /** Shows what a source says: in a component from when it is mounted, never on a server; elsewhere at once. Ends with its scope. */

@@ -35,12 +35,15 @@ export const GROUPS = [
       ['apps-agents.md', 'OpenAI Agents SDK'],
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],
+      ['testing.md', 'Test your app'],
+      ['recording.md', 'Record, replay, evaluate'],
     ],
   },
   {
     text: 'Clients: who asks',
     pages: [
       ['client.md', 'Client SDK'],
+      ['offline.md', 'Offline and reloads'],
       ['react.md', 'React hooks'],
       ['vue.md', 'Vue'],
       ['svelte.md', 'Svelte'],
@@ -68,6 +71,7 @@ export const GROUPS = [
   {
     text: 'Other protocols',
     pages: [
+      ['protocols.md', 'What is served of each'],
       ['chat-completions.md', 'OpenAI chat completions'],
       ['responses.md', 'OpenAI Responses'],
       ['front-ends.md', 'Front ends that exist'],

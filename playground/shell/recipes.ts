@@ -1,4 +1,4 @@
-import { type CallName, EXPORT_PATH, isExtraRoute, routeOf } from '../../shared/calls.js';
+import { type CallName, EXPORT_PATH, routeOf } from '../../shared/calls.js';
 import { settings } from './settings.js';
 
 /** The same call from a terminal and from a program. */
@@ -20,7 +20,7 @@ const BEARER = '-H "Authorization: Bearer $TOKEN"';
 /** The address of an operation. */
 function at(operation: CallName): string {
   const route = routeOf(operation);
-  return settings.baseUrl + (isExtraRoute(route) ? settings.extraRoutes : '') + route.path;
+  return settings.baseUrl + (route.extra ? settings.extraRoutes : '') + route.path;
 }
 
 function post(operation: CallName, body: unknown, flags = ''): string {

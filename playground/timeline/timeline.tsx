@@ -1,11 +1,12 @@
 import { type GatewayEvent, initialState, reduce } from 'agent-session-gateway/client';
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { isDelta } from '../../shared/events.js';
 import { Json } from '../shell/json.js';
 import { Recipe } from '../shell/recipe.js';
 import { eventsRecipe } from '../shell/recipes.js';
 import { saveFile } from '../shell/save-file.js';
 import { EventRows } from './event-rows.js';
+import { openExport } from './open-export.js';
 import type { Recorded } from './record.js';
 import { useRecord } from './use-record.js';
 
@@ -19,7 +20,11 @@ const KINDS = {
 
 /** Every event of the session, and the state that they fold to at each of them. */
 export function Timeline({ sessionId }: { readonly sessionId: string }) {
-  const { entries, dropped } = useRecord();
+  const record = useRecord();
+  const [opened, setOpened] = useState<{ readonly name: string; readonly entries: readonly Recorded[] }>();
+  const input = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState<string>();
+  const { entries, dropped } = opened ? { entries: opened.entries, dropped: 0 } : record;
   const [kind, setKind] = useState<keyof typeof KINDS>('all');
   const [chosen, setChosen] = useState<string>();
   const shown = useMemo(() => entries.filter(({ event }) => KINDS[kind](event)), [entries, kind]);
@@ -29,11 +34,24 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
     setChosen(next?.event.cursor);
   };
   const open = shown[at];
+  const show = async (file: File | undefined) => {
+    if (!file) return;
+    setChosen(undefined);
+    try {
+      setOpened({ name: file.name, entries: openExport(await file.text()) });
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(`${file.name} cannot be opened: ${(error as Error).message}`);
+    }
+  };
   return (
     <section className="tool timeline" aria-label="Timeline">
       <div className="row">
         <h2>Timeline</h2>
-        <span className="muted">{entries.length + dropped} events</span>
+        <span className="muted">
+          {opened && `${opened.name}: `}
+          {entries.length + dropped} events
+        </span>
         <span className="space" />
         <label>
           <span className="unseen">Show events of</span>
@@ -56,8 +74,35 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
         >
           Export NDJSON
         </button>
+        {opened ? (
+          <button type="button" onClick={() => setOpened(undefined)}>
+            Back to {sessionId}
+          </button>
+        ) : (
+          <>
+            <input
+              ref={input}
+              type="file"
+              hidden
+              accept=".ndjson,.jsonl"
+              onChange={({ target }) => {
+                void show(target.files?.[0]);
+                // The same file may be opened again.
+                target.value = '';
+              }}
+            />
+            <button type="button" onClick={() => input.current?.click()}>
+              Open export
+            </button>
+          </>
+        )}
         <Recipe {...eventsRecipe(sessionId)} />
       </div>
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
       {entries.length === 0 && <p className="muted">Nothing has happened in {sessionId} yet.</p>}
       <EventRows entries={shown} chosen={at} onChoose={(entry) => setChosen(entry.event.cursor)} />
       {open && (

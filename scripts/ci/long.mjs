@@ -14,5 +14,11 @@ await runPhases([
       suite(...npm('test:node24', '--steady')),
     ],
   ],
-  [[suite(...npm('test:cluster', '--steady')), suite(...npm('test:mutants'))]],
+  [
+    [
+      suite(...npm('test:cluster', '--steady')),
+      suite(...npm('test:away', '--steady')),
+      suite(...npm('test:mutants')),
+    ],
+  ],
 ]);

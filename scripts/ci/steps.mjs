@@ -15,5 +15,7 @@ await runPhases([
       suite(...npm('test:peers')),
       suite(...npm('test:node24')),
     ],
+    // Most of its time it waits.
+    [suite(...npm('test:cluster'))],
   ],
 ]);

@@ -4,11 +4,12 @@ import { join, sep } from 'node:path';
 
 /**
  * What runs when: `*.test.ts` at each change, `*.slow.test.ts` (a test takes over a second, or starts programs) and `*.package.test.ts` (it
- * needs the built package) in `.ci/run`, `*.long.test.ts` once a week.
+ * needs the built package) in `.ci/run`, and so, one after the other, `*.cluster.test.ts` (gateways that are killed, frozen and cut off);
+ * `*.long.test.ts` once a week.
  */
-export const TIERS = ['quick', 'slow', 'package', 'long'];
+export const TIERS = ['quick', 'slow', 'package', 'cluster', 'long'];
 
-const NAMED = /\.(slow|package|long)\.test\.ts$/;
+const NAMED = /\.(slow|package|cluster|long)\.test\.ts$/;
 
 export const tierOf = (file) => NAMED.exec(file)?.[1] ?? 'quick';
 

@@ -70,10 +70,24 @@ export function isToolResult(value: unknown): value is ToolOutput {
   return typeof value === 'object' && value !== null && RESULT in value;
 }
 
+/** What a tool does to the world, as its author says it: clients of MCP decide by it whether they ask their person. */
+export interface ToolHints {
+  /** It changes nothing. */
+  readonly readOnly?: boolean;
+  /** What it changes may be lost. */
+  readonly destructive?: boolean;
+  /** The same call again changes nothing more. */
+  readonly idempotent?: boolean;
+  /** It deals with others than the app's own systems. */
+  readonly openWorld?: boolean;
+}
+
 /** A tool of an app. `~types` exists for the type checker only. */
 export interface Tool<Input, Output> {
   readonly '~types'?: { readonly input: Input; readonly output: Output };
   readonly description?: string;
+  readonly title?: string;
+  readonly hints?: ToolHints;
   readonly schema?: StandardSchemaV1 | JsonSchema;
   readonly runsOn: 'server' | 'client';
   readonly confirm: boolean | ((input: any, context: ToolContext) => boolean | Promise<boolean>);
@@ -90,6 +104,9 @@ type HandlerInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.I
 
 interface ToolBase<Schema> {
   readonly description?: string;
+  /** What clients show in place of the name. */
+  readonly title?: string;
+  readonly hints?: ToolHints;
   /** Validates the input: a Standard Schema or a plain JSON Schema object. */
   readonly schema?: Schema;
   /** Asks the person before the handler runs. @default false */

@@ -26,11 +26,25 @@ const plain = z.union([z.string(), z.array(text)]);
 const callId = z.string().min(1).max(256);
 /** The name of a tool. */
 export const toolName = z.string().min(1).max(256);
-const toolCall = z.object({
-  id: callId,
-  type: z.literal('function'),
-  function: z.object({ name: toolName, arguments: z.string() }),
-});
+const toolCall = z.discriminatedUnion('type', [
+  z.object({
+    id: callId,
+    type: z.literal('function'),
+    function: z.object({ name: toolName, arguments: z.string() }),
+  }),
+  // Of a conversation that began elsewhere: its input is text, whatever that looks like.
+  z
+    .object({
+      id: callId,
+      type: z.literal('custom'),
+      custom: z.object({ name: toolName, input: z.string() }),
+    })
+    .transform(({ id, custom: { name, input } }) => ({
+      id,
+      type: 'function' as const,
+      function: { name, arguments: JSON.stringify(input) },
+    })),
+]);
 
 /** Schema of a message of a chat-completions conversation. */
 export const chatMessageSchema = z.discriminatedUnion('role', [

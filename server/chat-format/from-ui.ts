@@ -129,6 +129,7 @@ function toolOf(part: UIPart, path: string): { call: ToolUseBlock; result: ToolR
     name,
     input,
     ...(providerExecuted && { providerExecuted }),
+    ...(state === 'output-denied' && { denied: true as const }),
   } as const;
   const result = (output: unknown, isError: boolean): ToolResultBlock => ({
     type: 'tool_result',
@@ -139,7 +140,10 @@ function toolOf(part: UIPart, path: string): { call: ToolUseBlock; result: ToolR
   });
   if (state === 'output-available') return { call, result: result(given.output, false) };
   if (state === 'output-error') return { call, result: result(given.errorText, true) };
-  if (state === 'output-denied') return { call, result: result(given.approval?.reason ?? 'denied', true) };
+  if (state === 'output-denied') {
+    const reason = given.approval?.reason;
+    return { call, result: result(reason === undefined ? 'Denied' : `Denied: ${reason}`, true) };
+  }
   return { call, result: null };
 }
 

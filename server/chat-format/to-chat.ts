@@ -8,6 +8,7 @@ import {
 } from '../../shared/messages.js';
 import { namesFile } from '../../shared/names-file.js';
 import type { ClientTool } from '../apps/application.js';
+import type { ToolOutput } from '../apps/tool.js';
 import type {
   ChatFinishReason,
   ChatMessage,
@@ -43,20 +44,36 @@ function stepsOf(content: readonly ContentBlock[], results: Results): ChatMessag
     const text = textOf({ content: said });
     if (text === '' && calls.length === 0) return [];
     const tool_calls = calls.length > 0 && { tool_calls: calls.map(toToolCall) };
+    // A conversation in which a call has no result is refused as malformed.
+    const told = calls.map((call) => {
+      const result = results.get(call);
+      return toldOf(result ? result.output : NO_RESULT);
+    });
+    const shown = told.flatMap(({ parts }) => parts);
     return [
       { role: 'assistant', content: text === '' ? null : text, ...tool_calls },
-      ...calls.map((call): ChatMessage => {
-        const result = results.get(call);
-        return {
-          role: 'tool',
-          tool_call_id: call.callId,
-          // A conversation in which a call has no result is refused as malformed.
-          content: result ? resultText(result.output) : NO_RESULT,
-        };
-      }),
+      ...calls.map(
+        ({ callId }, at): ChatMessage => ({ role: 'tool', tool_call_id: callId, content: told[at]!.text }),
+      ),
+      ...(shown.length > 0 ? [{ role: 'user', content: shown } as const] : []),
     ];
   });
 }
+
+/** A result as a model is told of it: a tool says text alone, so that pictures and files follow as if its user had sent them. */
+function toldOf(output: unknown): { readonly text: string; readonly parts: readonly ChatPart[] } {
+  const { content, structured } = (output ?? {}) as Partial<ToolOutput>;
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const media = blocks.filter(isMedia);
+  if (media.length === 0) return { text: resultText(output), parts: [] };
+  const said = textOf({ content: blocks });
+  const text = [said, structured === undefined ? '' : resultText(structured)].filter(Boolean).join('\n');
+  return { text: text || 'What came of it follows', parts: partsOf(media) };
+}
+
+const isObject = (block: unknown): block is ContentBlock => typeof block === 'object' && block !== null;
+
+const isMedia = ({ type }: ContentBlock): boolean => type === 'image' || type === 'audio' || type === 'file';
 
 /** A call as a completion carries it. */
 export function toToolCall({

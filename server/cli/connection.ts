@@ -22,12 +22,15 @@ export function withConnection(command: Command): Command {
         .env('AGENT_SESSION_GATEWAY_URL'),
     )
     .option('--socket <path>', "the gateway's Unix socket, in place of a URL")
-    .addOption(
-      new Option('--token <token>', 'who you are; better in the environment than on the command line').env(
-        'AGENT_SESSION_GATEWAY_TOKEN',
-      ),
-    )
+    .addOption(tokenOption())
     .option('--extra-routes <prefix>', 'where the gateway moved its extra routes to');
+}
+
+/** Who asks. */
+export function tokenOption(): Option {
+  return new Option('--token <token>', 'who you are; better in the environment than on the command line').env(
+    'AGENT_SESSION_GATEWAY_TOKEN',
+  );
 }
 
 /** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for a URL that is none */

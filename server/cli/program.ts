@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
 import { acpCommand } from './commands/acp.js';
 import { chatCommand } from './commands/chat.js';
+import { conformanceCommand } from './commands/conformance.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
 import { devCommand } from './commands/dev.js';
@@ -9,6 +10,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { generateCommand } from './commands/generate.js';
 import { initCommand } from './commands/init.js';
 import { invokeCommand } from './commands/invoke.js';
+import { replayCommand } from './commands/replay.js';
 import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
 import { tailCommand } from './commands/tail.js';
@@ -39,6 +41,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(invokeCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(doctorCommand(terminal))
+    .addCommand(replayCommand(terminal))
+    .addCommand(conformanceCommand(terminal))
     .addCommand(generateCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))

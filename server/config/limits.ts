@@ -93,6 +93,8 @@ export interface Limits {
   readonly streamMs: number;
   /** Time of a method's handler. @default 30 s */
   readonly methodMs: number;
+  /** Time of what the host decides by (guards, `sessionAccess`, `appAccess`, `clientMessages`, MCP's `toolFilter`); silence denies. @default 5 s */
+  readonly guardMs: number;
   /** Time of a run, without the time it waits for a person. @default 10 min */
   readonly runMs: number;
   /** Time a run waits for a person. @default Infinity */
@@ -157,6 +159,7 @@ export const DEFAULT_LIMITS: Limits = {
   slowClientMs: 30_000,
   streamMs: 9 * 60_000,
   methodMs: 30_000,
+  guardMs: 5_000,
   runMs: 10 * 60_000,
   waitMs: Number.POSITIVE_INFINITY,
   answerSize: 32 * 1024 * 1024,

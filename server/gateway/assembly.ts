@@ -231,6 +231,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
+    guardMs: limits.guardMs,
     sessionAccess: config.sessionAccess,
     state,
     notify,

@@ -6,7 +6,6 @@ import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js
 import {
   type Activity,
   type Checkpoint,
-  IDLE,
   type LogHead,
   type LogRef,
   type News,
@@ -14,7 +13,6 @@ import {
   type StoredEvent,
   StoreError,
 } from '../stores/store.js';
-import { activityOf } from './activity.js';
 import { parseEvent } from './entry.js';
 import { healMs } from './heal.js';
 import { LazyFold } from './lazy-fold.js';
@@ -49,7 +47,7 @@ export class LogView implements ReadableLog {
   /** Of the store, where nothing is folded. */
   #first: number;
   #terms: LogHead['terms'];
-  #activity: Activity | null;
+  #activity: Activity;
   #folded: Folded | null = null;
   /** What is folded is of no use any more: the log was cut elsewhere, or lost its tail. */
   #stale = false;
@@ -69,7 +67,7 @@ export class LogView implements ReadableLog {
     this.head = head.head;
     this.#first = head.first;
     this.#terms = head.terms;
-    this.#activity = head.activity ?? null;
+    this.#activity = head.activity;
     this.pageBytes = pageBytes;
   }
 
@@ -149,15 +147,7 @@ export class LogView implements ReadableLog {
 
   /** What the session is doing, as the log has it. */
   get activity(): Activity {
-    return this.#activity ?? IDLE;
-  }
-
-  /** Finds out what the session is doing where its writer never said, as those of former versions. */
-  settleActivity(): MaybePromise<void> {
-    if (this.#activity) return;
-    return andThen(this.folded(), (state) => {
-      this.#activity ??= activityOf(state, state.run ? this.first - 1 : undefined);
-    });
+    return this.#activity;
   }
 
   /** Takes note of where the log stands by now. */
@@ -174,7 +164,7 @@ export class LogView implements ReadableLog {
     this.head = head;
     this.#first = first;
     this.#terms = terms;
-    this.#activity = activity ?? null;
+    this.#activity = activity;
     for (const news of this.#tail.takeAhead()) this.follow(news);
   }
 

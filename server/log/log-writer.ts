@@ -89,9 +89,7 @@ export class LogWriter {
 
   /** Goes on with a log that was acquired under a term: its view is to stand at the head that it had then. */
   static open(store: Store, view: LogView, term: number, options: LogOptions): MaybePromise<LogWriter> {
-    return andThen(view.folded(), () =>
-      andThen(view.settleActivity(), () => new LogWriter(store, view, term, options)),
-    );
+    return andThen(view.folded(), () => new LogWriter(store, view, term, options));
   }
 
   get ref(): LogRef {

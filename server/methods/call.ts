@@ -19,6 +19,8 @@ export interface CallerContext
 export interface CallOptions {
   /** Milliseconds a handler may take; the method's own `timeoutMs` wins. Streams are bounded by their own alone. */
   readonly timeoutMs?: number;
+  /** Milliseconds a guard may take before its silence denies the call. @default Infinity */
+  readonly guardMs?: number;
   /** Called once when the call is over, whichever way, before its answer can be seen. */
   readonly ended?: () => void;
 }
@@ -36,7 +38,7 @@ export function callMethod(
   entry: MethodEntry,
   params: unknown,
   context: CallerContext,
-  { timeoutMs, ended }: CallOptions = {},
+  { timeoutMs, guardMs, ended }: CallOptions = {},
 ): MaybePromise<unknown> {
   if (entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is a streaming method` });
@@ -44,7 +46,7 @@ export function callMethod(
   const call = new CallContext(context, ended);
   const boundMs = entry.definition.timeoutMs ?? timeoutMs;
   try {
-    const answer = runInContext(call, () => perform(entry, params, call, boundMs));
+    const answer = runInContext(call, () => perform(entry, params, call, { timeoutMs: boundMs, guardMs }));
     if (!isPromise(answer)) call.release();
     return answer;
   } catch (error) {
@@ -53,14 +55,19 @@ export function callMethod(
   }
 }
 
+interface Bounds {
+  readonly timeoutMs: number | undefined;
+  readonly guardMs: number | undefined;
+}
+
 /** Checks and runs a call. A promise of it settles once the call is over, and has released it. */
 function perform(
   entry: MethodEntry,
   params: unknown,
   call: CallContext,
-  timeoutMs: number | undefined,
+  { timeoutMs, guardMs }: Bounds,
 ): MaybePromise<unknown> {
-  const input = admit(entry, params, call);
+  const input = admit(entry, params, call, guardMs);
   if (!isPromise(input)) return handle(entry, input, call, timeoutMs);
   return input.then((valid) => handle(entry, valid, call, timeoutMs)).finally(() => call.release());
 }
@@ -118,16 +125,19 @@ function finish(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
   return validResult(entry, value);
 }
 
-/** How long a guard may take before its silence denies the call. */
-export const GUARD_TIMEOUT_MS = 5_000;
-
 /**
  * Decides on a call, in the order roles, schema, guard, and returns the parameters for the handler.
  *
+ * @param guardMs Milliseconds a guard may take before its silence denies the call.
  * @throws GuardError with `guardType` `role` or `custom`. What a guard throws is its `cause` and never its text.
  * @throws GatewayError `INVALID_PARAMS`.
  */
-export function admit(entry: MethodEntry, params: unknown, context: MethodContext): MaybePromise<unknown> {
+export function admit(
+  entry: MethodEntry,
+  params: unknown,
+  context: MethodContext,
+  guardMs?: number,
+): MaybePromise<unknown> {
   const { roles, schema, guard } = entry.definition;
   if (roles && !holdsAnyRole(context.user, roles)) {
     throw new GuardError({
@@ -137,7 +147,12 @@ export function admit(entry: MethodEntry, params: unknown, context: MethodContex
   }
   const input = schema ? validParams(schema, params, `params of ${entry.path}`) : params;
   if (!guard) return input;
-  return andThen(input, (valid) => andThen(guardAnswer(entry.path, guard, valid, context), () => valid));
+  return andThen(input, (valid) =>
+    andThen(
+      guardAnswer(entry.path, () => guard(context, valid), guardMs),
+      () => valid,
+    ),
+  );
 }
 
 /** Whether a user holds one of the roles. Names are compared exactly; roles that are no list are none. */
@@ -161,22 +176,15 @@ function namesFields(outcome: Outcome): boolean {
   return !outcome.issues || outcome.issues.some((issue) => issue.path !== '');
 }
 
-type Guard = NonNullable<MethodEntry['definition']['guard']>;
-
-function guardAnswer(
-  path: string,
-  guard: Guard,
-  params: unknown,
-  context: MethodContext,
-): MaybePromise<void> {
+function guardAnswer(path: string, ask: () => unknown, guardMs: number | undefined): MaybePromise<void> {
   let answer: unknown;
   try {
-    answer = guard(context, params);
+    answer = ask();
   } catch (cause) {
     throw denial(path, cause);
   }
   if (!isPromise(answer)) return requireTrue(path, answer);
-  const timely = settleWithin(answer, GUARD_TIMEOUT_MS, () => ({
+  const timely = settleWithin(answer, guardMs, () => ({
     error: new GatewayError({ code: 'TIMEOUT' }),
   }));
   return timely.then(

@@ -3,7 +3,7 @@ import type { StreamItem } from '../../shared/frames.js';
 import { isTracked } from '../../shared/tracked.js';
 import { startDeadline } from '../async/deadline.js';
 import type { StreamObserver } from '../diagnostics/invocation.js';
-import { admit, CallContext, type CallerContext, validResult } from './call.js';
+import { admit, CallContext, type CallerContext, type CallOptions, validResult } from './call.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
@@ -17,6 +17,9 @@ interface Waiter {
 
 const DONE: IteratorReturnResult<void> = { done: true, value: undefined };
 
+/** Bounds of one call, and who is told once, when it is over. */
+export type StreamOptions = Pick<CallOptions, 'guardMs' | 'ended'>;
+
 /**
  * One call of a streaming method, pulled item by item: the handler runs ahead of nobody.
  *
@@ -29,6 +32,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   readonly #params: unknown;
   readonly #caller: AbortSignal;
   readonly #call: CallContext;
+  readonly #guardMs: number | undefined;
   readonly #onClosed: () => void;
   readonly #onCallerGone = () => this.stop(new GatewayError({ code: 'ABORTED', cause: this.#caller.reason }));
   readonly #waiting: Waiter[] = [];
@@ -41,11 +45,16 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   #cancelDeadline: (() => void) | undefined;
   #observer: StreamObserver | undefined;
 
-  /** @param closed Called once, when it is over. */
-  constructor(entry: MethodEntry, params: unknown, context: CallerContext, closed: () => void = () => {}) {
+  constructor(
+    entry: MethodEntry,
+    params: unknown,
+    context: CallerContext,
+    { guardMs, ended = () => {} }: StreamOptions,
+  ) {
     this.#entry = entry;
     this.#params = params;
-    this.#onClosed = closed;
+    this.#guardMs = guardMs;
+    this.#onClosed = ended;
     this.#caller = context.signal;
     this.#call = new CallContext(context);
   }
@@ -130,7 +139,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   }
 
   async #run(): Promise<AsyncIterator<unknown> | undefined> {
-    const input = await admit(this.#entry, this.#params, this.#call);
+    const input = await admit(this.#entry, this.#params, this.#call, this.#guardMs);
     if (this.#closed) return undefined;
     const returned: unknown = await this.#entry.definition.handler(input, this.#call);
     if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
@@ -243,10 +252,10 @@ export function streamMethod(
   entry: MethodEntry,
   params: unknown,
   context: CallerContext,
-  closed?: () => void,
+  options: StreamOptions = {},
 ): MethodStream {
   if (!entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is not a streaming method` });
   }
-  return new MethodStream(entry, params, context, closed);
+  return new MethodStream(entry, params, context, options);
 }

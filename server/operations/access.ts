@@ -4,14 +4,13 @@ import { settleWithin } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
-import { GUARD_TIMEOUT_MS } from '../methods/call.js';
 import type { SessionRef } from '../stores/store.js';
 import { type Brought, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 
 type AccessEnvironment = Pick<
   OperationEnvironment,
-  'apps' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'report'
+  'apps' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'guardMs' | 'report'
 >;
 
 /** Decides which apps and sessions a caller reaches. Whatever the host's code does other than saying yes refuses. */
@@ -115,7 +114,7 @@ export class Access {
       const late = () => ({
         error: new GatewayError({ code: 'TIMEOUT', message: `${name} did not answer` }),
       });
-      return settleWithin(answer, GUARD_TIMEOUT_MS, late).then((value) => value === true, refused);
+      return settleWithin(answer, this.#env.guardMs, late).then((value) => value === true, refused);
     } catch (error) {
       return refused(error);
     }

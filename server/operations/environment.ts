@@ -44,6 +44,7 @@ export interface OperationEnvironment {
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;
+  readonly guardMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
   readonly appAccess: AppAccess | undefined;

@@ -68,7 +68,7 @@ export function invokeMethod(
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   const context = new InvokeContext(env, entry, call);
-  const { calls, methodMs } = env;
+  const { calls, methodMs, guardMs } = env;
   if (entry.stream) {
     const reaches = session && { sessionId: session.id, operation: 'invoke' as const };
     return openStream(env, entry, { params: params.params, context, caller, reaches });
@@ -76,7 +76,7 @@ export function invokeMethod(
   calls.begin();
   return {
     kind: 'value',
-    value: callMethod(entry, params.params, context, { timeoutMs: methodMs, ended: calls.end }),
+    value: callMethod(entry, params.params, context, { timeoutMs: methodMs, guardMs, ended: calls.end }),
   };
 }
 
@@ -115,10 +115,11 @@ function openStream(
   { params, context, caller, reaches }: Opened,
 ): StreamInvocation {
   const open = (closed: () => void): MethodStream => {
-    const stream = streamMethod(entry, params, context, () => {
+    const ended = (): void => {
       leave();
       closed();
-    });
+    };
+    const stream = streamMethod(entry, params, context, { guardMs: env.guardMs, ended });
     const leave = attend(env, entry, stream, { caller, reaches });
     return stream;
   };

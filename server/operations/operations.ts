@@ -1,7 +1,7 @@
 import { fieldError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
-import type { OperationName, RunOperation } from '../../shared/operations.js';
+import { isRead, type OperationName, type RunOperation } from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
@@ -48,19 +48,6 @@ export interface ToolCallRequest {
   readonly asked?: ConfirmationListener;
 }
 
-/** Operations that change nothing but cost something, bounded in their rate together. */
-const READS: ReadonlySet<PlainOperation> = new Set([
-  'history',
-  'sessions',
-  'apps',
-  'status',
-  'methods',
-  'run',
-  'openapi',
-  'asyncapi',
-  'ticket',
-]);
-
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
 };
@@ -100,7 +87,7 @@ export class Operations {
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
-    if (READS.has(name)) this.#env.quotas.reads.take(caller.identity);
+    if (isRead(name)) this.#env.quotas.reads.take(caller.identity);
     const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
     return done as MaybePromise<ResultOf<Name>>;
   }

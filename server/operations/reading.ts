@@ -1,5 +1,4 @@
 import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
-import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -9,14 +8,7 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { historyPage } from '../log/page.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
-import { type About, aboutOf } from '../stores/about.js';
-import {
-  IDLE,
-  type ListPlace,
-  type RunRecord,
-  type SessionRecord,
-  type SessionRef,
-} from '../stores/store.js';
+import type { ListPlace, RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
@@ -78,36 +70,22 @@ export class Reading {
   ): Promise<ResultOf<'sessions'>> {
     const page = await this.#env.store.list(scope, { limit, before: placeOf(before) }, filter);
     const sessions = [];
-    for (const record of page.records)
-      if (await mayShow(record.ref)) sessions.push(await this.#summaryOf(record));
+    for (const record of page.records) if (await mayShow(record.ref)) sessions.push(this.#summaryOf(record));
     return { sessions, cursor: page.next && `${page.next.updatedAt}.${page.next.ordinal}` };
   }
 
-  async #summaryOf(record: SessionRecord): Promise<SessionSummary> {
-    const { ref, activity = IDLE, forkedFrom, createdAt, updatedAt } = record;
-    const { archived = false, ...about } = await this.#aboutOf(record);
+  #summaryOf(record: SessionRecord): SessionSummary {
+    const { ref, activity, archived = false, forkedFrom, createdAt, updatedAt } = record;
     return {
       sessionId: this.#env.apps.format(ref.app, ref.name),
       app: ref.app,
       status: activity.status,
-      ...about,
+      ...pick(record, 'title', 'preview', 'metadata', 'messageCount', 'pending'),
       archived,
       ...(forkedFrom && { forkedFrom }),
       createdAt,
       updatedAt,
     };
-  }
-
-  /** What a list says of a session: of its record, or of its log, where its writer was of a former version and never said. */
-  async #aboutOf({ ref, ...record }: SessionRecord): Promise<About> {
-    const { messageCount, pending = 0 } = record;
-    if (messageCount !== undefined)
-      return { ...pick(record, 'title', 'preview', 'archived', 'metadata'), messageCount, pending };
-    const session = this.#env.sessions.get(ref);
-    const log = await session.look();
-    const about = aboutOf(log ? await log.folded() : initialState);
-    this.#env.sessions.forget(session);
-    return about;
   }
 
   async status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {

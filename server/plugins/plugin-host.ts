@@ -2,12 +2,14 @@ import type { ExtraRoutes } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { Errands } from '../cluster/errands.js';
+import type { Limits } from '../config/limits.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { Notes } from '../stores/shared-store.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
 import type { GatewayPlugin, PluginContext } from './plugin.js';
+import { openPluginFile } from './plugin-file.js';
 import { peersOf } from './plugin-peers.js';
 import { openPluginSession } from './plugin-session.js';
 import { describeTools } from './tool-description.js';
@@ -19,7 +21,7 @@ export interface PluginEnvironment {
   readonly apps: AppRegistry;
   readonly lifecycle: Lifecycle;
   readonly host: HostEnvironment;
-  readonly limits: PluginContext['limits'];
+  readonly limits: PluginContext['limits'] & Pick<Limits, 'inlineFileBytes'>;
   /** What plugins share with other gateways; null where there are none. */
   readonly shared: { readonly notes: Notes; readonly errands: Errands } | null;
   stats(): GatewayStats;
@@ -81,6 +83,8 @@ export class PluginHost implements PluginRoutes {
         const { app, name } = apps.parse(sessionId);
         return openPluginSession({ host, limits }, apps.format(app, name), { identity, transport });
       },
+      file: (fileId, identity) =>
+        openPluginFile({ host, inlineBytes: limits.inlineFileBytes }, fileId, { identity, transport }),
       on: (event, listener) => lifecycle.on(event, listener),
       stats,
       report,

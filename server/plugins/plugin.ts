@@ -2,12 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { ExtraRoutes } from '../../shared/calls.js';
 import type { AppSummary, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
-import type { ToolOutput } from '../apps/tool.js';
+import type { ToolHints, ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
+import type { StoredFile } from '../files/stored-file.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
 import type { SentRun } from '../operations/reading.js';
 import type { JsonSchema } from '../schema/schema.js';
@@ -21,6 +22,8 @@ export type { Dialect, Encoded, SentRun };
 export interface ToolDescription {
   readonly name: string;
   readonly description?: string;
+  readonly title?: string;
+  readonly hints?: ToolHints;
   /** JSON Schema of the input; absent where the tool declares none, or one that cannot be written as JSON Schema. */
   readonly inputSchema?: JsonSchema;
   /** Why the declared schema is missing. */
@@ -121,8 +124,8 @@ export interface PluginContext {
   readonly peers: PluginPeers | null;
   /** Prefix of the routes beyond the specification's; false where they are not served. */
   readonly extraRoutes: ExtraRoutes;
-  /** The gateway's limits that concern open responses, in milliseconds. */
-  readonly limits: Pick<Limits, 'heartbeatMs' | 'slowClientMs'>;
+  /** The gateway's limits that concern open responses, and what a host decides by, in milliseconds. */
+  readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /** All apps. */
@@ -139,6 +142,8 @@ export interface PluginContext {
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
    */
   session(sessionId: string, identity: Identity): PluginSession;
+  /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
+  file(fileId: string, identity: Identity): Promise<StoredFile>;
   /** Listens to what happens; call what it returns to stop. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
   /** What the gateway has on its hands now, for metrics. */

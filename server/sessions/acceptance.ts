@@ -184,32 +184,30 @@ async function acceptAt(
   let behind = 0;
   let starts = false;
   try {
-    // What it supersedes ends in the same append, or not at all; and where nothing else runs then, it starts in it.
-    const others = move
-      ? queue
-          .all()
-          .filter((other) => other !== run)
-          .reverse()
-      : queue.mayRun();
-    const committed = await runs.endWith(log, interrupts ? others : [], {
-      ending: { stopReason: 'superseded' },
-      concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
-      cause: (state, ends) => {
-        assertBehind(state, expected);
-        const moved = move?.drafts(log.view, ends) ?? [];
-        behind = ends.length + moved.length;
-        const idle = !state.run || ends.length > 0;
-        starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
-        if (!interrupts) position = queue.before(run, state);
-        return [...moved, acceptedAt(position), ...(starts ? runs.startOf(run) : [])];
-      },
-      options: { opens: toNewRun(request), refusable: true },
-      acknowledged: () => {
-        // It may have ended while the store had not answered.
-        starts &&= run.state !== 'ended';
-        if (starts) runs.activate(run, log);
-      },
-    });
+    // Where nothing else runs then, it starts in the same append.
+    const drafts = (state: SessionState, ends: readonly EventDraft[] = []): readonly EventDraft[] => {
+      assertBehind(state, expected);
+      const moved = move?.drafts(log.view, ends) ?? [];
+      behind = ends.length + moved.length;
+      const idle = !state.run || ends.length > 0;
+      starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
+      if (!interrupts) position = queue.before(run, state);
+      return [...moved, acceptedAt(position), ...(starts ? runs.startOf(run) : [])];
+    };
+    const acknowledged = (): void => {
+      // It may have ended while the store had not answered.
+      starts &&= run.state !== 'ended';
+      if (starts) runs.activate(run, log);
+    };
+    const options = { opens: toNewRun(request), refusable: true };
+    // What it supersedes ends in the same append, or not at all.
+    const committed = interrupts
+      ? await runs.endWith(log, move ? queue.others(run) : queue.mayRun(), {
+          ending: { stopReason: 'superseded' },
+          concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
+          ...{ cause: drafts, options, acknowledged },
+        })
+      : await log.commit(drafts, { ...options, acknowledged });
     if (committed.duplicate) {
       runs.withdraw(run);
       return { duplicate: committed.duplicate };

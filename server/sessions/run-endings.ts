@@ -31,10 +31,6 @@ export interface CausedEnding {
 /** Ends runs in one append with its cause. They go on until that is stored; if it is refused, nothing has happened to them. */
 export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
   const { runs, ending, options } = caused;
-  if (runs.length === 0) {
-    const acknowledged = (): void => caused.acknowledged?.();
-    return log.commit((state) => caused.cause(state, []), { acknowledged, ...options });
-  }
   let over: readonly { readonly run: LiveRun; readonly execution: Execution | null }[] = [];
   let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {

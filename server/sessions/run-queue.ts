@@ -55,10 +55,15 @@ export class RunQueue {
     this.#waiting.splice(index, 0, run);
   }
 
-  /** How many runs are before one, as the log stands: others may be on their way to it, or have ended since it was put in its place. */
+  /**
+   * How many runs are before one, as the log stands: all that it has open, but those that are put behind it here. The log may lag behind
+   * this queue, by a start or an end that is on its way.
+   */
   before(run: LiveRun, { run: active, queue }: SessionState): number {
-    const isLogged = ({ id }: LiveRun): boolean => queue.some(({ runId }) => runId === id);
-    return (active ? 1 : 0) + this.#waiting.slice(0, this.#waiting.indexOf(run)).filter(isLogged).length;
+    const place = this.#waiting.indexOf(run);
+    const isBehind = (runId: string): boolean => this.#waiting.findIndex(({ id }) => id === runId) > place;
+    const before = place < 0 ? queue : queue.filter(({ runId }) => !isBehind(runId));
+    return (active ? 1 : 0) + before.length;
   }
 
   /** Puts a run that was accepted by a former process at the end; its order is that of the log. */
@@ -101,6 +106,13 @@ export class RunQueue {
   /** The accepted messages that want to reach the active run. */
   steering(): readonly LiveRun[] {
     return this.#waiting.filter((run) => run.request.onBusy === 'steer' && run.state === 'queued');
+  }
+
+  /** All but one, the last first. */
+  others(run: LiveRun): readonly LiveRun[] {
+    return this.all()
+      .filter((other) => other !== run)
+      .reverse();
   }
 
   all(): readonly LiveRun[] {

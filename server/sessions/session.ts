@@ -172,14 +172,9 @@ export class Session implements Subscribable {
       this.#seenLast = head?.epoch;
       return null;
     }
-    const { log } = this;
     const view = this.viewOf(head);
-    return andThen(view.settleActivity(), () => {
-      // Who follows the session reads by the view that another look has shown meanwhile.
-      if (this.#overtaken || this.log !== log) return this.look();
-      this.show(view);
-      return view;
-    });
+    this.show(view);
+    return view;
   }
 
   /** The view of a log that stands at a head: the one that is there, where it is of that. */

@@ -1,4 +1,4 @@
-import type { SessionState } from '../../shared/fold.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
 import { textOf } from '../../shared/messages.js';
 
 /** Length of a preview, in characters. */
@@ -32,6 +32,9 @@ export function aboutOf({ title, metadata, archived, messages, messageCount, pen
     ...(preview !== '' && { preview }),
   };
 }
+
+/** What a list says of a session in which nothing was said. */
+export const ABOUT_NOTHING: About = Object.freeze(aboutOf(initialState));
 
 function previewOf(messages: SessionState['messages']): string {
   const last = Math.max(0, messages.length - PREVIEWED);

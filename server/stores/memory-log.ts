@@ -1,7 +1,14 @@
 import type { About } from './about.js';
 import type { MemoryRuns } from './memory-runs.js';
 import { MessageRows } from './message-rows.js';
-import type { Activity, Checkpoint, ForkedFrom, SessionRef, StoredEvent } from './store.js';
+import {
+  type Activity,
+  type Checkpoint,
+  type ForkedFrom,
+  IDLE,
+  type SessionRef,
+  type StoredEvent,
+} from './store.js';
 
 /** What the sessions of one scope share. */
 export interface MemoryScope {
@@ -25,7 +32,7 @@ export class MemoryLog {
   checkpoint: Checkpoint | null = null;
   messages = new MessageRows();
   closedAt: number | null = null;
-  activity: Activity | null = null;
+  activity: Activity = IDLE;
   /** Of its events and messages, in characters. */
   size = 0;
   /** Dropped by `expire`; only the runs of its session are still kept. */

@@ -1,14 +1,6 @@
 import { searched } from './about.js';
 import type { MemoryLog, MemorySession } from './memory-log.js';
-import {
-  IDLE,
-  type ListFilter,
-  type ListPage,
-  type ListPlace,
-  type LogHead,
-  type PageOptions,
-  type SessionRecord,
-} from './store.js';
+import type { ListFilter, ListPage, ListPlace, LogHead, PageOptions, SessionRecord } from './store.js';
 
 /** Place of the last event. */
 export const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
@@ -37,7 +29,7 @@ export function describe(session: MemorySession, log: MemoryLog): LogHead {
     // A copy: whoever has it is not to see what the next writer does.
     terms: [...log.terms],
     closed: log.closedAt !== null,
-    ...(log.activity && { activity: log.activity }),
+    activity: log.activity,
   };
 }
 
@@ -49,7 +41,7 @@ function byUse(a: ListPlace, b: ListPlace): number {
 function isListed({ about, log }: MemorySession, { archived = false, status, query }: ListFilter): boolean {
   return (
     (about.archived ?? false) === archived &&
-    (status === undefined || (log.activity ?? IDLE).status === status) &&
+    (status === undefined || log.activity.status === status) &&
     (query === undefined || searched(about.title ?? '').includes(searched(query)))
   );
 }
@@ -64,7 +56,7 @@ export function recordOf(session: MemorySession): SessionRecord {
     updatedAt,
     closed: log.closedAt !== null,
     ...about,
-    ...(log.activity && { activity: log.activity }),
+    activity: log.activity,
     ...(forkedFrom && { forkedFrom }),
     ...(userId !== undefined && { userId }),
   };

@@ -1,7 +1,6 @@
 import { formatCursor } from '../../shared/cursor.js';
-import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { type About, aboutOf } from './about.js';
+import { ABOUT_NOTHING, type About, aboutOf } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
@@ -16,7 +15,6 @@ import {
   type Erasure,
   type EventRecord,
   firstCheckpoint,
-  IDLE,
   type ListFilter,
   type ListPage,
   type LogBeginning,
@@ -75,7 +73,6 @@ export function memoryStore(): Store {
 }
 
 /** What is said of a session that begins with nothing. */
-const EMPTY = aboutOf(initialState);
 
 class MemoryStore implements Store {
   readonly durability = 'memory';
@@ -154,7 +151,7 @@ class MemoryStore implements Store {
 
   /** Gives a log what its session begins with. Returns what lists say of that. */
   #copy(log: MemoryLog, { from, title, metadata }: NewSession): About {
-    if (!from && title === undefined && !metadata) return EMPTY;
+    if (!from && title === undefined && !metadata) return ABOUT_NOTHING;
     const { log: source, tip, messages = [] } = from ?? {};
     const path = (source && this.#log(source)?.messages.path({ tip })) ?? [];
     const all = [...path, ...messages].map(withoutVersions);
@@ -362,7 +359,7 @@ class MemoryStore implements Store {
 
   unfinished(): readonly SessionRef[] {
     const isBusy = ({ runs, log }: MemorySession): boolean =>
-      runs.openCount > 0 || (log.closedAt === null && (log.activity ?? IDLE).status !== 'idle');
+      runs.openCount > 0 || (log.closedAt === null && log.activity.status !== 'idle');
     return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 

@@ -103,8 +103,8 @@ export interface ForkedFrom {
   readonly messageId: string | null;
 }
 
-/** What a store knows of a session beside its log. What `About` says of it is absent where its writer never said, as those of former versions. */
-export interface SessionRecord extends Partial<About> {
+/** What a store knows of a session beside its log. */
+export interface SessionRecord extends About {
   readonly ref: SessionRef;
   readonly epoch: string;
   readonly createdAt: number;
@@ -114,8 +114,7 @@ export interface SessionRecord extends Partial<About> {
   /** The user who created it, where there is one. */
   readonly userId?: string;
   readonly forkedFrom?: ForkedFrom;
-  /** Absent where none was ever stored. */
-  readonly activity?: Activity;
+  readonly activity: Activity;
 }
 
 /** Sizes of what is kept, in characters of JSON. */
@@ -136,8 +135,7 @@ export interface LogHead {
   /** First sequence number of each term, ascending. */
   readonly terms: readonly { readonly term: number; readonly first: number }[];
   readonly closed: boolean;
-  /** Absent where none was ever stored. */
-  readonly activity?: Activity;
+  readonly activity: Activity;
 }
 
 /** The fold of a log just before its first retained event. Messages are rows of their own. */

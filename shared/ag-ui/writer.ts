@@ -162,7 +162,7 @@ export class AgUiWriter {
       : { ...base, reason: 'confirmation' };
   }
 
-  /** What TanStack AI has to have of an interrupt to let it be answered. */
+  /** TanStack AI lets an interrupt be answered only with this. */
   #bindingOf(interruptId: string): object {
     const { runId: interruptedRunId } = this.#names;
     const named = { v: 1, kind: 'generic', interruptId, interruptedRunId };

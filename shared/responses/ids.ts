@@ -20,7 +20,7 @@ export interface RunName {
 }
 
 /** What an item is of. */
-export type ItemKind = 'msg' | 'rs' | 'fc' | 'mcp' | 'mcpr';
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'mcp' | 'mcpr';
 
 /** Writes the id of an item. @param part What of the run it is: the index of a block, or the id of a call */
 export function itemId(kind: ItemKind, { sessionId, runId }: RunName, part: number | string): string {
@@ -31,7 +31,7 @@ export function itemId(kind: ItemKind, { sessionId, runId }: RunName, part: numb
 export function parseItemId(
   id: string,
 ): (RunName & { readonly kind: ItemKind; readonly part: string }) | null {
-  const match = /^(msg|rs|fc|mcp|mcpr)_([^~]{1,260})~([^~]{1,128})~(.{1,300})$/s.exec(id);
+  const match = /^(msg|rs|fc|ctc|mcp|mcpr)_([^~]{1,260})~([^~]{1,128})~(.{1,300})$/s.exec(id);
   return match && { kind: match[1] as ItemKind, sessionId: match[2]!, runId: match[3]!, part: match[4]! };
 }
 

@@ -47,15 +47,29 @@ export function givenItems(message: Message, run: RunName): ResponseItem[] {
   return items;
 }
 
-/** What a caller's function answered. */
-export function outputItem(callId: string, output: unknown, run: RunName): ResponseItem {
+/** Text that a tool is called with; a model may have put it into the field that it was told of. */
+export function textInput(input: unknown): string {
+  const { input: field } = (input ?? {}) as { readonly input?: unknown };
+  return typeof field === 'string' ? field : textOfValue(input);
+}
+
+/** What a caller's tool answered. @param takesText Whether its input is text */
+export function outputItem(callId: string, output: unknown, run: RunName, takesText = false): ResponseItem {
   return {
-    id: `fco_${callId}`,
-    type: 'function_call_output',
+    id: `${takesText ? 'ctco' : 'fco'}_${callId}`,
+    type: takesText ? 'custom_tool_call_output' : 'function_call_output',
     call_id: clientCallId(callId, run),
-    output: textOfValue(output),
+    output: outputParts(output) ?? textOfValue(output),
     status: 'completed',
   };
+}
+
+/** The parts of a result that has content of its own; null for any other. */
+function outputParts(output: unknown): object[] | null {
+  const content = (output as { readonly content?: readonly ContentBlock[] } | null)?.content;
+  if (!Array.isArray(content) || content.length === 0) return null;
+  const parts = content.map((block) => (block ? inputPart(block, false) : []));
+  return parts.every(({ length }) => length > 0) ? parts.flat() : null;
 }
 
 function inputPart(block: ContentBlock, isAnswer: boolean): object[] {

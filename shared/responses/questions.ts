@@ -4,12 +4,12 @@ import type { AskingEvent } from '../segments.js';
 import { echoIn, type ResponseWriterOptions } from './types.js';
 
 /**
- * Which questions of a run are for its caller: those that are answered like calls of functions that the caller brought, and confirmations.
+ * Which questions of a run are for its caller: those that are answered like calls of tools that the caller brought, and confirmations.
  * Others wait for whoever follows the session. Feed it the run's events.
  */
 export class CallersQuestions {
   readonly #showsOwn: boolean;
-  #functions: ReadonlySet<string> = new Set();
+  #tools: ReadonlyMap<string, 'function' | 'custom'> = new Map();
 
   constructor({ ownTools = 'show' }: ResponseWriterOptions) {
     this.#showsOwn = ownTools === 'show';
@@ -18,12 +18,17 @@ export class CallersQuestions {
   take(event: GatewayEvent): void {
     if (event.type !== 'message_accepted') return;
     const { tools = [] } = echoIn(event.message.metadata);
-    this.#functions = new Set(tools.map(({ name }) => name));
+    this.#tools = new Map(tools.map(({ name, type }) => [name, type]));
   }
 
-  /** Whether the caller brought a function of this name. */
+  /** Whether the caller brought a tool of this name. */
   brought(name: string): boolean {
-    return this.#functions.has(name);
+    return this.#tools.has(name);
+  }
+
+  /** Whether the input of a tool that the caller brought is text. */
+  takesText(name: string): boolean {
+    return this.#tools.get(name) === 'custom';
   }
 
   asks(event: AskingEvent): boolean {

@@ -3,8 +3,19 @@ export type ResponseItem = { readonly type: string; readonly id?: string } & Rea
   Record<string, unknown>
 >;
 
-/** A function that a caller brings along, as a response says it. */
-export interface ResponseTool {
+/** A tool that a caller brings along, as a response says it: a function, or one whose input is text. */
+export type ResponseTool = ResponseFunctionTool | ResponseCustomTool;
+
+/** One whose input is text. */
+export interface ResponseCustomTool {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description: string | null;
+  readonly format: Readonly<Record<string, unknown>>;
+}
+
+/** A function. */
+export interface ResponseFunctionTool {
   readonly type: 'function';
   readonly name: string;
   readonly description: string | null;

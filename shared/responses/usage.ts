@@ -26,8 +26,15 @@ function count(value: unknown): number {
 function wordsIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + wordsIn(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
-  const { text, arguments: given, output, content, summary } = value as Readonly<Record<string, unknown>>;
-  return [text, given, output].reduce<number>(
+  const {
+    text,
+    arguments: given,
+    input,
+    output,
+    content,
+    summary,
+  } = value as Readonly<Record<string, unknown>>;
+  return [text, given, input, output].reduce<number>(
     (sum, said) => sum + countWords(said),
     wordsIn(content) + wordsIn(summary),
   );

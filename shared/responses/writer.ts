@@ -3,7 +3,7 @@ import type { StopReason, Usage } from '../messages.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { AskingEvent } from '../segments.js';
 import { clientCallId, itemId, type RunName, responseId } from './ids.js';
-import { argumentsOf, givenItems, outputItem, textOfValue } from './items.js';
+import { argumentsOf, givenItems, outputItem, textInput, textOfValue } from './items.js';
 import { ResponseOutput } from './output.js';
 import { CallersQuestions } from './questions.js';
 import {
@@ -21,7 +21,7 @@ import { toResponseUsage } from './usage.js';
 interface Call {
   readonly name: string;
   input: unknown;
-  /** Whether its caller was told of it as a call of a function: its result is not told then. */
+  /** Whether its caller was told of it as a call of its own tool: its result is not told then. */
   told?: boolean;
   approvalId?: string;
   denied?: string;
@@ -150,7 +150,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
         if (!this.asks(event)) return [];
         const { callId, name, payload } = event;
         const call = this.#call(callId, name, payload);
-        return this.#functionCall(callId, call, payload ?? call.input);
+        return this.#callersCall(callId, call, payload ?? call.input);
       }
       case 'tool_result':
         return this.#answered(event);
@@ -173,8 +173,12 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
 
   /** What its caller answered is what the next response is an answer to. */
   #noteAnswer(event: GatewayEvent): void {
-    if (event.type === 'input_result' && this.#calls.get(event.callId)?.told)
-      this.#input.push(outputItem(event.callId, event.output, this.#run));
+    if (event.type === 'input_result') {
+      const { callId, output } = event;
+      const call = this.#calls.get(callId);
+      if (call?.told)
+        this.#input.push(outputItem(callId, output, this.#run, this.#questions.takesText(call.name)));
+    }
     if (event.type !== 'tool_confirmation_result') return;
     const { callId, approved, reason } = event;
     const id = this.#calls.get(callId)?.approvalId;
@@ -196,9 +200,10 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return call;
   }
 
-  #functionCall(callId: string, call: Call, input: unknown): ResponseFrame[] {
+  #callersCall(callId: string, call: Call, input: unknown): ResponseFrame[] {
     call.told = true;
     const { name } = call;
+    if (this.#questions.takesText(name)) return this.#customCall(callId, name, textInput(input));
     const text = argumentsOf(input);
     const id = itemId('fc', this.#run, callId);
     const base = { id, type: 'function_call', call_id: clientCallId(callId, this.#run), name };
@@ -208,6 +213,19 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
       [
         ['response.function_call_arguments.delta', { delta: text }],
         ['response.function_call_arguments.done', { name, arguments: text }],
+      ],
+    );
+  }
+
+  #customCall(callId: string, name: string, input: string): ResponseFrame[] {
+    const id = itemId('ctc', this.#run, callId);
+    const base = { id, type: 'custom_tool_call', call_id: clientCallId(callId, this.#run), name };
+    return this.#output.whole(
+      { ...base, input: '', status: 'in_progress' },
+      { ...base, input, status: 'completed' },
+      [
+        ['response.custom_tool_call_input.delta', { delta: input }],
+        ['response.custom_tool_call_input.done', { input }],
       ],
     );
   }
@@ -270,7 +288,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     if (end.status === 'completed')
       for (const [callId, call] of this.#calls)
         if (!call.told && !answered.has(callId) && this.#questions.brought(call.name))
-          frames.push(...this.#functionCall(callId, call, call.input));
+          frames.push(...this.#callersCall(callId, call, call.input));
     return [...frames, this.#end(end, usage)];
   }
 

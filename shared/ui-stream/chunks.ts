@@ -8,7 +8,7 @@ interface UiCall {
   readonly providerExecuted?: boolean;
 }
 
-/** A chunk of a UI message stream of the AI SDK, as versions 5, 6 and 7 know it; approvals from 6 on. */
+/** A chunk of a UI message stream of the AI SDK, as versions 5, 6 and 7 know it; approvals from 6 on, what became of them from 7 on. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId?: string; readonly messageMetadata?: unknown }
   | { readonly type: 'start-step' | 'finish-step' }
@@ -34,6 +34,12 @@ export type UiChunk =
       readonly providerExecuted?: boolean;
     }
   | { readonly type: 'tool-approval-request'; readonly approvalId: string; readonly toolCallId: string }
+  | {
+      readonly type: 'tool-approval-response';
+      readonly approvalId: string;
+      readonly approved: boolean;
+      readonly reason?: string;
+    }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | {

@@ -13,7 +13,8 @@ export function toUiMessage(message: Message, options: UiStreamOptions = {}): Ui
     return { id, role: role === 'system' ? 'system' : 'user', ...metadata, parts };
   }
   const runId = message.runId ?? '';
-  const writer = new UiWriter(runId, options);
+  // What became of approvals is in messages of 6 too.
+  const writer = new UiWriter(runId, options.version === 5 ? options : { ...options, version: 7 });
   const parts = new PartsFold();
   for (const said of saidIn(message, runId))
     for (const chunk of 'event' in said ? writer.take(said.event, true) : writer.block(said.block))
@@ -100,6 +101,11 @@ export class PartsFold {
         return this.#called(chunk.toolCallId, { state: 'output-error', errorText: chunk.errorText });
       case 'tool-output-denied':
         return this.#called(chunk.toolCallId, { state: 'output-denied' });
+      case 'tool-approval-response': {
+        const { approvalId: id, approved, reason } = chunk;
+        const approval = { id, approved, ...(reason !== undefined && { reason }) };
+        return this.#called(id, { state: 'approval-responded', approval });
+      }
       case 'tool-approval-request': {
         const approval = { id: chunk.approvalId };
         return this.#called(chunk.toolCallId, { state: 'approval-requested', approval });

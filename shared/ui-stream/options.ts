@@ -14,8 +14,13 @@ export interface UiMessageInfo {
 
 /** How answers are told to interfaces of the AI SDK. */
 export interface UiStreamOptions {
-  /** Major version of the SDK; 6 stands for 7 too. Version 5 has no approvals: it is told of them by data parts `data-approval-request`. @default 6 */
-  readonly version?: 5 | 6;
+  /**
+   * Major version of the SDK. Version 5 has no approvals: it is told of them by data parts `data-approval-request`. With 7 a page is told of
+   * approvals that were given elsewhere; what 6 is told is known to 7 too. Version 6 fails at what only 7 knows.
+   *
+   * @default 6
+   */
+  readonly version?: 5 | 6 | 7;
   /** Whether calls of the app's own tools are parts `dynamic-tool`, for pages that don't list the tools; `false` makes them `tool-<name>`. @default true */
   readonly dynamicTools?: boolean;
   /**

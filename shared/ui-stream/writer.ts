@@ -14,6 +14,8 @@ interface Call {
   readonly isQuestion: boolean;
   /** Whether it was said that somebody else runs it. */
   isElsewhere?: boolean;
+  /** Whether its approval was asked for. */
+  isAsked?: boolean;
   denied?: boolean;
 }
 
@@ -179,6 +181,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
       return [...before, ...shown, { type: 'data-approval-request', id: callId, data }];
     }
     const request = { type: 'tool-approval-request', approvalId: callId, toolCallId: callId } as const;
+    call.isAsked = !settled;
     return [...before, ...shown, settled ? this.#input(callId, call, true, input) : request];
   }
 
@@ -198,13 +201,28 @@ export class UiWriter implements SegmentWriter<UiChunk> {
             ...this.#executed(call),
           },
         ];
-      return [{ type: 'tool-output-denied', toolCallId: callId }];
+      return [...this.#responded(event, call), { type: 'tool-output-denied', toolCallId: callId }];
     }
+    const told = this.#responded(event, call);
     if (call.isQuestion) {
       const why = reason !== undefined && { reason };
-      return this.#output(callId, { approved, ...why, ...(input !== undefined && { input }) });
+      return [...told, ...this.#output(callId, { approved, ...why, ...(input !== undefined && { input }) })];
     }
-    return input === undefined ? [] : [this.#input(callId, call, true, input)];
+    return input === undefined ? told : [this.#input(callId, call, true, input), ...told];
+  }
+
+  #responded(
+    { callId, approved, reason }: EventOf<'tool_confirmation_result'>,
+    { isAsked }: Call,
+  ): UiChunk[] {
+    if (this.#options.version !== 7) return [];
+    const approval = { approvalId: callId };
+    const why = reason !== undefined && { reason };
+    // A response to what was not asked for fails a page.
+    const request: UiChunk[] = isAsked
+      ? []
+      : [{ type: 'tool-approval-request', ...approval, toolCallId: callId }];
+    return [...request, { type: 'tool-approval-response', ...approval, approved, ...why }];
   }
 
   #asked({ callId, name, payload }: EventOf<'input_required'>, settled: boolean): UiChunk[] {

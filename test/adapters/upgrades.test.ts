@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { WebSocketServer } from 'ws';
@@ -8,6 +8,7 @@ import { gatewayMiddleware, type MiddlewareOptions } from '../../server/index.js
 import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
 import { TestLogger, TOKEN } from '../support/gateway.js';
+import { listenWith } from '../support/host-server.js';
 import { head, rawRequest } from '../support/raw-http.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { closeLater } from '../support/resources.js';
@@ -31,12 +32,7 @@ function makeGateway(options?: MiddlewareOptions) {
 
 async function serve(app: Express) {
   const server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { server, url: await listenWith(server) };
 }
 
 for (const [name, host] of [

@@ -77,3 +77,14 @@ export function conversations(): fc.Arbitrary<Message[]> {
     .array(fc.oneof(fc.tuple(asked, answer), fc.tuple(instruction, asked)), { maxLength: 4 })
     .map((pairs) => pairs.flat());
 }
+
+/** An answer whose calls have their results after other calls, in another message, and one that nobody asked for. */
+export function interleavedCalls(): Message[] {
+  const call = (callId: string): ContentBlock => ({ type: 'tool_use', callId, name: 'look', input: {} });
+  const result = (callId: string): ContentBlock => ({
+    ...{ type: 'tool_result', callId, name: 'look', output: callId },
+    isError: false,
+  });
+  const answer = message('assistant', [call('a'), call('b'), result('a'), call('c'), result('b')]);
+  return [answer, message('tool', [result('c'), result('unasked')])];
+}

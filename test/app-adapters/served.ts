@@ -1,19 +1,24 @@
 import type { Client } from '../../client/index.js';
-import type { GatewayConfig } from '../../server/index.js';
+import type { GatewayConfig, HostRun, HostSendOptions } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { connectClient } from '../support/client.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
 export interface Served extends TestGateway {
   readonly client: Client;
+  /** Sends as the user of the client, with what only host code and plugins can add. */
+  send(text: string, options: HostSendOptions): HostRun;
 }
 
+/** Puts an app behind a real gateway and connects a real client over HTTP. */
 export async function serve(
   app: NonNullable<GatewayConfig['app']>,
   config: GatewayConfig<any, any, any> = {},
 ): Promise<Served> {
   const started = await startGateway({ app, ...config });
-  return { ...started, client: connectClient(started.url) };
+  const send = (text: string, options: HostSendOptions): HostRun =>
+    started.gateway.session('main', { user: { id: 'token' } }).send(text, options);
+  return { ...started, client: connectClient(started.url), send };
 }
 
 /** An event in short: its type and what is in it. */
@@ -55,4 +60,20 @@ export async function follow(
     await act(event);
   }
   return seen;
+}
+
+/** The events of a run by type and with what the test may compare: no ids of runs and messages, no times. */
+export function outline(events: readonly GatewayEvent[]): Record<string, unknown>[] {
+  return events
+    .filter(({ type }) => !['message_accepted', 'message_start', 'message_end'].includes(type))
+    .map(({ cursor: _cursor, ...event }) => {
+      const {
+        runId: _runId,
+        ts: _ts,
+        sessionId: _session,
+        index: _index,
+        ...rest
+      } = event as Record<string, unknown>;
+      return rest;
+    });
 }

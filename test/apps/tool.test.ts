@@ -11,7 +11,7 @@ import {
   toolResult,
 } from '../../server/index.js';
 import { jsonHeaders, post, startGateway, type TestGateway } from '../support/gateway.js';
-import { openStream, type RawStream } from '../support/sse-client.js';
+import { postStream, type RawStream } from '../support/sse-client.js';
 
 interface Called {
   readonly stream: RawStream;
@@ -30,11 +30,7 @@ async function call(one: Tool<any, any>, input: unknown, name = 'it'): Promise<C
     },
   });
   const gateway = await startGateway({ app });
-  const stream = await openStream(`${gateway.url}/send`, {
-    method: 'POST',
-    headers: jsonHeaders(),
-    body: JSON.stringify({ sessionId: 'main', message: 'hi' }),
-  });
+  const stream = await postStream(`${gateway.url}/send`, { sessionId: 'main', message: 'hi' });
   await stream.ended;
   return { stream, gateway, outcome };
 }
@@ -152,11 +148,7 @@ describe('a tool', () => {
       run: async (turn) => JSON.stringify(await turn.callTool('locate', { exact: true })),
     });
     const { url } = await startGateway({ app });
-    const stream = await openStream(`${url}/send`, {
-      method: 'POST',
-      headers: jsonHeaders(),
-      body: JSON.stringify({ sessionId: 'main', message: 'hi' }),
-    });
+    const stream = await postStream(`${url}/send`, { sessionId: 'main', message: 'hi' });
     const { data } = await stream.until(({ event }) => event === 'input_required');
     expect(data).to.deep.include({ name: 'locate', payload: { exact: true } });
     expect(data.callId).to.equal(stream.events.find(({ event }) => event === 'tool_use')!.data.callId);

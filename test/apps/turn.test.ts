@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineApp, type Turn, tool } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
-import { openStream, type RawStream } from '../support/sse-client.js';
+import { openStream, postStream, type RawStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
 
 type Run = (turn: Turn) => unknown;
@@ -14,11 +14,7 @@ async function runOnce(run: Run, params: Record<string, unknown> = {}): Promise<
     app: defineApp({ run: run as () => Promise<string> }),
     clientMessages: { roles: ['user', 'assistant', 'system'] },
   });
-  const stream = await openStream(`${url}/send`, {
-    method: 'POST',
-    headers: jsonHeaders(),
-    body: JSON.stringify({ sessionId: 'main', message: 'hi', ...params }),
-  });
+  const stream = await postStream(`${url}/send`, { sessionId: 'main', message: 'hi', ...params });
   await stream.ended;
   return stream;
 }
@@ -274,11 +270,7 @@ describe('what a turn gives its app', () => {
       },
     });
     const { url } = await startGateway({ app });
-    const stream = await openStream(`${url}/send`, {
-      method: 'POST',
-      headers: jsonHeaders(),
-      body: JSON.stringify({ sessionId: 'main', message: 'hi' }),
-    });
+    const stream = await postStream(`${url}/send`, { sessionId: 'main', message: 'hi' });
     const { data } = await stream.until(({ event }) => event === 'input_required');
     expect(data).to.deep.include({ name: 'age', payload: { text: 'How old?' } });
     expect(data.schema).to.include({ type: 'object' });

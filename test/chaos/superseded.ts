@@ -2,6 +2,7 @@ import { defineApp, type SessionHandle } from '../../server/index.js';
 import type { LogRef, SessionRef, Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { embedGateway } from '../support/embedded.js';
+import { overriding } from '../support/overriding.js';
 import { randomOf } from '../support/random.js';
 import { StreamedAnswers, untrueEnds } from '../support/streamed.js';
 
@@ -28,14 +29,10 @@ export async function superseded(inner: Store, seed: number): Promise<Superseded
   const random = randomOf(seed);
   const upTo = (count: number): number => Math.floor(random() * count);
   const refs = new Map<string, SessionRef>();
-  const store = new Proxy(inner, {
-    get(target, name: keyof Store) {
-      const member = target[name] as unknown;
-      if (typeof member !== 'function') return member;
-      return (...given: [SessionRef]) => {
-        if (name === 'acquire') refs.set(given[0].name, given[0]);
-        return (member as (...all: unknown[]) => unknown).apply(target, given);
-      };
+  const store = overriding(inner, {
+    acquire(ref, options) {
+      refs.set(ref.name, ref);
+      return inner.acquire(ref, options);
     },
   });
   const app = defineApp({

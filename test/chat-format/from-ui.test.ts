@@ -112,7 +112,8 @@ describe('UIMessages of the AI SDK', () => {
     const [message] = conversationOf('ui', [{ id: 'a', role: 'assistant', parts }]);
     const content = message!.content as readonly { type: string; output?: unknown; isError?: boolean }[];
     expect(content.map(({ type }) => type)).to.deep.equal([...states.map(() => 'tool_use'), 'tool_result']);
-    expect(content.at(-1)).to.include({ output: 'too dear', isError: true });
+    expect(content.at(-1)).to.include({ output: 'Denied: too dear', isError: true });
+    expect(content[3]).to.include({ denied: true });
   });
 
   it('are refused by the field that has no counterpart', () => {

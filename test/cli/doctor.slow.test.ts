@@ -1,5 +1,4 @@
-import { createServer, type RequestListener, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
@@ -8,6 +7,7 @@ import { echo } from '../support/apps.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
@@ -45,23 +45,12 @@ async function doctor(
   return { code, findings, ill: Object.fromEntries(ill.map((finding) => [finding.about, finding])) };
 }
 
-/** Starts a server on a free port of loopback; it is closed after the test. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  closeLater(server, (it) => {
-    it.closeAllConnections();
-    it.close();
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** A proxy for plain requests, which knows no upgrades and, if it is told to, keeps each answer until it is complete. */
 function plainProxy(
   target: string,
   { host, buffers, answersOptions }: { host?: string; buffers?: true; answersOptions?: true },
 ): Promise<string> {
-  return serve((incoming, outgoing) => {
+  return listenOnLoopback((incoming, outgoing) => {
     const { url, method, headers } = incoming;
     if (answersOptions && method === 'OPTIONS') return void outgoing.writeHead(204).end();
     const { connection: _, upgrade: __, ...passed } = headers;
@@ -142,7 +131,7 @@ describe('agent-session-gateway doctor', () => {
       createGateway({ app: echo, embedded: true, auth: { type: 'token', token: TOKEN } }),
       (it) => it.close(),
     );
-    const host = await serve((incoming, outgoing) => {
+    const host = await listenOnLoopback((incoming, outgoing) => {
       if (incoming.url!.startsWith('/api/agent/'))
         gateway.handleRequest(incoming, outgoing, { basePath: '/api/agent' });
       else outgoing.writeHead(404).end(`Cannot GET ${incoming.url}`);
@@ -152,7 +141,9 @@ describe('agent-session-gateway doctor', () => {
     expect(elsewhere.ill.address!.fix).to.equal(`Use --url ${host}/api/agent`);
     const above = await doctor(['--url', `${host}/api/agent/v1`, '--token', TOKEN]);
     expect(above.ill.address!.fix).to.equal(`Use --url ${host}/api/agent`);
-    const site = await serve((_incoming, outgoing) => outgoing.writeHead(200).end('<html>hello</html>'));
+    const site = await listenOnLoopback((_incoming, outgoing) =>
+      outgoing.writeHead(200).end('<html>hello</html>'),
+    );
     const none = await doctor(['--url', site]);
     expect(none.ill.address!.text).to.contain('not as a gateway does');
   });
@@ -224,7 +215,7 @@ describe('agent-session-gateway doctor', () => {
     const taken = await doctor(['--port', port]);
     expect(taken.code).to.equal(1);
     expect(taken.ill[`port ${port}`]!.text).to.equal('is taken by another gateway');
-    const other = new URL(await serve((_incoming, outgoing) => outgoing.end('hello'))).port;
+    const other = new URL(await listenOnLoopback((_incoming, outgoing) => outgoing.end('hello'))).port;
     expect((await doctor(['--port', other])).ill[`port ${other}`]!.text).to.equal(
       'is taken by another program',
     );
@@ -247,7 +238,7 @@ describe('agent-session-gateway doctor', () => {
 
   it('finds that nothing listens, a name that nobody knows, TLS where there is none, and silence', async () => {
     const { url } = await start();
-    const port = new URL(await serve(() => {})).port;
+    const port = new URL(await listenOnLoopback(() => {})).port;
     const cases: readonly (readonly [string, string, string])[] = [
       ['http://127.0.0.1:2', 'address', 'nothing listens at 127.0.0.1:2'],
       ['http://no-such-name.invalid', 'address', 'nobody knows the name no-such-name.invalid'],

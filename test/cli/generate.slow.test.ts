@@ -1,6 +1,4 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
@@ -8,6 +6,7 @@ import { method } from '../../server/index.js';
 import { codegenGateway, TOKEN } from '../codegen/fixtures/gateway.js';
 import { echo } from '../support/apps.js';
 import { startGateway } from '../support/gateway.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -28,12 +27,8 @@ async function startCodegenGateway(): Promise<string> {
 }
 
 /** Answers every request the same. */
-async function answering(status: number, body: string): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end(body));
-  closeLater(server, (it) => it.close());
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const answering = (status: number, body: string): Promise<string> =>
+  listenOnLoopback((_request, response) => response.writeHead(status).end(body));
 
 describe('agent-session-gateway generate', () => {
   it('writes the module, says so, and leaves an equal file alone', async () => {

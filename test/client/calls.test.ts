@@ -6,7 +6,7 @@ import { echo } from '../support/apps.js';
 import { connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { withGlobal } from '../support/globals.js';
-import { answering } from '../support/other-server.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { at, info, logged, ScriptedTransport } from './scripted.js';
 
 describe('the calls of a client', () => {
@@ -72,7 +72,7 @@ describe('the calls of a client', () => {
   it('wait for who asks them to, but not for ever', async () => {
     let asked = 0;
     let after: string | undefined;
-    const url = await answering((_, response) => {
+    const url = await listenOnLoopback((_, response) => {
       asked += 1;
       response.writeHead(503, after === undefined ? {} : { 'retry-after': after }).end();
     });
@@ -86,7 +86,7 @@ describe('the calls of a client', () => {
 
   it('take no answer for final that is not a gateway’s', async () => {
     let asked = 0;
-    const url = await answering((request, response) => {
+    const url = await listenOnLoopback((request, response) => {
       asked += 1;
       request.resume();
       if (asked < 3) response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>not found</h1>');

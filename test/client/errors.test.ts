@@ -16,7 +16,7 @@ import {
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import { behindProxy, WebSocket } from '../support/behind-proxy.js';
 import { connectClient, failure } from '../support/client.js';
-import { answering } from '../support/other-server.js';
+import { listenOnLoopback, portOf } from '../support/host-server.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
@@ -43,8 +43,7 @@ const REMEDY = /\w\S*\. \w.+[.?]$/;
 /** An address where nobody listens. */
 async function closedPort(): Promise<string> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   await new Promise((resolve) => server.close(resolve));
   return `127.0.0.1:${port}`;
 }
@@ -157,7 +156,7 @@ describe('what a client says of its network', () => {
   });
 
   it('does so of somebody else who answers', async () => {
-    const url = await answering((_, response) => response.end('<html>'));
+    const url = await listenOnLoopback((_, response) => response.end('<html>'));
     const client = connectClient(url);
     const messages = [
       (await failure(client.invoke('x'))).message,
@@ -175,7 +174,7 @@ describe('what a client says of its network', () => {
   });
 
   it('does so of a WebSocket that is refused, and of one that the other side closes', async () => {
-    const url = await answering((_, response) => response.writeHead(404).end());
+    const url = await listenOnLoopback((_, response) => response.writeHead(404).end());
     const refused = connectClient(url, { transport: 'websocket', WebSocket });
     expect((await failure(refused.invoke('x'))).message)
       .to.include(`${url.replace('http', 'ws')}/ws`)

@@ -3,9 +3,11 @@ import NodeWebSocket from 'ws';
 import type { WebSocketClass } from '../../client/index.js';
 import { echo } from '../support/apps.js';
 import { behindProxy, isEnd } from '../support/behind-proxy.js';
-import { connectClient, reaches, takeUntil } from '../support/client.js';
+import { connectClient, failure, reaches, takeUntil } from '../support/client.js';
 import { foreignAnswer } from '../support/fault-proxy.js';
+import { gate } from '../support/gate.js';
 import { startGateway } from '../support/gateway.js';
+import { holdTimers } from '../support/held-timers.js';
 import { until } from '../support/until.js';
 
 describe('a client whose network fails', () => {
@@ -18,6 +20,23 @@ describe('a client whose network fails', () => {
     await client.send('main', 'two').result;
     for (let ends = 0; ends < 2; ends++) await takeUntil(events, isEnd);
     expect(await client.apps()).to.have.property('apps');
+  });
+
+  it('gives up an upgrade that is swallowed', async () => {
+    // Before the call itself is given up.
+    const { proxy, client } = await behindProxy('auto', {}, { timeoutMs: 30_000 });
+    const swallowed = gate();
+    proxy.answer = (line) => {
+      if (!line.startsWith('GET /ws')) return undefined;
+      swallowed.open();
+      return null;
+    };
+    const { clock } = holdTimers();
+    const failing = failure(client.invoke('none'));
+    await swallowed.passed;
+    // Before the socket is.
+    await clock.tickAsync(9000);
+    expect((await failing).code).to.equal('METHOD_NOT_FOUND');
   });
 
   it('tries a WebSocket again when the stream over HTTP cannot be opened either', async () => {

@@ -6,6 +6,7 @@ import { behindProxy, isEnd } from '../support/behind-proxy.js';
 import { collect, connectClient, failure, reaches, takeUntil } from '../support/client.js';
 import { foreignAnswer } from '../support/fault-proxy.js';
 import { gate } from '../support/gate.js';
+import { holdTimers } from '../support/held-timers.js';
 import { uncaught } from '../support/uncaught.js';
 import { until } from '../support/until.js';
 
@@ -100,7 +101,12 @@ for (const transport of TRANSPORTS) {
     it('gives up a stream of a method that is never answered', async () => {
       const { proxy, client } = await behindProxy(transport);
       proxy.deaf = 'both';
-      expect((await failure(client.stream('any').next())).code).to.be.oneOf(['TIMEOUT', 'NETWORK']);
+      const { opened } = proxy;
+      const { clock } = holdTimers();
+      const failing = failure(client.stream('any').next());
+      while (proxy.opened === opened) await new Promise(setImmediate);
+      await clock.tickAsync(10_000);
+      expect((await failing).code).to.be.oneOf(['TIMEOUT', 'NETWORK']);
     });
 
     it('subscribes anew when a subscription is not answered', async () => {

@@ -6,17 +6,6 @@ import { startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { expiringTokens } from './expiring-tokens.js';
 
-describe('a client that chooses its transport', () => {
-  it('lets a socket go that nobody has used for some seconds', async () => {
-    const { gateway, url } = await startGateway({ app: echo });
-    const disconnected = new Hearing(gateway, 'client:disconnected');
-    const client = connectClient(url, { transport: 'websocket', WebSocket });
-    await client.apps();
-    await disconnected.nth(1);
-    expect(await client.apps()).to.have.property('apps');
-  });
-});
-
 describe('tokens of a WebSocket', () => {
   it('are renewed before they run out, on the same connection', async () => {
     const { auth, token, issued } = expiringTokens(3000);

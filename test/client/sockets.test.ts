@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Client, createClient, type WebSocketClass, webSocketTransport } from '../../client/index.js';
 import { createGateway } from '../../server/index.js';
@@ -9,6 +8,8 @@ import { WebSocket } from '../support/behind-proxy.js';
 import { failure } from '../support/client.js';
 import { startGateway, TestLogger, TOKEN } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
+import { holdTimers } from '../support/held-timers.js';
+import { listenWith } from '../support/host-server.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
@@ -38,12 +39,7 @@ describe('a client that chooses its transport', () => {
     const connected = new Hearing(gateway, 'client:connected');
     // A host that knows nothing of upgrades.
     const server = createServer((request, response) => gateway.handleRequest(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-    closeLater(server, (it) => {
-      it.close();
-      it.closeAllConnections();
-    });
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const baseUrl = await listenWith(server);
     for (const given of [WebSocket, undefined]) {
       const client = later(createClient({ baseUrl, transport: 'auto', WebSocket: given }));
       const [first, second] = ['one', 'two'].map((text) => client.send('main', text));
@@ -60,6 +56,17 @@ describe('a client that chooses its transport', () => {
       const client = later(createClient({ baseUrl: url, token: 'wrong', transport, WebSocket }));
       expect(await failure(client.status())).to.include({ code: 'UNAUTHENTICATED', status: 401 });
     }
+  });
+
+  it('lets a socket go that nobody has used for some seconds', async () => {
+    const { gateway, url } = await startGateway({ app: echo });
+    const disconnected = new Hearing(gateway, 'client:disconnected');
+    const { clock } = holdTimers();
+    const client = later(createClient({ baseUrl: url, token: TOKEN, transport: 'websocket', WebSocket }));
+    await client.apps();
+    await clock.tickAsync(5000);
+    await disconnected.nth(1);
+    expect(await client.apps()).to.have.property('apps');
   });
 
   it('says what a WebSocket needs', async () => {

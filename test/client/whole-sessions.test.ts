@@ -5,7 +5,7 @@ import { createClient, webSocketTransport } from '../../client/index.js';
 import { createInProcessTransport, defineApp } from '../../server/index.js';
 import { collect, failure } from '../support/client.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
-import { answering } from '../support/other-server.js';
+import { listenOnLoopback } from '../support/host-server.js';
 
 const app = defineApp({
   async *run(turn) {
@@ -56,7 +56,7 @@ describe('whole sessions, through the client', () => {
 
   it('are no whole ones where the answer broke off, wherever it did', async () => {
     for (const sent of ['{"id":"a"}\n', '{"id":"a"}\n{"id":', '{"id":"a"}\n{"id":}\n']) {
-      const url = await answering((_request, response) => {
+      const url = await listenOnLoopback((_request, response) => {
         response.writeHead(200, { 'content-type': 'application/x-ndjson' });
         response.write(sent, () => response.destroy());
       });

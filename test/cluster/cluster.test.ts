@@ -1,7 +1,7 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import type { RunResult } from '../../shared/operation-types.js';
+import { textOf } from '../../shared/messages.js';
 import { post, startGateway } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import {
@@ -9,57 +9,18 @@ import {
   echo,
   type Node,
   sides,
+  startBusy,
   startNode,
   startNodes,
   stateOf,
-  textOf,
   waiting,
 } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 describe('gateways that share a store', () => {
-  it('take a message at any of them, run it where the session is held, and tell each sender how it ended', async () => {
-    const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo);
-    for (let n = 0; n < 9; n++) {
-      const { message } = await nodes[n % 3]!.client.send('main', `${n}`).result;
-      expect(textOf(message)).to.equal(`said ${n}`);
-    }
-    for (const { client } of nodes) {
-      const state = await client.session('main').state();
-      expect(state.messages.map(textOf)).to.deep.equal(
-        Array.from({ length: 9 }, (_, n) => [`${n}`, `said ${n}`]).flat(),
-      );
-    }
-  });
-
-  it('show a stream at every one of them, the same', async () => {
-    const hub = new MemoryHub();
-    const { app, letGo } = waiting();
-    const nodes = await startNodes(hub, app);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    const streams = nodes.map(async ({ client }) => {
-      const seen: string[] = [];
-      for await (const event of client.events('main', { from: 'earliest' })) {
-        seen.push(`${event.cursor} ${event.type}`);
-        if (event.type === 'message_end') break;
-      }
-      return seen;
-    });
-    letGo();
-    const [first, ...others] = await Promise.all(streams);
-    for (const other of others) expect(other).to.deep.equal(first);
-  });
-
   it('do what is asked of one that does not hold the session: abort, answer, change, close', async () => {
-    const hub = new MemoryHub();
-    const { app } = waiting();
-    const nodes = await startNodes(hub, app);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    const { holder, other } = sides(hub, nodes);
+    const { nodes, run, holder, other } = await startBusy();
     expect(holder).to.equal(nodes[0]);
     const main = other.client.session('main');
     expect(await main.abort()).to.deep.equal({ aborted: true });
@@ -80,7 +41,7 @@ describe('gateways that share a store', () => {
         yield `you said ${JSON.stringify(output)}`;
       },
     });
-    const nodes = await startNodes(hub, app);
+    const nodes = await startNodes(hub, { app });
     const run = nodes[0]!.client.send('main', 'go');
     const { other } = sides(hub, nodes);
     for await (const event of (other ?? nodes[1]!).client.events('main', { from: 'earliest' })) {
@@ -94,7 +55,7 @@ describe('gateways that share a store', () => {
   it('start one run for a message that is sent to all of them under one key', async () => {
     const hub = new MemoryHub();
     const { app, calls } = waiting();
-    const nodes = await startNodes(hub, app);
+    const nodes = await startNodes(hub, { app });
     const results = await Promise.all(
       nodes.map(({ client }) => client.send('main', 'hello', { idempotencyKey: 'k1' }).result),
     );
@@ -105,7 +66,7 @@ describe('gateways that share a store', () => {
   it('do once what is asked again because mail was lost', async () => {
     const hub = new MemoryHub();
     const { app, calls } = waiting();
-    const nodes = await startNodes(hub, app);
+    const nodes = await startNodes(hub, { app });
     await nodes[0]!.client.send('main', 'first').result;
     const { holder, other } = sides(hub, nodes);
     let lost = 0;
@@ -119,7 +80,7 @@ describe('gateways that share a store', () => {
   for (const end of ['close', 'delete'] as const)
     it(`have done a ${end} whose answer was lost: there is nothing left to be asked again`, async () => {
       const hub = new MemoryHub();
-      const nodes = await startNodes(hub, echo);
+      const nodes = await startNodes(hub, { app: echo });
       await nodes[0]!.client.send('main', 'first').result;
       const { holder, other } = sides(hub, nodes);
       let lost = 0;
@@ -132,7 +93,7 @@ describe('gateways that share a store', () => {
 
   it('list sessions by when they were used by the clock of the store', async () => {
     const hub = new MemoryHub();
-    const [right, slow] = await startNodes(hub, echo, 2);
+    const [right, slow] = await startNodes(hub, { app: echo }, 2);
     // The second one's own clock is ten minutes behind.
     const clock = FakeTimers.install({ toFake: ['Date'] });
     closeLater(clock, (it) => it.uninstall());
@@ -152,7 +113,7 @@ describe('gateways that share a store', () => {
 
   it('say after a while that the one that holds a session does not answer, and nothing was done', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo, 2);
+    const nodes = await startNodes(hub, { app: echo }, 2);
     await nodes[0]!.client.send('main', 'one').result;
     const { other } = sides(hub, nodes);
     hub.mail = () => 'lose';
@@ -162,56 +123,8 @@ describe('gateways that share a store', () => {
   });
 
   describe('when the one that holds a session dies', () => {
-    it('end its run once as lost, run what waited, and tell who waits elsewhere', async () => {
-      const hub = new MemoryHub();
-      const { app, calls } = waiting();
-      const nodes = await startNodes(hub, app);
-      const run = nodes[0]!.client.send('main', 'wait');
-      await run.accepted;
-      const { holder, other } = sides(hub, nodes);
-      const queued: Promise<RunResult> = other.client.send('main', 'next').result;
-      await stateOf(other, ({ queue }) => queue.length === 1);
-      holder.node.kill();
-      const { stopReason, message } = await queued;
-      expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
-      const { messages } = await other.client.session('main').state();
-      expect(messages.map(({ stopReason: end }) => end)).to.deep.equal([undefined, 'lost', undefined, 'end']);
-      expect(calls).to.deep.equal(['wait', 'next']);
-    });
-
-    it('go on with a run that is resumable', async () => {
-      const hub = new MemoryHub();
-      const { app, letGo } = waiting({ resumable: true });
-      const nodes = await startNodes(hub, app);
-      const at = nodes[1]!;
-      const run = nodes[0]!.client.send('main', 'wait');
-      await run.accepted;
-      const { holder } = sides(hub, nodes);
-      const followed = (async () => {
-        const types: string[] = [];
-        for await (const event of at.client.events('main', { from: 'earliest' })) {
-          types.push(event.type);
-          if (event.type === 'message_end') return { types, event };
-        }
-        throw new Error('the stream ended');
-      })();
-      await stateOf(at, ({ run: active }) => active !== null);
-      holder.node.kill();
-      await until(() => hub.holderOf('main') !== holder.node.holder);
-      letGo();
-      const { types, event } = await followed;
-      expect(types.filter((type) => type === 'gap')).to.deep.equal([]);
-      expect(event).to.include({ stopReason: 'end' });
-      expect(textOf((await at.client.session('main').state()).messages.at(-1)!)).to.equal('begun, done');
-    });
-
     it('run a message once that it took in and never said so', async () => {
-      const hub = new MemoryHub();
-      const { app, calls } = waiting();
-      const nodes = await startNodes(hub, app);
-      const run = nodes[0]!.client.send('main', 'wait');
-      await run.accepted;
-      const { holder, other } = sides(hub, nodes);
+      const { hub, holder, other, calls } = await startBusy();
       hub.mail = (from) => (from === holder.node.holder ? 'lose' : 'come');
       const sent = other.client.send('main', 'next').result;
       await stateOf(other, ({ queue }) => queue.length === 1);
@@ -225,7 +138,7 @@ describe('gateways that share a store', () => {
     it('leave what they have no app for to one that has', async () => {
       const hub = new MemoryHub();
       const { app, letGo } = waiting({ resumable: true });
-      const first = await startNode(hub, app);
+      const first = await startNode(hub, { app });
       const run = first.client.send('main', 'wait');
       const { runId } = await run.accepted;
       const node = hub.node();
@@ -236,71 +149,18 @@ describe('gateways that share a store', () => {
       await until(() => hub.looks > looked + 5);
       expect(hub.holderOf('main')).to.equal(first.node.holder);
       expect(other.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
-      const last = await startNode(hub, app);
+      const last = await startNode(hub, { app });
       letGo();
       expect((await last.client.run(runId).result).stopReason).to.equal('end');
     });
 
     it('take an idle session with the next message', async () => {
       const hub = new MemoryHub();
-      const nodes = await startNodes(hub, echo);
+      const nodes = await startNodes(hub, { app: echo });
       await nodes[0]!.client.send('main', 'one').result;
       const { holder, other } = sides(hub, nodes);
       holder.node.kill();
       expect(textOf((await other.client.send('main', 'two').result).message)).to.equal('said two');
     });
-  });
-
-  it('refuse what one writes late that stood still, which follows the session from then on', async () => {
-    const hub = new MemoryHub();
-    const { app, calls } = waiting();
-    const nodes = await startNodes(hub, app);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    const { holder, other } = sides(hub, nodes);
-    await stateOf(other, ({ run: active }) => active !== null);
-    holder.node.freeze();
-    await until(() => hub.holderOf('main') !== holder.node.holder);
-    expect((await other.client.send('main', 'next').result).stopReason).to.equal('end');
-    holder.node.thaw();
-    // Who waited there is told what the log says.
-    expect((await run.result).stopReason).to.equal('lost');
-    expect((await holder.client.send('main', 'last').result).stopReason).to.equal('end');
-    const states = await Promise.all(nodes.map(({ client }) => client.session('main').state()));
-    for (const { messages } of states) expect(messages).to.deep.equal(states[0]!.messages);
-    expect(calls).to.deep.equal(['wait', 'next', 'last']);
-  });
-
-  it('hand a session over that waits, when its gateway ends', async () => {
-    const hub = new MemoryHub({ leaseMs: 600_000 });
-    const { app, letGo, calls } = waiting({ resumable: true });
-    const nodes = await startNodes(hub, app);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    const { holder, other } = sides(hub, nodes);
-    const queued = other.client.send('main', 'next');
-    await queued.accepted;
-    await holder.gateway.close();
-    await until(() => hub.holderOf('main') !== '');
-    letGo();
-    expect(textOf((await queued.result).message)).to.equal('begun, done');
-    const { messages } = await other.client.session('main').state();
-    expect(messages.map(textOf)).to.deep.equal(['wait', 'begun, done', 'next', 'begun, done']);
-    expect(calls).to.deep.equal(['wait', 'wait', 'next']);
-  });
-
-  it('take up at the next start what all of them left', async () => {
-    const hub = new MemoryHub();
-    const { app, letGo } = waiting({ resumable: true });
-    const nodes = await startNodes(hub, app, 2);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    await nodes[0]!.client.session('main').state();
-    for (const { node } of nodes) node.kill();
-    const next = await startNode(hub, app);
-    letGo();
-    const { runId } = await run.accepted;
-    const { stopReason, message } = await next.client.run(runId).result;
-    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
   });
 });

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
 import { post } from '../support/gateway.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
-import { as } from '../support/users.js';
-import { type Node, startNodes } from './nodes.js';
+import { as, byName } from '../support/users.js';
 
 const app = defineApp({
   async *run() {
@@ -24,7 +25,7 @@ async function connect({ url }: Node) {
 
 describe('connections of gateways that share a store', () => {
   it('follow other sessions when that is asked at another gateway', async () => {
-    const nodes = await startNodes({ app }, 3);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
     const { stream, connectionId } = await connect(nodes[0]!);
     expect(connectionId.endsWith(`~${nodes[0]!.node.holder}`)).to.equal(true);
     const first = await subscribe(nodes[1]!, { connectionId, add: ['main', 'notes'] });
@@ -32,13 +33,13 @@ describe('connections of gateways that share a store', () => {
     await stream.until(({ event, data }) => event === 'subscribed' && data.sessionId === 'notes');
     const second = await subscribe(nodes[2]!, { connectionId, remove: ['notes'] });
     expect(second.body).to.deep.equal({ subscriptions: ['main'] });
-    await nodes[2]!.client().send('main', 'hello').result;
+    await nodes[2]!.client.send('main', 'hello').result;
     await stream.until(({ event }) => event === 'message_end');
   });
 
   it('are their owners alone, also elsewhere, and follow what those may see', async () => {
     const sessionAccess = async (_user: unknown, { name }: { readonly name: string }) => name !== 'secret';
-    const nodes = await startNodes({ app, sessionAccess });
+    const nodes = await startNodes(new MemoryHub(), { app, sessionAccess, auth: byName }, 2);
     const { connectionId } = await connect(nodes[0]!);
     const other = await subscribe(nodes[1]!, { connectionId, add: ['main'] }, 'bob');
     expect(other.body.error.code).to.equal('CONNECTION_NOT_FOUND');
@@ -47,7 +48,7 @@ describe('connections of gateways that share a store', () => {
   });
 
   it('are not found where they have ended, or their gateway has, or never was', async () => {
-    const nodes = await startNodes({ app }, 2);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName }, 2);
     const { stream, connectionId } = await connect(nodes[0]!);
     const codeOf = async (id: string): Promise<string> =>
       (await subscribe(nodes[1]!, { connectionId: id, add: ['main'] })).body.error?.code;
@@ -59,7 +60,7 @@ describe('connections of gateways that share a store', () => {
   });
 
   it('go on with what the SDK subscribes to through another gateway', async () => {
-    const nodes = await startNodes({ app }, 2);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName }, 2);
     const asked: string[] = [];
     // All but its streams go to the other gateway, as behind a balancer.
     const fetchThrough: typeof fetch = (given, init) => {
@@ -72,7 +73,7 @@ describe('connections of gateways that share a store', () => {
       createClient({ baseUrl: nodes[0]!.url, token: 'alice', transport: 'sse', fetch: fetchThrough }),
       (it) => it.disconnect(),
     );
-    for (const name of ['main', 'notes']) await nodes[1]!.client().send(name, 'hello').result;
+    for (const name of ['main', 'notes']) await nodes[1]!.client.send(name, 'hello').result;
     for await (const { type } of reader.events('main', { from: 'earliest' })) {
       if (type !== 'message_end') continue;
       // While the first is still followed.

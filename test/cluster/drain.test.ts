@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
+import { textOf } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
-import { jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { post, startGateway } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { echo, type Node, startNode, stateOf, textOf, waiting } from '../support/nodes.js';
+import { echo, type Node, startNode, stateOf, waiting } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
-import { openStream } from '../support/sse-client.js';
+import { postStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 
 /** Long enough that nothing in these tests comes about by its end. */
@@ -16,8 +17,8 @@ const LONG = 600_000;
 /** Two gateways, of which the first one drains for long. */
 async function draining(app: Application): Promise<{ hub: MemoryHub; first: Node; second: Node }> {
   const hub = new MemoryHub({ leaseMs: LONG });
-  const first = await startNode(hub, app, { limits: { drainMs: 20_000 } });
-  return { hub, first, second: await startNode(hub, app) };
+  const first = await startNode(hub, { app, limits: { drainMs: 20_000 } });
+  return { hub, first, second: await startNode(hub, { app }) };
 }
 
 /** Asks a person, or works until it is let go. */
@@ -59,7 +60,7 @@ describe('a gateway that drains, among others on its store', () => {
       held = heldStore(own);
       return held.store;
     };
-    const node = await startNode(hub, app, { store, limits: { drainMs: 20_000, storeMs: 20_000 } });
+    const node = await startNode(hub, { app, store, limits: { drainMs: 20_000, storeMs: 20_000 } });
     await node.client.send('main', 'hello').result;
     await node.client.send('busy', 'wait').accepted;
     const thrown: unknown[] = [];
@@ -99,8 +100,8 @@ describe('a gateway that drains, among others on its store', () => {
   it('tells nobody that a run was lost that goes on elsewhere', async () => {
     const hub = new MemoryHub({ leaseMs: LONG });
     const { app, letGo } = waiting();
-    const holder = await startNode(hub, app);
-    const leaving = await startNode(hub, app, { limits: { drainMs: 50 } });
+    const holder = await startNode(hub, { app });
+    const leaving = await startNode(hub, { app, limits: { drainMs: 50 } });
     await holder.client.send('main', 'hello').result;
     const answer = post(`${leaving.url}/send`, { sessionId: 'main', message: 'wait', idempotencyKey: 'k' });
     await stateOf(holder, ({ run }) => run !== null);
@@ -121,11 +122,7 @@ describe('a gateway that drains, among others on its store', () => {
     const { hub, first, second } = await draining(app);
     await first.client.send('idle', 'hello').result;
     await second.client.send('main', 'hello').result;
-    const stream = await openStream(`${first.url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-      body: JSON.stringify({ sessionId: 'main', message: 'wait' }),
-    });
+    const stream = await postStream(`${first.url}/send`, { sessionId: 'main', message: 'wait' });
     await stream.until(({ event }) => event === 'content_delta');
     const closed = first.gateway.close();
     await until(() => hub.holderOf('idle') === '');
@@ -140,13 +137,9 @@ describe('a gateway that drains, among others on its store', () => {
   it('does not wait for a run that nobody is left to go on with', async () => {
     const { app } = waiting();
     const hub = new MemoryHub({ leaseMs: LONG });
-    const node = await startNode(hub, app, { limits: { drainMs: 20_000 } });
+    const node = await startNode(hub, { app, limits: { drainMs: 20_000 } });
     const { runId } = await node.client.send('main', 'wait').accepted;
-    const stream = await openStream(`${node.url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-      body: JSON.stringify({ sessionId: 'main', message: 'next' }),
-    });
+    const stream = await postStream(`${node.url}/send`, { sessionId: 'main', message: 'next' });
     const closed = node.gateway.close();
     await node.client.abort('main', { runId }).catch(() => {});
     await Promise.all([closed, stream.ended]);
@@ -156,11 +149,11 @@ describe('a gateway that drains, among others on its store', () => {
   it('finds one that has the app, whichever it asks first', async () => {
     const hub = new MemoryHub({ leaseMs: LONG });
     const { app, letGo } = waiting({ resumable: true });
-    const first = await startNode(hub, app, { limits: { drainMs: 0 } });
+    const first = await startNode(hub, { app, limits: { drainMs: 0 } });
     const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
     for (const name of names) await first.client.send(name, 'wait').accepted;
     await startGateway({ apps: { other: echo }, defaultApp: 'other', store: hub.node().store });
-    const last = await startNode(hub, app);
+    const last = await startNode(hub, { app });
     await first.gateway.close();
     await until(() => names.every((name) => hub.holderOf(name) === last.node.holder));
     letGo();

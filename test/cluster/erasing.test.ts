@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import { defineApp, type Store } from '../../server/index.js';
+import { defineApp } from '../../server/index.js';
 import { type Gate, gate } from '../support/gate.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { type Node, startNode } from './nodes.js';
+import { type Node, startNode } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
+import { byName } from '../support/users.js';
 
 const USER = { id: 'ann' };
 
@@ -12,20 +14,20 @@ function cluster() {
   const vacuums: string[] = [];
   const app = defineApp({ run: () => 'x' });
   const start = (name: string, held?: { readonly at: Gate; readonly door: Gate }): Promise<Node> =>
-    startNode(hub, { app, limits: { storeMs: 60_000 } }, (inner) => {
-      const remove: Store['remove'] = async (...given) => {
-        held?.at.open();
-        await held?.door.passed;
-        return inner.remove(...given);
-      };
-      return new Proxy(inner, {
-        get(target, member) {
-          if (member === 'vacuum') return () => void vacuums.push(name);
-          if (member === 'remove') return remove;
-          const value = target[member as keyof Store];
-          return typeof value === 'function' ? (value as () => unknown).bind(target) : value;
-        },
-      });
+    startNode(hub, {
+      app,
+      auth: byName,
+      limits: { storeMs: 60_000 },
+      store: (inner) => {
+        return overriding(inner, {
+          vacuum: () => void vacuums.push(name),
+          async remove(...given) {
+            held?.at.open();
+            await held?.door.passed;
+            return inner.remove(...given);
+          },
+        });
+      },
     });
   return { start, vacuums };
 }

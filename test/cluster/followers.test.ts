@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import type { News, Store } from '../../server/stores/store.js';
+import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { startNode, textOf } from '../support/nodes.js';
+import { startNode } from '../support/nodes.js';
+import { overriding, passing } from '../support/overriding.js';
 import { until } from '../support/until.js';
 
 const PIECES = 300;
@@ -11,22 +13,16 @@ const PIECES = 300;
 function watched() {
   const asked = new Map<string, number>();
   let passes: (news: News | undefined) => boolean = () => true;
-  const wrap = (inner: Store): Store =>
-    new Proxy(inner, {
-      get(target, name: keyof Store) {
-        const member = target[name] as unknown;
-        if (typeof member !== 'function') return member;
-        if (name === 'watch')
-          return (ref: never, wake: (news?: News) => void) =>
-            target.watch(ref, (news) => {
-              if (passes(news)) wake(news);
-            });
-        return (...given: never[]) => {
-          asked.set(name, (asked.get(name) ?? 0) + 1);
-          return (member as (...all: never[]) => unknown).apply(target, given);
-        };
-      },
+  const wrap = (inner: Store): Store => {
+    const watch: Store['watch'] = (ref, wake) =>
+      inner.watch(ref, (news) => {
+        if (passes(news)) wake(news);
+      });
+    return passing(overriding(inner, { watch }), (name, call) => {
+      asked.set(name, (asked.get(name) ?? 0) + 1);
+      return call();
     });
+  };
   return {
     wrap,
     count: (name: keyof Store): number => asked.get(name) ?? 0,
@@ -48,8 +44,8 @@ async function following() {
   });
   const hub = new MemoryHub();
   const store = watched();
-  const holder = await startNode(hub, app);
-  const other = await startNode(hub, app, { store: store.wrap });
+  const holder = await startNode(hub, { app });
+  const other = await startNode(hub, { app, store: store.wrap });
   await holder.client.send('main', 'hello').result;
   /** What a reader at the other gateway is told of the answer, joined. */
   const streamed = async (): Promise<string> => {

@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { userScope } from '../../server/auth/scope.js';
 import { defineApp, tool } from '../../server/index.js';
 import type { PluginContext, PluginSession } from '../../server/plugins/plugin.js';
+import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
 import { until } from '../support/until.js';
-import { type Node, startNodes } from './nodes.js';
+import { byName } from '../support/users.js';
 
 const app = defineApp({
   async *run() {
@@ -21,9 +23,8 @@ interface Side extends Node {
 /** Gateways of which the first holds the session `main`. */
 async function startSides(
   hub: MemoryHub,
-  count = 3,
 ): Promise<{ readonly holder: Side; readonly other: Side; readonly third: Side }> {
-  const nodes = await startNodes({ app }, count, hub);
+  const nodes = await startNodes(hub, { app, auth: byName });
   const user = { id: 'alice' };
   const alice = { user, scope: userScope(user), userKey: userScope(user) };
   const sides = nodes.map((node) => {
@@ -36,7 +37,7 @@ async function startSides(
     });
     return { ...node, main: () => context.session('main', alice) };
   });
-  const first = sides[0]!.client();
+  const first = sides[0]!.clientOf('alice');
   await first.send('main', 'hello').result;
   first.disconnect();
   await until(() => sides[0]!.gateway.stats().connections.subscriptions === 0);
@@ -46,19 +47,16 @@ async function startSides(
 
 /** The question that a call asks, seen at a gateway, and what came of it. */
 async function questionAt({ client }: Side) {
-  const events = client().events('main', { from: 'earliest' });
+  const events = client.events('main', { from: 'earliest' });
   for await (const event of events) if (event.type === 'tool_confirmation_required') return event.callId;
   throw new Error('nobody asked');
 }
 
-const textOf = ({ content }: { readonly content: readonly object[] }): string =>
-  content.map((block) => (block as { readonly text?: string }).text).join('');
-
 async function resultsAt({ client }: Side): Promise<unknown[]> {
   const results: unknown[] = [];
-  await client().send('main', 'last').result;
+  await client.send('main', 'last').result;
   let ends = 0;
-  for await (const event of client().events('main', { from: 'earliest' })) {
+  for await (const event of client.events('main', { from: 'earliest' })) {
     if (event.type === 'tool_confirmation_result') results.push([event.approved, event.by]);
     if (event.type === 'message_end' && ++ends === 2) break;
   }
@@ -72,7 +70,7 @@ describe('a tool call outside of runs that must ask a person', () => {
       const question = questionAt(sides[at]);
       // Whoever follows is there before the call.
       const open = question.then((callId) =>
-        sides.third.client().session('main').respond(callId, { approved: true }),
+        sides.third.client.session('main').respond(callId, { approved: true }),
       );
       await followed(sides[at]);
       const output = await sides.other.main().callTool('sure', {});
@@ -90,7 +88,7 @@ describe('a tool call outside of runs that must ask a person', () => {
     const callId = await question;
     const answers = await Promise.allSettled(
       [sides.holder, sides.third, sides.other].map(({ client }) =>
-        client().session('main').respond(callId, { approved: false }),
+        client.session('main').respond(callId, { approved: false }),
       ),
     );
     const codes = answers.map((answer) => (answer.status === 'fulfilled' ? 'ok' : answer.reason.code));
@@ -109,9 +107,9 @@ describe('a tool call outside of runs that must ask a person', () => {
   it('asks in a session that nobody holds, which is begun for it, for who follows elsewhere', async () => {
     const hub = new MemoryHub();
     const sides = await startSides(hub);
-    await sides.holder.client().session('main').close();
+    await sides.holder.client.session('main').close();
     const question = questionAt(sides.third);
-    void question.then((callId) => sides.holder.client().session('main').respond(callId, { approved: true }));
+    void question.then((callId) => sides.holder.client.session('main').respond(callId, { approved: true }));
     await untilFollowed(hub, 1);
     expect(textOf(await sides.other.main().callTool('sure', {}))).to.equal('did it');
   });
@@ -160,10 +158,8 @@ async function followed({ gateway }: Side): Promise<void> {
 async function untilFollowed(hub: MemoryHub, count: number): Promise<void> {
   const { shared } = hub.node().store;
   const ref = { scope: userScope({ id: 'alice' }), app: 'default', name: 'main' };
-  while ((await shared!.followers(ref)) < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => (await shared!.followers(ref)) >= count);
 }
 
-async function pendingNone({ client }: Side): Promise<void> {
-  const main = client().session('main');
-  while ((await main.state()).pending.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const pendingNone = ({ client }: Side): Promise<void> =>
+  until(async () => (await client.session('main').state()).pending.length === 0);

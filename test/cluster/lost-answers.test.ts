@@ -8,11 +8,13 @@ import {
   StoreError,
   tool,
 } from '../../server/index.js';
+import { textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { gate } from '../support/gate.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { echo, type Node, sides, startNode, startNodes, textOf, waiting } from '../support/nodes.js';
+import { echo, type Node, sides, startNode, startNodes, waiting } from '../support/nodes.js';
+import { overriding, passing } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -26,30 +28,20 @@ type Loss = 'answer' | 'call';
 function losing(inner: Store) {
   const losses = new Map<string, { readonly what: Loss; left: number }>();
   const lost: string[] = [];
-  const store = new Proxy(inner, {
-    get(target, name: string) {
-      const member = target[name as keyof Store];
-      if (typeof member !== 'function') return member;
-      return async (...args: never[]) => {
-        const call = () => (member as (...all: never[]) => unknown).apply(target, args);
-        const loss = losses.get(name);
-        if (!loss || loss.left === 0) return call();
-        loss.left -= 1;
-        lost.push(name);
-        if (loss.what === 'call') throw new StoreError('UNAVAILABLE', 'It was not reached');
-        await call();
-        throw new StoreError('UNKNOWN', 'It did not say');
-      };
-    },
-  });
+  const pass = async (name: string, call: () => unknown): Promise<unknown> => {
+    const loss = losses.get(name);
+    if (!loss || loss.left === 0) return call();
+    loss.left -= 1;
+    lost.push(name);
+    if (loss.what === 'call') throw new StoreError('UNAVAILABLE', 'It was not reached');
+    await call();
+    throw new StoreError('UNKNOWN', 'It did not say');
+  };
   // What is watched is watched at once.
-  const watched = new Proxy(store, {
-    get: (target, name: keyof Store) =>
-      name === 'watch' ? (...args: Parameters<Store['watch']>) => inner.watch(...args) : target[name],
-  });
+  const store = passing(inner, (name, call) => (name === 'watch' ? call() : pass(name, call)));
   const lose = (name: keyof Store, what: Loss, times = 1): void =>
     void losses.set(name, { what, left: times });
-  return { store: watched, lose, lost };
+  return { store, lose, lost };
 }
 
 /** A gateway whose calls can be lost, and one beside it. */
@@ -60,8 +52,8 @@ async function twoOf(app: Application, leaseMs = LONG) {
     faults = losing(own);
     return faults.store;
   };
-  const first = await startNode(hub, app, { store });
-  return { hub, first, second: await startNode(hub, app), ...faults };
+  const first = await startNode(hub, { app, store });
+  return { hub, first, second: await startNode(hub, { app }), ...faults };
 }
 
 const held = ({ gateway }: Node): number => gateway.stats().sessions.held;
@@ -100,11 +92,12 @@ describe('a gateway that is not told whether it holds a session', () => {
     it(`ends what another one left in it and runs what waited, where the ${what} of taking it over was lost`, async () => {
       const { app } = waiting();
       const hub = new MemoryHub({ leaseMs: 300 });
-      const dying = await startNode(hub, app);
+      const dying = await startNode(hub, { app });
       await dying.client.send('main', 'wait').accepted;
       const next = await dying.client.send('main', 'next').accepted;
       let faults!: ReturnType<typeof losing>;
-      const survivor = await startNode(hub, app, {
+      const survivor = await startNode(hub, {
+        app,
         store: (own) => {
           faults = losing(own);
           return faults.store;
@@ -136,7 +129,7 @@ describe('a gateway that is not told whether it holds a session', () => {
 describe('a holder that has heard and does not answer', () => {
   it('may have done what it was asked: the sender is told so', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo, 2);
+    const nodes = await startNodes(hub, { app: echo }, 2);
     await nodes[0]!.client.send('main', 'one').result;
     const { holder, other } = sides(hub, nodes);
     // Whatever it says is lost.
@@ -168,18 +161,16 @@ describe('a gateway that drains', () => {
       });
     const door = gate();
     const hub = new MemoryHub({ leaseMs: LONG });
-    const first = await startNode(hub, appOf('first'), { limits: { drainMs: 20_000 } });
+    const first = await startNode(hub, { app: appOf('first'), limits: { drainMs: 20_000 } });
     // It takes what it is handed only once people have answered at the first.
     const taking = gate();
-    const second = await startNode(hub, appOf('second'), {
+    const second = await startNode(hub, {
+      app: appOf('second'),
       store: (own) =>
-        new Proxy(own, {
-          get: (target, name: keyof Store) => {
-            if (name !== 'acquire') return target[name];
-            return async (...given: Parameters<Store['acquire']>) => {
-              await taking.passed;
-              return target.acquire(...given);
-            };
+        overriding(own, {
+          async acquire(...given) {
+            await taking.passed;
+            return own.acquire(...given);
           },
         }),
     });

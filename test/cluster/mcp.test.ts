@@ -4,8 +4,9 @@ import { type McpServerPluginOptions, mcpServerPlugin } from '../../server/plugi
 import { CLIENTS, call, initialize, LIST, postMcp } from '../plugins/mcp/mcp-clients.js';
 import { Balancer } from '../support/balancer.js';
 import { gate } from '../support/gate.js';
-import { as } from '../support/users.js';
-import { type Node, startNodes } from './nodes.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
+import { as, byName } from '../support/users.js';
 
 /** Calls that say where they run, and one that runs until it is let go. */
 function tools() {
@@ -34,7 +35,7 @@ async function startMcp(
   options: Partial<McpServerPluginOptions> = {},
   count = 3,
 ): Promise<readonly (Node & { readonly mcp: string })[]> {
-  const nodes = await startNodes({ app }, count);
+  const nodes = await startNodes(new MemoryHub(), { app, auth: byName, limits: { storeMs: 60_000 } }, count);
   for (const { gateway } of nodes) gateway.use(mcpServerPlugin({ sessionId: 'main', ...options }));
   return nodes.map((node) => ({ ...node, mcp: `${node.url}/mcp` }));
 }

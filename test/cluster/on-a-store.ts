@@ -1,15 +1,15 @@
 import { expect } from 'chai';
+import { textOf } from '../../shared/messages.js';
 import { TOKEN } from '../support/gateway.js';
-import { textOf, waiting } from '../support/nodes.js';
+import { echo, waiting } from '../support/nodes.js';
 import { until } from '../support/until.js';
 import { describeAtOnce } from './at-once.js';
 import { type Gateways, gatewaysIn, type MakePlace } from './place.js';
 
 /** What gateways do while the server of their store is there. */
-export function whileItsServerIsThere({ start, startAll, holder, begun, sides }: Gateways): void {
-  it('take a message at any of them, and show all of it at every one', async () => {
-    const { app } = waiting();
-    const nodes = await startAll(app);
+export function whileItsServerIsThere({ start, startAll, begun, sides, taken }: Gateways): void {
+  it('take a message at any of them, tell each sender how it ended, and show all of it at every one', async () => {
+    const nodes = await startAll(echo);
     const seen = nodes.map(async ({ client }) => {
       const events: string[] = [];
       for await (const event of client.events('main', { from: 'earliest' })) {
@@ -20,17 +20,19 @@ export function whileItsServerIsThere({ start, startAll, holder, begun, sides }:
     });
     for (let n = 0; n < 6; n++) {
       const { message } = await nodes[n % 3]!.client.send('main', `${n}`).result;
-      expect(textOf(message)).to.equal('begun, done');
+      expect(textOf(message)).to.equal(`said ${n}`);
     }
     const [first, ...others] = await Promise.all(seen);
     for (const other of others) expect(other).to.deep.equal(first);
+    const texts = Array.from({ length: 6 }, (_, n) => [`${n}`, `said ${n}`]).flat();
+    for (const { client } of nodes)
+      expect((await client.session('main').state()).messages.map(textOf)).to.deep.equal(texts);
   });
 
-  it('end the run of one that dies once, and run what waited', async () => {
+  it('end the run of one that dies once as lost, run what waited, and tell who waits elsewhere', async () => {
     const { app, calls } = waiting();
-    const nodes = await startAll(app, 2);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
+    const nodes = await startAll(app);
+    await nodes[0]!.client.send('main', 'wait').accepted;
     const { holding, other } = await sides(nodes);
     const queued = other.client.send('main', 'next');
     await queued.accepted;
@@ -44,7 +46,7 @@ export function whileItsServerIsThere({ start, startAll, holder, begun, sides }:
 
   it('go on with a resumable run of one that dies, without a gap for those who follow elsewhere', async () => {
     const { app, letGo } = waiting({ resumable: true });
-    const nodes = await startAll(app, 2);
+    const nodes = await startAll(app);
     await nodes[0]!.client.send('main', 'wait').accepted;
     const { holding, other } = await sides(nodes);
     const seen: string[] = [];
@@ -57,7 +59,7 @@ export function whileItsServerIsThere({ start, startAll, holder, begun, sides }:
     })();
     await begun(other);
     holding.node.kill();
-    await until(async () => (await holder()) === other.id);
+    await taken(holding);
     letGo();
     expect(await followed).to.include({ stopReason: 'end' });
     expect(seen).to.not.include('gap');
@@ -66,32 +68,38 @@ export function whileItsServerIsThere({ start, startAll, holder, begun, sides }:
 
   it('refuse what one writes late that was cut off, which follows from then on', async () => {
     const { app, calls } = waiting();
-    const nodes = await startAll(app, 2);
+    const nodes = await startAll(app);
     const run = nodes[0]!.client.send('main', 'wait');
     await run.accepted;
     const { holding, other } = await sides(nodes);
+    await begun(other);
     holding.node.freeze();
-    await until(async () => (await holder()) === other.id);
+    await taken(holding);
     expect((await other.client.send('main', 'next').result).stopReason).to.equal('end');
     holding.node.thaw();
+    // Whoever waited there is told what the log says.
     expect((await run.result).stopReason).to.equal('lost');
     expect((await holding.client.send('main', 'last').result).stopReason).to.equal('end');
     const states = await Promise.all(nodes.map(({ client }) => client.session('main').state()));
-    expect(states[0]!.messages).to.deep.equal(states[1]!.messages);
+    for (const { messages } of states) expect(messages).to.deep.equal(states[0]!.messages);
     expect(calls).to.deep.equal(['wait', 'next', 'last']);
   });
 
-  it('hand a session over when one of them ends', async () => {
-    const { app, letGo } = waiting({ resumable: true });
-    const nodes = await startAll(app, 2);
-    const run = nodes[0]!.client.send('main', 'wait');
-    const { runId } = await run.accepted;
+  it('hand a session over with what waits in it, when one of them ends', async () => {
+    const { app, letGo, calls } = waiting({ resumable: true });
+    const nodes = await startAll(app);
+    await nodes[0]!.client.send('main', 'wait').accepted;
     const { holding, other } = await sides(nodes);
+    const queued = other.client.send('main', 'next');
+    await queued.accepted;
+    await begun(other);
     await holding.gateway.close();
-    await until(async () => (await holder()) === other.id);
+    await taken(holding);
     letGo();
-    const { stopReason, message } = await other.client.run(runId).result;
-    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
+    expect(textOf((await queued.result).message)).to.equal('begun, done');
+    const { messages } = await other.client.session('main').state();
+    expect(messages.map(textOf)).to.deep.equal(['wait', 'begun, done', 'next', 'begun, done']);
+    expect(calls).to.deep.equal(['wait', 'wait', 'next']);
   });
 
   it('take up at the next start what all of them left', async () => {

@@ -6,10 +6,9 @@ import { responsesPlugin } from '../../server/plugins/responses/index.js';
 import { Balancer } from '../support/balancer.js';
 import { get } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
 import { until } from '../support/until.js';
-import { as } from '../support/users.js';
-import { describeAtOnce } from './at-once.js';
-import { type Node, startNodes } from './nodes.js';
+import { as, byName } from '../support/users.js';
 
 const call = (turn: Turn, name: string, input: unknown): Promise<unknown> =>
   turn.callTool(name as never, input as never);
@@ -73,9 +72,8 @@ const sessionsOf = async ({ url }: Node): Promise<string[]> =>
 const BEGIN = [{ role: 'user', content: 'Weather?' }];
 
 async function startChat(toolWaitMs?: number) {
-  const hub = new MemoryHub();
   const { app, ends } = asking();
-  const nodes = await startNodes({ app }, 3, hub);
+  const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
   const options = toolWaitMs === undefined ? {} : { toolWaitMs };
   for (const { gateway } of nodes) gateway.use(chatCompletionsPlugin(options));
   return { nodes: nodes as readonly [Node, Node, Node], ends };
@@ -135,7 +133,7 @@ describe('chat completions of gateways that share a store', () => {
 describe('responses of gateways that share a store', () => {
   async function start(toolWaitMs?: number) {
     const { app, ends } = asking();
-    const nodes = await startNodes({ app }, 3, new MemoryHub());
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
     const options = toolWaitMs === undefined ? {} : { toolWaitMs };
     for (const { gateway } of nodes) gateway.use(responsesPlugin(options));
     const balancer = await Balancer.start(
@@ -198,8 +196,4 @@ describe('responses of gateways that share a store', () => {
     expect(await post(nodes[1], 1)).to.equal(id);
     expect(await sessionsOf(nodes[2])).to.have.length(1);
   });
-});
-
-describe('requests of one conversation at two gateways at the same moment', () => {
-  describeAtOnce(async (config) => ({ nodes: await startNodes(config), headers: as('alice') }));
 });

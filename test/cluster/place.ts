@@ -1,8 +1,7 @@
-import { type Client, createClient } from '../../client/index.js';
-import type { Application, GatewayConfig } from '../../server/index.js';
+import type { Application } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
-import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
-import { textOf } from '../support/nodes.js';
+import { textOf } from '../../shared/messages.js';
+import { type NodeConfig, type Node as NodeOf, startOn } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -27,11 +26,7 @@ export interface Place {
   mark?(): () => Promise<void>;
 }
 
-export interface Node extends TestGateway {
-  readonly id: string;
-  readonly node: StoreNode;
-  readonly client: Client;
-}
+export type Node = NodeOf<StoreNode>;
 
 export type MakePlace = (options: { readonly own?: boolean }) => Promise<Place>;
 
@@ -47,14 +42,12 @@ export function gatewaysIn(makePlace: MakePlace) {
     count = 0;
   });
 
-  async function start(app: Application, config: Pick<GatewayConfig, 'sessionAccess'> = {}): Promise<Node> {
-    const id = `gw${++count}`;
-    const node = await place.node();
-    const started = await startGateway({ id, app, store: node.store, limits: { storeMs: 2000 }, ...config });
+  async function start(app: Application, config: Pick<NodeConfig, 'sessionAccess'> = {}): Promise<Node> {
+    const limits = { storeMs: 2000 };
+    const started = await startOn(await place.node(), { id: `gw${++count}`, app, limits, ...config });
     // Before the gateway is closed.
-    closeLater(node, (it) => it.thaw());
-    const client = closeLater(createClient({ baseUrl: started.url, token: TOKEN }), (it) => it.disconnect());
-    return { ...started, id, node, client };
+    closeLater(started.node, (it) => it.thaw());
+    return started;
   }
 
   const startAll = async (app: Application, many = 3): Promise<readonly Node[]> => {
@@ -73,8 +66,13 @@ export function gatewaysIn(makePlace: MakePlace) {
     });
   const sides = async (nodes: readonly Node[]): Promise<{ holding: Node; other: Node }> => {
     const id = await holder();
-    return { holding: nodes.find((node) => node.id === id)!, other: nodes.find((node) => node.id !== id)! };
+    const holding = nodes.find(({ gateway }) => gateway.id === id)!;
+    return { holding, other: nodes.find((node) => node !== holding)! };
   };
+
+  /** Resolves once another gateway holds the session `main`. */
+  const taken = ({ gateway }: Node): Promise<void> =>
+    until(async () => !['', gateway.id].includes(await holder()));
 
   /** Has a server of its own from now on, that it may end. */
   const moveToOwn = async (): Promise<Place> => {
@@ -82,5 +80,5 @@ export function gatewaysIn(makePlace: MakePlace) {
     return place;
   };
 
-  return { start, startAll, holder, begun, sides, moveToOwn };
+  return { start, startAll, begun, sides, taken, moveToOwn };
 }

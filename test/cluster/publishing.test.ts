@@ -3,9 +3,10 @@ import { defineApp, method } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
-import { as } from '../support/users.js';
-import { type Node, startNodes } from './nodes.js';
+import { as, byName } from '../support/users.js';
 
 const app = defineApp({
   async *run() {
@@ -24,8 +25,8 @@ const methods = {
 /** Events of the session `main` that follow, up to the end of a run. */
 async function typesOf(node: Node): Promise<string[]> {
   const types: string[] = [];
-  await node.client().send('main', 'last').result;
-  for await (const event of node.client().events('main', { from: 'earliest' })) {
+  await node.client.send('main', 'last').result;
+  for await (const event of node.client.events('main', { from: 'earliest' })) {
     types.push(event.type);
     if (types.filter((type) => type === 'message_end').length === 2) break;
   }
@@ -36,22 +37,21 @@ async function typesOf(node: Node): Promise<string[]> {
 async function dieUntold(asked: (other: Node) => Promise<unknown>, type: string) {
   const hub = new MemoryHub();
   let tries = 0;
-  const nodes = await startNodes({ app, methods }, 2, hub, (store) => {
-    const append: Store['append'] = (log, events, options) => {
-      if (options.once !== undefined) tries += 1;
-      return store.append(log, events, options);
-    };
-    return new Proxy(store, {
-      get: (target, name: keyof Store) => (name === 'append' ? append : target[name]),
+  const counting = (store: Store): Store =>
+    overriding(store, {
+      append(log, events, options) {
+        if (options.once !== undefined) tries += 1;
+        return store.append(log, events, options);
+      },
     });
-  });
+  const nodes = await startNodes(hub, { app, methods, auth: byName, store: counting }, 2);
   const told: string[] = [];
   for (const [i, { gateway }] of nodes.entries()) gateway.on('custom', () => told.push(`${i}`));
-  await nodes[0]!.client().send('main', 'first').result;
+  await nodes[0]!.client.send('main', 'first').result;
   const [holder, other] = nodes as [Node, Node];
   let seen = 0;
   const following = (async () => {
-    for await (const event of other.client().events('main', { from: 'earliest' })) {
+    for await (const event of other.client.events('main', { from: 'earliest' })) {
       if (event.type !== type) continue;
       seen += 1;
       return;

@@ -3,11 +3,12 @@ import { defineApp, method } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { as } from '../support/users.js';
-import { type Node, startNodes } from './nodes.js';
+import { type Node, startNodes } from '../support/nodes.js';
+import { as, byName } from '../support/users.js';
 
 const app = defineApp({ run: () => 'unused' });
 const methods = { ping: method({ handler: () => 'pong' }) };
+const base = { app, methods, auth: byName };
 
 /** Calls that a gateway lets through of a user's, until one is refused; its error. */
 async function callsAt({ url }: Node, user = 'alice'): Promise<{ count: number; retryAfterMs: number }> {
@@ -24,13 +25,13 @@ const slow = { invokesPerSecond: 0.001 };
 
 describe('rates of gateways that share a store', () => {
   it('are each gateway’s own', async () => {
-    const nodes = await startNodes({ app, methods, limits: { invokesPerSecond: 2 } });
+    const nodes = await startNodes(new MemoryHub(), { ...base, limits: { invokesPerSecond: 2 } }, 2);
     for (const node of nodes) expect((await callsAt(node)).count).to.be.at.least(4);
   });
 
   it('are one for all of them where they tell each other, for each user', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes({ app, methods, limits: { ...slow, shareRatesMs: 10 } }, 2, hub);
+    const nodes = await startNodes(hub, { ...base, limits: { ...slow, shareRatesMs: 10 } }, 2);
     const told = gate();
     hub.mail = (from, to) => {
       if (from === nodes[0]!.node.holder && to === nodes[1]!.node.holder) told.open();

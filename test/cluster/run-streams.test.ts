@@ -1,22 +1,18 @@
 import { expect } from 'chai';
-import { jsonHeaders, post } from '../support/gateway.js';
+import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, sides, startNodes, waiting } from '../support/nodes.js';
-import { openStream, type RawStream } from '../support/sse-client.js';
+import { postStream, type RawStream } from '../support/sse-client.js';
 
 /** Sends a message and follows its run, as a client does that is no more than a request. */
 const follow = ({ url }: Node, message: string): Promise<RawStream> =>
-  openStream(`${url}/send`, {
-    method: 'POST',
-    headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-    body: JSON.stringify({ sessionId: 'main', message, idempotencyKey: message }),
-  });
+  postStream(`${url}/send`, { sessionId: 'main', message, idempotencyKey: message });
 
 /** Two gateways; at one of them a run is followed that the other one holds. */
 async function following() {
   const hub = new MemoryHub();
   const { app, letGo } = waiting();
-  const nodes = await startNodes(hub, app, 2);
+  const nodes = await startNodes(hub, { app }, 2);
   const accepted = await nodes[0]!.client.send('main', 'hello').result;
   expect(accepted.stopReason).to.equal('end');
   const { holder, other } = sides(hub, nodes);

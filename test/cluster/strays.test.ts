@@ -1,11 +1,12 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import { newTestEpoch } from '../contract/records.js';
+import { newTestEpoch } from '../../testing/stores/records.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { startNodes } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { startNodes } from './nodes.js';
+import { byName } from '../support/users.js';
 
 /** What gateways do every so often, in milliseconds. */
 const SWEEP_MS = 30_000;
@@ -17,7 +18,7 @@ async function swept() {
   closeLater(clock, (it) => it.uninstall());
   // So long that only the sweep comes.
   const hub = new MemoryHub({ leaseMs: 10 * SWEEP_MS });
-  const nodes = await startNodes({ app: defineApp({ run: () => 'heard' }) }, 2, hub);
+  const nodes = await startNodes(hub, { app: defineApp({ run: () => 'heard' }), auth: byName }, 2);
   const [a, b] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
   const failures: string[] = [];
   a.gateway.on('error', ({ error }) => failures.push(String(error)));

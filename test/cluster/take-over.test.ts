@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp, type Store } from '../../server/index.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 
 const SESSIONS = 80;
@@ -18,27 +19,23 @@ const endless = defineApp({
 describe('what a gateway leaves that dies', () => {
   it('is taken by another one, sixteen sessions at a time', async () => {
     const hub = new MemoryHub();
-    const dead = await startNode(hub, endless);
+    const dead = await startNode(hub, { app: endless });
     for (let i = 0; i < SESSIONS; i++) await dead.gateway.session(`s${i}`).send('go').accepted;
     let atOnce = 0;
     let most = 0;
     let taken = 0;
     const counting = (own: Store): Store =>
-      new Proxy(own, {
-        get(target, name: keyof Store) {
-          const member = target[name];
-          if (name !== 'acquire') return typeof member === 'function' ? member.bind(target) : member;
-          return async (...args: Parameters<Store['acquire']>) => {
-            most = Math.max(most, ++atOnce);
-            await new Promise(setImmediate);
-            const acquired = await own.acquire(...args);
-            atOnce -= 1;
-            taken += 1;
-            return acquired;
-          };
+      overriding(own, {
+        async acquire(...args) {
+          most = Math.max(most, ++atOnce);
+          await new Promise(setImmediate);
+          const acquired = await own.acquire(...args);
+          atOnce -= 1;
+          taken += 1;
+          return acquired;
         },
       });
-    await startNode(hub, endless, { store: counting });
+    await startNode(hub, { app: endless, store: counting });
     dead.node.kill();
     await until(() => taken >= SESSIONS);
     expect(most).to.equal(LANES);

@@ -4,9 +4,10 @@ import type { SharedStore } from '../../server/stores/shared-store.js';
 import type { Store } from '../../server/stores/store.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
-import { as } from '../support/users.js';
-import { type Node, startNodes } from './nodes.js';
+import { as, byName } from '../support/users.js';
 
 const app = defineApp({
   async *run() {
@@ -45,11 +46,11 @@ async function refused(opening: Promise<RawStream>): Promise<void> {
 
 describe('tickets of gateways that share a store', () => {
   const begun = async (nodes: readonly Node[], names = ['main']): Promise<void> => {
-    for (const name of names) await nodes[0]!.client().send(name, 'hello').result;
+    for (const name of names) await nodes[0]!.client.send(name, 'hello').result;
   };
 
   it('are opened at another gateway than the one that issued them, once', async () => {
-    const nodes = await startNodes({ app }, 3);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
     await begun(nodes);
     const ticket = await ticketOf(nodes[0]!);
     await connected(open(nodes[1]!, ticket));
@@ -59,7 +60,7 @@ describe('tickets of gateways that share a store', () => {
   });
 
   it('serve the reconnects of their stream at any of them, one at a time', async () => {
-    const nodes = await startNodes({ app }, 3);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
     await begun(nodes);
     const ticket = await ticketOf(nodes[0]!);
     const first = await connected(open(nodes[1]!, ticket));
@@ -70,7 +71,7 @@ describe('tickets of gateways that share a store', () => {
   });
 
   it('resume what their stream followed, also what was added elsewhere, and nothing else', async () => {
-    const nodes = await startNodes({ app }, 3);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName });
     await begun(nodes, ['main', 'notes', 'later', 'other']);
     const ticket = await ticketOf(nodes[0]!);
     const { stream } = await connected(open(nodes[1]!, ticket, ['main', 'notes']));
@@ -84,9 +85,9 @@ describe('tickets of gateways that share a store', () => {
   });
 
   it('are worthless everywhere once their holder is withdrawn at one, whose streams end at all', async () => {
-    const nodes = await startNodes({ app }, 2);
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName }, 2);
     await begun(nodes);
-    await nodes[0]!.client('bob').send('main', 'hello').result;
+    await nodes[0]!.clientOf('bob').send('main', 'hello').result;
     const [alice, bob] = [await ticketOf(nodes[0]!), await ticketOf(nodes[0]!, 'bob')];
     const { stream, id } = await connected(open(nodes[1]!, alice));
     nodes[0]!.gateway.disconnect({ userId: 'alice' });
@@ -108,17 +109,16 @@ describe('tickets of gateways that share a store', () => {
       }),
     };
     const kept: string[] = [];
-    const nodes = await startNodes({ app, auth }, 2, hub, (store) => {
+    const recording = (store: Store): Store => {
       const put: SharedStore['put'] = (name, value, options) => {
         kept.push(name, value);
         return store.shared!.put(name, value, options);
       };
       const shared = { ...store.shared!, put };
-      return new Proxy(store, {
-        get: (target, name: keyof Store) => (name === 'shared' ? shared : target[name]),
-      });
-    });
-    await nodes[0]!.client(secret).send('main', 'hello').result;
+      return overriding(store, { shared });
+    };
+    const nodes = await startNodes(hub, { app, auth, store: recording }, 2);
+    await nodes[0]!.clientOf(secret).send('main', 'hello').result;
     const [first, second] = [await ticketOf(nodes[0]!, secret), await ticketOf(nodes[0]!, secret)];
     await connected(open(nodes[1]!, first));
     good = false;

@@ -3,9 +3,10 @@ import { createClient } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
 import { jsonHeaders } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
+import { type Node, startNodes } from '../support/nodes.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { type Node, startNodes } from './nodes.js';
+import { byName } from '../support/users.js';
 
 /** Runs until it is aborted, and says so. */
 function endless() {
@@ -27,8 +28,8 @@ function endless() {
 
 async function start(disconnectGraceMs: number) {
   const { app, aborted } = endless();
-  const nodes = await startNodes({ app, limits: { disconnectGraceMs } }, 3, new MemoryHub());
-  const sender = nodes[0]!.client();
+  const nodes = await startNodes(new MemoryHub(), { app, auth: byName, limits: { disconnectGraceMs } });
+  const sender = nodes[0]!.client;
   const run = sender.send('main', 'go');
   await run.accepted;
   return { nodes, sender, run, aborted };
@@ -67,8 +68,8 @@ describe('viewers of gateways that share a store', () => {
   it('end it when the last one leaves who waited at another gateway', async () => {
     const { app, aborted } = endless();
     const limits = { disconnectGraceMs: 30 };
-    const nodes = await startNodes({ app, limits }, 2, new MemoryHub());
-    const first = nodes[0]!.client();
+    const nodes = await startNodes(new MemoryHub(), { app, auth: byName, limits }, 2);
+    const first = nodes[0]!.client;
     const begun = first.send('main', 'first');
     await begun.accepted;
     const abort = new AbortController();

@@ -10,7 +10,7 @@ import { armed, typeIs } from './armed-store.js';
 describe('a gateway whose view of a session lags', () => {
   it('believes a store in the end that does not have what it had', async () => {
     const hub = new MemoryHub();
-    const [first, other] = await startNodes(hub, echo, 2);
+    const [first, other] = await startNodes(hub, { app: echo }, 2);
     await first!.client.send('main', 'one').result;
     await first!.client.session('main').update({ title: 'kept' });
     await first!.client.session('main').update({ title: 'lost' });
@@ -27,8 +27,8 @@ describe('a gateway whose view of a session lags', () => {
   it('looks again where the store could not be read when it heard of something', async () => {
     const hub = new MemoryHub();
     const { fates, store } = armed();
-    const first = await startNode(hub, echo);
-    const other = await startNode(hub, echo, { store });
+    const first = await startNode(hub, { app: echo });
+    const other = await startNode(hub, { app: echo, store });
     await first.client.send('main', 'one').result;
     const events = other.client.events('main', { from: 'earliest' });
     await takeUntil(events, typeIs('message_end'));
@@ -43,8 +43,8 @@ describe('a gateway whose view of a session lags', () => {
     const hub = new MemoryHub();
     const { fates, store } = armed();
     const { app } = waiting();
-    const first = await startNode(hub, app, { store });
-    const other = await startNode(hub, app);
+    const first = await startNode(hub, { app, store });
+    const other = await startNode(hub, { app });
     const run = first.client.send('main', 'wait');
     await run.accepted;
     const events = first.client.events('main', { from: 'earliest' });
@@ -68,7 +68,7 @@ describe('a store that forgets how a run ended', () => {
   it('is not waited for by those who ask for that run again: it ends once more', async () => {
     const hub = new MemoryHub({ leaseMs: 100 });
     const { app } = waiting();
-    const { url } = await startNode(hub, app);
+    const { url } = await startNode(hub, { app });
     const send = async (message: string): Promise<string> => {
       const { body } = await post(`${url}/send`, { sessionId: 'main', message, idempotencyKey: message });
       return body.stopReason;

@@ -2,20 +2,27 @@ import { expect } from 'chai';
 import type { Client } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
+import { textOf } from '../../shared/messages.js';
 import { connectClient, takeUntil } from '../support/client.js';
 import { type Gate, gate } from '../support/gate.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
-import { echo, type Node, sides, startNode, startNodes, stateOf, textOf, waiting } from '../support/nodes.js';
+import {
+  echo,
+  type Node,
+  sides,
+  startBusy,
+  startNode,
+  startNodes,
+  stateOf,
+  waiting,
+} from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 import { armed, typeIs } from './armed-store.js';
 
 /** Where a node stands in the session `main`. */
 const cursorOf = async ({ client }: Node): Promise<string> => (await client.session('main').state()).cursor!;
-
-/** A store with some members of its own. */
-const overriding = (inner: Store, own: Partial<Store>): Store =>
-  new Proxy(inner, { get: (target, name: keyof Store) => own[name] ?? target[name] });
 
 /** A client that has not been there before. */
 const another = ({ url }: Node): Client => connectClient(url);
@@ -23,7 +30,7 @@ const another = ({ url }: Node): Client => connectClient(url);
 describe('a gateway whose view of a session lags', () => {
   it('tells nobody of a gap who has seen more elsewhere', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo);
+    const nodes = await startNodes(hub, { app: echo });
     await nodes[0]!.client.send('main', 'one').result;
     const { holder, other } = sides(hub, nodes);
     holder.node.freeze();
@@ -38,7 +45,7 @@ describe('a gateway whose view of a session lags', () => {
 
   it('tells nobody of a gap who has seen a later conversation elsewhere', async () => {
     const hub = new MemoryHub();
-    const nodes = await startNodes(hub, echo);
+    const nodes = await startNodes(hub, { app: echo });
     await nodes[0]!.client.send('main', 'one').result;
     const { holder, other } = sides(hub, nodes);
     holder.node.freeze();
@@ -68,8 +75,8 @@ describe('a gateway whose view of a session lags', () => {
           return own.head(...args);
         },
       });
-    const first = await startNode(hub, echo, { store, limits: { storeMs: 60_000 } });
-    const other = await startNode(hub, echo);
+    const first = await startNode(hub, { app: echo, store, limits: { storeMs: 60_000 } });
+    const other = await startNode(hub, { app: echo });
     await first.client.send('main', 'one').result;
     const elsewhere = other.client.events('main', { from: 'earliest' });
     answers = gate();
@@ -92,7 +99,7 @@ describe('a gateway whose view of a session lags', () => {
         if (turn.text === 'ask') yield String(await turn.ask({ name: 'permission' }));
       },
     });
-    const nodes = await startNodes(hub, app, 2);
+    const nodes = await startNodes(hub, { app }, 2);
     await nodes[0]!.client.send('main', 'one').result;
     const { holder, other } = sides(hub, nodes);
     holder.node.freeze();
@@ -112,7 +119,7 @@ describe('a gateway whose view of a session lags', () => {
   it('tells of a gap once where the log is cut again while it is folded for that', async () => {
     const hub = new MemoryHub();
     const limits = { retention: { events: 5 } };
-    const first = await startNode(hub, echo, { limits });
+    const first = await startNode(hub, { app: echo, limits });
     const [asked, answered] = [gate(), gate()];
     const store = (own: Store): Store =>
       overriding(own, {
@@ -124,7 +131,7 @@ describe('a gateway whose view of a session lags', () => {
         // It hears of nothing meanwhile.
         watch: () => () => {},
       });
-    const other = await startNode(hub, echo, { store, limits: { storeMs: 60_000 } });
+    const other = await startNode(hub, { app: echo, store, limits: { storeMs: 60_000 } });
     await first.client.send('main', 'one').result;
     const cursor = await cursorOf(first);
     const updates = async (title: string): Promise<void> => {
@@ -145,7 +152,8 @@ describe('a gateway whose view of a session lags', () => {
     const hub = new MemoryHub();
     const { app, letGo } = waiting();
     let held!: HeldStore;
-    const holder = await startNode(hub, app, {
+    const holder = await startNode(hub, {
+      app,
       store: (own) => {
         held = heldStore(own);
         return held.store;
@@ -153,20 +161,20 @@ describe('a gateway whose view of a session lags', () => {
     });
     const [asked, answered] = [gate(), gate()];
     const { fates, store } = armed();
-    const late = (own: Store): Store =>
-      new Proxy(store(own), {
-        get(target, name) {
-          const member = target[name as keyof Store];
-          if (name !== 'checkpoint' || fates.checkpoint) return member;
-          return async (...args: Parameters<Store['checkpoint']>) => {
+    const late = (own: Store): Store => {
+      const inner = store(own);
+      return overriding(inner, {
+        async checkpoint(log) {
+          if (!fates.checkpoint) {
             fates.checkpoint = [];
             asked.open();
             await answered.passed;
-            return target.checkpoint(...args);
-          };
+          }
+          return inner.checkpoint(log);
         },
       });
-    const other = await startNode(hub, app, { store: late, limits: { storeMs: 60_000 } });
+    };
+    const other = await startNode(hub, { app, store: late, limits: { storeMs: 60_000 } });
     // It has begun, and there is nothing in it yet.
     const begun = held.hold();
     const run = holder.client.send('main', 'wait');
@@ -187,7 +195,7 @@ describe('a gateway whose view of a session lags', () => {
   it('is told that it lost a session that another one takes only once it is well again', async () => {
     const hub = new MemoryHub();
     const { app } = waiting();
-    const first = await startNode(hub, app);
+    const first = await startNode(hub, { app });
     await first.client.send('main', 'hello').result;
     const events = first.client.events('main', { from: 'earliest' });
     await takeUntil(events, typeIs('message_end'));
@@ -202,7 +210,7 @@ describe('a gateway whose view of a session lags', () => {
           return own.acquire(ref, options);
         },
       });
-    const other = await startNode(hub, app, { store });
+    const other = await startNode(hub, { app, store });
     first.node.freeze();
     const answer = other.client.send('main', 'next').result;
     await comes.passed;
@@ -215,12 +223,7 @@ describe('a gateway whose view of a session lags', () => {
   });
 
   it('shows those who follow it there, on the same connection, what another one writes that took it', async () => {
-    const hub = new MemoryHub();
-    const { app } = waiting();
-    const nodes = await startNodes(hub, app);
-    const run = nodes[0]!.client.send('main', 'wait');
-    await run.accepted;
-    const { holder, other } = sides(hub, nodes);
+    const { holder, other } = await startBusy();
     const states: string[] = [];
     const events = holder.client.events('main', { from: 'earliest' });
     await takeUntil(events, typeIs('message_start'));
@@ -243,8 +246,8 @@ describe('a run that is ended while the store does not say whether it was accept
     const hub = new MemoryHub();
     const { fates, store } = armed();
     const { app, calls } = waiting();
-    const first = await startNode(hub, app, { store });
-    const other = await startNode(hub, app);
+    const first = await startNode(hub, { app, store });
+    const other = await startNode(hub, { app });
     await first.client.send('main', 'hello').result;
     fates.append = ['lose', 'lose'];
     const run = first.client.send('main', 'never');
@@ -264,7 +267,7 @@ describe('a store that forgets the last moments of a session whose holder died',
   it('costs those who had seen them a gap, at every gateway', async () => {
     const hub = new MemoryHub();
     const { app } = waiting();
-    const nodes = await startNodes(hub, app);
+    const nodes = await startNodes(hub, { app });
     const run = nodes[0]!.client.send('main', 'wait');
     run.result.catch(() => {});
     await run.accepted;

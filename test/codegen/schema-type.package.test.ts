@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { schemaType } from '../../server/codegen/schema-type.js';
 import { Names } from '../../server/codegen/text.js';
 import { compileFiles } from '../support/compile.js';
-import { closeLater } from '../support/resources.js';
+import { listenWith } from '../support/host-server.js';
 import { tempDir } from '../support/temp-dir.js';
 
 /** The declarations on one line each, without the words every one begins with. */
@@ -139,9 +138,7 @@ describe('the type of a schema', () => {
       asked += 1;
       response.end('{ "type": "string" }');
     });
-    closeLater(server, (it) => it.close());
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema.json`;
+    const web = `${await listenWith(server)}/schema.json`;
     const file = tempDir();
     for (const reference of [
       web,

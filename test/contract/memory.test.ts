@@ -1,5 +1,5 @@
 import { memoryStore } from '../../server/stores/memory.js';
-import { describeStore } from './store-contract.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 
 describeStore('memory', () => {
   const store = memoryStore();

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { type PostgresStoreOptions, postgresStore } from '../../server/stores/postgres/index.js';
-import { MIGRATIONS } from '../../server/stores/postgres/schema.js';
+import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
+import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
+import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { PostgresNode } from '../support/postgres-node.js';
 import {
@@ -12,17 +14,16 @@ import {
 } from '../support/postgres-server.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
 
 const open = async (options: PostgresStoreOptions): Promise<Store> => {
-  const store = postgresStore({
-    leaseMs: 600,
-    allowEphemeral: true,
-    ...options,
-    pool: { max: 3, ...options.pool },
-  });
-  await store.open();
-  return closeLater(store, (it) => it.close());
+  return openStore(
+    postgresStore({
+      leaseMs: 600,
+      allowEphemeral: true,
+      ...options,
+      pool: { max: 3, ...options.pool },
+    }),
+  );
 };
 
 /** Why a store could not be opened, and what it says of that. */
@@ -85,17 +86,18 @@ describeWithPostgres('a PostgreSQL store', () => {
       expect(reason).to.equal('unwritable');
     });
 
-    it('where its schema is of another program or of a later version', async () => {
+    it('where its schema is of another program or of another version', async () => {
       const schema = newSchema();
       await server.sql(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
       expect(await failure({ url: server.url, schema })).to.include({ reason: 'foreign' });
       await server.sql(`DROP SCHEMA ${schema} CASCADE`);
       await (await open({ url: server.url, schema })).close();
-      const version = MIGRATIONS.length + 1;
-      await server.sql(`UPDATE ${schema}.meta SET value = '${version}' WHERE name = 'version'`);
-      const newer = await failure({ url: server.url, schema });
-      expect(newer.reason).to.equal('newer');
-      expect(newer.message).to.include(`schema ${version}`);
+      for (const version of [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1]) {
+        await server.sql(`UPDATE ${schema}.meta SET value = '${version}' WHERE name = 'version'`);
+        const other = await failure({ url: server.url, schema });
+        expect(other.reason).to.equal('schema');
+        expect(other.message).to.include(`(${version}, not ${SCHEMA_VERSION})`);
+      }
     });
 
     it('where nobody answers, or refuses', async () => {

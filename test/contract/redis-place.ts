@@ -1,7 +1,7 @@
 import { redisStore } from '../../server/stores/redis/index.js';
 import { Line } from '../support/line.js';
+import { openStore } from '../support/open-store.js';
 import { newPrefix, sharedRedis } from '../support/redis-server.js';
-import { closeLater } from '../support/resources.js';
 import type { SharedNode, SharedStoreUnderTest } from './shared-place.js';
 
 const LEASE_MS = 1000;
@@ -15,9 +15,9 @@ export async function redisPlace(): Promise<SharedStoreUnderTest> {
   const prefix = newPrefix();
   const node = async (): Promise<SharedNode> => {
     const line = await Line.to(server.port);
-    const store = redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix, leaseMs: LEASE_MS });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    const store = await openStore(
+      redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix, leaseMs: LEASE_MS }),
+    );
     return {
       store,
       kill: () => line.cut(),

@@ -1,7 +1,8 @@
 import { redisStore } from '../../server/stores/redis/index.js';
+import { keptStore } from '../../testing/stores/records.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { describeWithRedis, endSharedRedis, newPrefix, sharedRedis } from '../support/redis-server.js';
 import { redisPlace } from './redis-place.js';
-import { describeStore } from './store-contract.js';
 import { describeSharedStore } from './store-shared.js';
 
 describeWithRedis('Redis', () => {
@@ -10,17 +11,7 @@ describeWithRedis('Redis', () => {
   describeStore('redis', async () => {
     const { url } = await sharedRedis();
     const prefix = newPrefix();
-    let store = redisStore({ url, prefix });
-    return {
-      store,
-      cleanup: () => store.close(),
-      async reopen() {
-        await store.close();
-        store = redisStore({ url, prefix });
-        await store.open();
-        return store;
-      },
-    };
+    return keptStore(() => redisStore({ url, prefix }));
   });
 
   describeSharedStore('redis', redisPlace);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { record, records, refOf, TestWriter } from './records.js';
+import { record, records, refOf, TestWriter } from '../../testing/stores/records.js';
 import { eventually, left, opens, type SharedStoreUnderTest, sharedPlace } from './shared-place.js';
 
 /** The part of the contract of shared stores whose tests wait until a lease has run out. */

@@ -1,8 +1,8 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import type { News, SessionRef, Store } from '../../server/stores/store.js';
+import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
 import { closeLater } from '../support/resources.js';
-import { newTestEpoch, record, records, refOf, refusal, TestWriter } from './records.js';
 import { eventually, left, opens, type SharedStoreUnderTest, sharedPlace } from './shared-place.js';
 
 /** The contract of stores that several gateways use at once, apart from how long their leases are: that is `describeLeases`. */

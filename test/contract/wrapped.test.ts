@@ -1,10 +1,10 @@
 import { memoryStore } from '../../server/stores/memory.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { Store } from '../../server/stores/store.js';
+import { keptStore } from '../../testing/stores/records.js';
+import { describeStore } from '../../testing/stores/store-contract.js';
 import { newDatabase } from '../support/durable.js';
 import { type Fate, hostileStore } from '../support/hostile-store.js';
-import type { StoreUnderTest } from './records.js';
-import { describeStore } from './store-contract.js';
 
 /** What tests have go wrong must be the store's fault and not the wrapper's: with no faults, or none but lateness, it is a store. */
 for (const fate of ['do', 'late'] as const satisfies readonly Fate[]) {
@@ -16,18 +16,8 @@ for (const fate of ['do', 'late'] as const satisfies readonly Fate[]) {
     return { store, cleanup: () => store.close() };
   });
 
-  describeStore(`sqlite, ${how}`, (): StoreUnderTest => {
+  describeStore(`sqlite, ${how}`, () => {
     const path = newDatabase();
-    let store = wrapped(sqliteStore({ path }));
-    return {
-      store,
-      cleanup: () => store.close(),
-      async reopen() {
-        await store.close();
-        store = wrapped(sqliteStore({ path }));
-        await store.open();
-        return store;
-      },
-    };
+    return keptStore(() => wrapped(sqliteStore({ path })));
   });
 }

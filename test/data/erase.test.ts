@@ -8,6 +8,7 @@ import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { hostileStore } from '../support/hostile-store.js';
 import { insist } from '../support/insist.js';
+import { overriding } from '../support/overriding.js';
 import { filesBelow, filesWith } from '../support/raw-bytes.js';
 import { openStream } from '../support/sse-client.js';
 import { ENGINES, fatesOf, STORES as STORES_OF_ALL_KINDS } from '../support/stores.js';
@@ -223,15 +224,10 @@ describe('erasing all that is kept of a user', () => {
       const inner = make();
       // What others are told of comes when the test says.
       let wake = (): void => {};
-      const deaf = new Proxy(inner, {
-        get(target, name) {
-          const member = target[name as keyof Store];
-          if (name === 'watch')
-            return (_ref: unknown, heard: () => void) => {
-              wake = heard;
-              return () => {};
-            };
-          return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+      const deaf = overriding(inner, {
+        watch(_ref, heard) {
+          wake = heard;
+          return () => {};
         },
       });
       const here = await setUp(inner);
@@ -270,11 +266,9 @@ describe('erasing all that is kept of a user', () => {
   it('goes on at the next opening where it was interrupted, before anything is taken up again', async () => {
     const path = newDatabase();
     const store = sqliteStore({ path });
-    const broken = new Proxy(store.files!, {
-      get(target, name) {
-        if (name === 'list') throw new Error('The disk is away');
-        const member = target[name as keyof typeof target];
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+    const broken = overriding(store.files!, {
+      list() {
+        throw new Error('The disk is away');
       },
     });
     const first = await setUp(store, { drainMs: 0 }, { files: broken });

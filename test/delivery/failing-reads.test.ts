@@ -2,22 +2,12 @@ import { expect } from 'chai';
 import { memoryStore, type Store } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { passing } from '../support/overriding.js';
 import { openStream } from '../support/sse-client.js';
 
 /** A store whose methods a test may have fail. */
-function failingStore(fail: Partial<Record<'read' | 'head', () => unknown>>): Store {
-  const inner = memoryStore();
-  return new Proxy(inner, {
-    get(target, name) {
-      const own: unknown = Reflect.get(target, name);
-      if (typeof own !== 'function') return own;
-      return (...args: unknown[]) => {
-        const failure = fail[name as 'read']?.();
-        return failure ?? own.apply(target, args);
-      };
-    },
-  });
-}
+const failingStore = (fail: Partial<Record<string, () => unknown>>): Store =>
+  passing(memoryStore(), (name, call) => fail[name]?.() ?? call());
 
 describe('a store that cannot be read', () => {
   it('ends no process and no connection: the stream goes on where it stood once it can be read', async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { defineApp, memoryStore } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { openStream } from '../support/sse-client.js';
 
 const read = (url: string, from: string) =>
@@ -18,16 +19,11 @@ describe('a snapshot that takes its time', () => {
     const store = memoryStore();
     const asked = gate();
     const answered = gate();
-    const slow = new Proxy(store, {
-      get(target, name) {
-        if (name === 'checkpoint')
-          return async (...args: Parameters<Store['checkpoint']>) => {
-            asked.open();
-            await answered.passed;
-            return target.checkpoint(...args);
-          };
-        const member = target[name as keyof Store];
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+    const slow = overriding(store, {
+      async checkpoint(log) {
+        asked.open();
+        await answered.passed;
+        return store.checkpoint(log);
       },
     });
     const limits = { drainMs: 0 };

@@ -7,7 +7,7 @@ import type { LogBatch } from '../../server/log/batch.js';
 import { LogView } from '../../server/log/log-view.js';
 import { LogWriter } from '../../server/log/log-writer.js';
 import type { GatewayEvent } from '../../shared/events.js';
-import { newTestEpoch, refOf, TestWriter } from '../contract/records.js';
+import { newTestEpoch, refOf, TestWriter } from '../../testing/stores/records.js';
 import { closeLater } from '../support/resources.js';
 import { SessionView } from '../support/session-view.js';
 import { casesOn, STORES, type StoreKind, WILLING_STORES } from '../support/stores.js';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { defineApp, memoryStore } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { openStream } from '../support/sse-client.js';
 
 describe('what the store has written and not answered yet', () => {
@@ -15,17 +16,13 @@ describe('what the store has written and not answered yet', () => {
     let isSlow = false;
     const written = gate();
     const answered = gate();
-    const store = new Proxy(memoryStore(), {
-      get(target, name) {
-        if (name === 'append')
-          return (...args: Parameters<Store['append']>) => {
-            const answer = target.append(...args);
-            if (!isSlow) return answer;
-            written.open();
-            return answered.passed.then(() => answer);
-          };
-        const member = target[name as keyof Store];
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+    const inner = memoryStore();
+    const store = overriding(inner, {
+      append(...args) {
+        const answer = inner.append(...args);
+        if (!isSlow) return answer;
+        written.open();
+        return answered.passed.then(() => answer);
       },
     });
     const { url } = await startGateway({ app, store });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Chat } from '@ai-sdk/react';
 import { Client as LangGraph } from '@langchain/langgraph-sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { HttpAgent } from 'ag-ui-client';
 import { DefaultChatTransport, type UIMessage } from 'ai';
-import { Chat } from 'ai-react3';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { DOORS } from '../../server/demo/doors.js';

@@ -5,7 +5,7 @@ import { WebSocket } from '../support/behind-proxy.js';
 import { connectClient, reaches, takeUntil } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
-import { openStream } from '../support/sse-client.js';
+import { openStream, postStream } from '../support/sse-client.js';
 import { CLUSTER_PROXY, PROXIES, type ProxyKind, type ProxySetting, shipped } from './proxies.js';
 
 /** In these tests all times pass so much faster. */
@@ -43,11 +43,7 @@ for (const proxy of [...PROXIES, CLUSTER_PROXY]) {
 
     it('passes each event of an answer on as it comes', async () => {
       const { url } = await behind(proxy);
-      const stream = await openStream(`${url}/send`, {
-        method: 'POST',
-        headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-        body: JSON.stringify({ sessionId: 'main', message: 'ask' }),
-      });
+      const stream = await postStream(`${url}/send`, { sessionId: 'main', message: 'ask' });
       // The rest comes only once this has arrived.
       const { data } = await stream.until(({ event }) => event === 'input_required');
       const answer = { sessionId: 'main', callId: data.callId, output: true };
@@ -89,11 +85,7 @@ for (const proxy of [...PROXIES, CLUSTER_PROXY]) {
       const { url, gateway } = await behind(proxy, {
         edit: (text) => text.replace('lb_try_duration 5s', 'lb_try_duration 50ms'),
       });
-      const stream = await openStream(`${url}/send`, {
-        method: 'POST',
-        headers: { ...jsonHeaders(), accept: 'text/event-stream' },
-        body: JSON.stringify({ sessionId: 'main', message: 'ask' }),
-      });
+      const stream = await postStream(`${url}/send`, { sessionId: 'main', message: 'ask' });
       const { data } = await stream.until(({ event }) => event === 'input_required');
       const closed = gateway.close();
       const refused = await post(`${url}/send`, { sessionId: 'main', message: 'more' });

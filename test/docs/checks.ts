@@ -4,6 +4,8 @@ import { ADAPTERS } from './checks/adapters.js';
 import { CLIENTS } from './checks/clients.js';
 import { GUIDES } from './checks/guides.js';
 import { HOSTS } from './checks/hosts.js';
+import { PROTOCOLS } from './checks/protocols.js';
+import { TESTING } from './checks/testing.js';
 import type { Shown } from './page.js';
 
 export type { Page };
@@ -41,8 +43,10 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
   'docs/data.md#4': 'imports what that writes; test/data/export does it',
+  'docs/testing.md#2': 'is a test: test/testing/runners runs it with each runner',
+  'docs/testing.md#6': 'registers tests; test/contract and test/testing/stores do',
   'docs/data.md#6': 'backs up an SQLite store to /backups; test/data/backup does it',
 };
 
 /** Blocks that need something first, or of which more is to be seen than that they run and that their gateways and apps answer. */
-export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS };
+export const CHECKS: Checks = { ...ADAPTERS, ...CLIENTS, ...GUIDES, ...HOSTS, ...PROTOCOLS, ...TESTING };

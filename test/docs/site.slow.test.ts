@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { PAGE_NAMES } from '../../docs/.vitepress/pages.mjs';
 import { needChromium, openPage } from '../support/browser.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
-import { closeLater } from '../support/resources.js';
 
 const run = promisify(execFile);
 const SITE = join(ROOT, '.cache/site');
@@ -20,8 +18,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Serves the site as any host of static files does. */
-async function serveSite(): Promise<string> {
-  const server = createServer((request, response) => {
+const serveSite = (): Promise<string> =>
+  listenOnLoopback((request, response) => {
     const path = join(SITE, new URL(request.url ?? '/', 'http://localhost').pathname);
     const file = [path, `${path}.html`, join(path, 'index.html')].find(
       (name) => existsSync(name) && statSync(name).isFile(),
@@ -30,13 +28,6 @@ async function serveSite(): Promise<string> {
     response.setHeader('Content-Type', TYPES[extname(file)] ?? 'text/plain; charset=utf-8');
     return createReadStream(file).pipe(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closeLater(server, (it) => {
-    it.closeAllConnections();
-    it.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 describe('the site of the documentation', () => {
   before(async function () {

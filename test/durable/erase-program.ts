@@ -1,6 +1,7 @@
 import { createGateway, defineApp, type Gateway, type Store } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { userNamed } from '../support/users.js';
 
 // erase-program <database> [forgetful]: a gateway that erases users when it is asked to; the forgetful one does not note it first.
@@ -8,15 +9,7 @@ const [, , path, how] = process.argv;
 
 const app = defineApp({ run: (turn) => `${turn.text}: ${'said '.repeat(2000)}` });
 
-function forgetful(store: Store): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === 'beginErasure') return () => {};
-      const member = target[name as keyof Store];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
-}
+const forgetful = (store: Store): Store => overriding(store, { beginErasure: () => {} });
 
 const store = sqliteStore({ path: path! });
 const gateway: Gateway<any, any, any> = createGateway({

@@ -6,6 +6,7 @@ import {
   type StepRecord,
   type Store,
 } from '../../server/stores/store.js';
+import { overriding } from '../support/overriding.js';
 
 /** Stores that break one promise each: the crash test must notice every one of them. */
 export const mutants = {
@@ -13,7 +14,7 @@ export const mutants = {
 
   /** Closes a session, and drops what is kept of it a moment later. */
   deleteInTwo: (store: Store): Store =>
-    override(store, {
+    overriding(store, {
       async append(log, events, { erase, ...options }) {
         if (erase === undefined) return store.append(log, events, options);
         const closed = await store.append(log, events, { ...options, close: true });
@@ -25,7 +26,7 @@ export const mutants = {
 
   /** Forgets what keys were used for. */
   dedupeOff: (store: Store): Store =>
-    override(store, {
+    overriding(store, {
       run: (ref, name) => ('key' in name ? null : store.run(ref, name)),
       append: (log, events, options) => {
         const { key: _forgotten, ...opens } = options.opens ?? { runId: '', request: '' };
@@ -36,7 +37,7 @@ export const mutants = {
   /** Answers first and writes a moment later. */
   commitLate: (store: Store): Store => {
     const heads = new Map<string, number>();
-    return override(store, {
+    return overriding(store, {
       async acquire(ref, options) {
         const acquired = await store.acquire(ref, options);
         if (acquired.kind === 'acquired') heads.set(acquired.head.epoch, acquired.head.head);
@@ -54,7 +55,7 @@ export const mutants = {
 
   /** Takes sessions up as if there were nothing to recover. */
   recoveryOff: (store: Store): Store =>
-    override(store, {
+    overriding(store, {
       unfinished: () => [],
       async acquire(ref, options) {
         const acquired = await store.acquire(ref, options);
@@ -65,7 +66,7 @@ export const mutants = {
   /** Takes a move, and a moment later the message that came with it. */
   movesApart: (store: Store): Store => {
     const parts = new Map<string, number>();
-    return override(store, {
+    return overriding(store, {
       async append(log, events, options) {
         const behind = events.findIndex(({ type }) => type === 'history_moved') + 1;
         const { term, ends = [] } = options;
@@ -96,7 +97,7 @@ export const mutants = {
 };
 
 function keeping(store: Store, kept: (step: StepRecord) => boolean): Store {
-  return override(store, {
+  return overriding(store, {
     append: (log, events, options) =>
       store.append(log, events, options.steps ? { ...options, steps: options.steps.filter(kept) } : options),
   });
@@ -118,14 +119,4 @@ function late(
   });
   setTimeout(() => void store.append(log, copies, options), 100);
   return { epoch: log.epoch, first, last };
-}
-
-function override(store: Store, changes: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name in changes) return changes[name as keyof Store];
-      const member = target[name as keyof Store];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
 }

@@ -1,12 +1,10 @@
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { Store } from '../../server/stores/store.js';
-import { closeLater } from '../support/resources.js';
+import { openStore } from '../support/open-store.js';
 
 /** The store of a database, open; it is closed after the test. */
 export async function open(path: string): Promise<Store> {
-  const store = closeLater(sqliteStore({ path }), (it) => it.close());
-  await store.open();
-  return store;
+  return openStore(sqliteStore({ path }));
 }
 
 /** Packs what can be packed, and removes nothing. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { LogRef, Store, StoredEvent } from '../../server/stores/store.js';
-import { checkpointAt, record, records, refOf, TestWriter } from '../contract/records.js';
+import { checkpointAt, record, records, refOf, TestWriter } from '../../testing/stores/records.js';
 import { crashed, newDatabase } from '../support/durable.js';
 import { cases } from '../support/fuzz.js';
 import { open, pack } from './packed-store.js';

@@ -12,14 +12,12 @@ import {
   refusal,
   resultOf,
   TestWriter,
-} from '../contract/records.js';
+} from '../../testing/stores/records.js';
 import { crashed, newDatabase } from '../support/durable.js';
-import { closeLater } from '../support/resources.js';
+import { openStore } from '../support/open-store.js';
 
 async function open(path: string): Promise<Store> {
-  const store = closeLater(sqliteStore({ path }), (it) => it.close());
-  await store.open();
-  return store;
+  return openStore(sqliteStore({ path }));
 }
 
 const seqs = (from: number, to: number): number[] =>

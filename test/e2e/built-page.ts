@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import { agUiPlugin } from '../../server/plugins/ag-ui/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -46,7 +45,7 @@ export async function buildPage(
   return join(root, 'dist');
 }
 
-/** Serves a page that was built, and a gateway with the plugin on the same origin. Closed after the test. */
+/** Serves a page that was built, and a gateway with the plugins on the same origin. Closed after the test. */
 export async function serveBuilt(
   folder: string,
   config: GatewayConfig<any, any, any>,
@@ -55,19 +54,14 @@ export async function serveBuilt(
   const limits = { drainMs: 200, ...config.limits };
   const gateway = createGateway({ embedded: true, auth: { type: 'none' }, ...config, limits });
   gateway.use(uiMessageStreamPlugin());
+  gateway.use(agUiPlugin());
   closeLater(gateway, (it) => it.close());
-  const server = createServer((request, response) => {
+  const url = await listenOnLoopback((request, response) => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;
     if (path !== '/' && !path.startsWith('/assets/')) return void gateway.handleRequest(request, response);
     const file = path === '/' ? '/index.html' : path;
     response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
     response.end(readFileSync(join(folder, file)));
   });
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
+  return { url, gateway };
 }

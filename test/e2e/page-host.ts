@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { build, type Plugin } from 'esbuild';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import { listenWith } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -55,11 +54,5 @@ export async function servePage(
   server.on('upgrade', (request, socket, head) => {
     gateway.handleUpgrade(request, socket, head, { basePath: '/agent' });
   });
-  closeLater(server, (it) => {
-    it.close();
-    it.closeAllConnections();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listenWith(server);
 }

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -9,6 +7,7 @@ import { z } from 'zod';
 import { type Application, createGateway, defineApp, method, tool } from '../../server/index.js';
 import { type PlaygroundOptions, playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { needChromium } from '../support/browser.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
 import {
@@ -250,17 +249,12 @@ describe('the playground', () => {
       extraRoutes: '/_gateway',
     });
     gateway.use(playgroundPlugin({ readOnly: true }));
-    const server = createServer((request, response) =>
+    const host = await listenOnLoopback((request, response) =>
       gateway.handleRequest(request, response, { basePath: '/deep/agent' }),
     );
-    closeLater(server, (it) => {
-      it.close();
-      it.closeAllConnections();
-    });
     closeLater(gateway, (it) => it.close());
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     await gateway.session('main', { anonymous: true }).send('Hello from the host').result;
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/deep/agent/playground`;
+    const url = `${host}/deep/agent/playground`;
     const { page, problems } = await openPlayground(url);
     await page.locator('.message.assistant', { hasText: 'Hello from the host' }).waitFor();
     expect(page.url()).to.equal(`${url}/`);

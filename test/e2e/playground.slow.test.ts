@@ -371,4 +371,34 @@ describe('the playground in Chromium', () => {
     ]);
     expect(problems).to.deep.equal([]);
   });
+
+  it('opens an export, steps through it, and goes back', async () => {
+    const { link } = await startDemo();
+    const { page, problems } = await openPlayground(link);
+    await show(page, 'Timeline');
+    const event = (seq: number, type: string, rest: object) =>
+      JSON.stringify({ type, sessionId: 'theirs', cursor: `AAAAAAAAAAA.1.${seq}`, ts: seq, ...rest });
+    const accepted = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }], createdAt: 1 };
+    const lines = [
+      event(1, 'message_accepted', { runId: 'r', message: accepted, onBusy: 'queue', position: 0 }),
+      event(2, 'message_start', { runId: 'r', messageId: 'a1', app: 'default' }),
+      event(3, 'content_delta', { runId: 'r', delta: 'good day', index: 0 }),
+    ];
+    const open = async (name: string, text: string) => {
+      const chosen = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Open export' }).click();
+      await (await chosen).setFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(text) });
+    };
+    await open('not.ndjson', 'no JSON');
+    await page.getByRole('alert').filter({ hasText: 'not.ndjson cannot be opened' }).waitFor();
+    await open('theirs.ndjson', `${lines.join('\n')}\n`);
+    await page.getByText('theirs.ndjson: 3 events').waitFor();
+    await page.getByRole('button', { name: 'Step back' }).click();
+    await page.getByRole('button', { name: 'State after it' }).click();
+    const state = JSON.parse((await page.getByRole('figure', { name: 'The state after it' }).textContent())!);
+    expect(state.run.message.content).to.deep.equal([{ type: 'text', text: 'good day' }]);
+    await page.getByRole('button', { name: 'Back to main' }).click();
+    await page.getByText('Nothing has happened in main yet.').waitFor();
+    expect(problems).to.deep.equal([]);
+  });
 });

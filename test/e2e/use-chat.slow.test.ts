@@ -38,12 +38,12 @@ createRoot(document.getElementById('root')).render(<Page id="main" />);
 `;
 
 const WAYS = [
-  { name: 'AI SDK 6', page: documented, alias: { '@ai-sdk/react': 'ai-react3', ai: 'ai' } },
+  { name: 'AI SDK 6', page: documented, alias: {} },
   { name: 'AI SDK 7', page: documented, alias: { '@ai-sdk/react': 'ai-react4', ai: 'ai7' } },
   {
     name: 'AI SDK 6 with gatewayChat',
     page: withGatewayChat,
-    alias: { '@ai-sdk/react': 'ai-react3', ai: 'ai' },
+    alias: {},
   },
 ];
 

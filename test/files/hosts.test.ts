@@ -1,5 +1,4 @@
 import { createServer as createHttp2 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { type HttpBindings, serve } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { INestApplication } from '@nestjs/common';
@@ -15,7 +14,7 @@ import { failure } from '../support/client.js';
 import { EXPRESS_HOSTS } from '../support/express-hosts.js';
 import { uploadTo } from '../support/files.js';
 import { TestLogger } from '../support/gateway.js';
-import { listenOnLoopback } from '../support/host-server.js';
+import { listenOnLoopback, listenWith } from '../support/host-server.js';
 import { Http2Client } from '../support/http2-client.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -144,9 +143,7 @@ describe('files behind a host', () => {
     const server = createHttp2((request, response) =>
       gateway.handleRequest(request as never, response as never),
     );
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    closeLater(server, (it) => it.close());
-    const client = new Http2Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const client = new Http2Client(await listenWith(server));
     const text = 'text '.repeat(SIZE / 5);
     const headers = { ...as('alice'), 'content-type': 'text/plain' };
     const { status, body } = await client.ask('/files', { ...headers, body: text });

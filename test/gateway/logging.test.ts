@@ -9,7 +9,7 @@ import { echo, heldApp } from '../support/apps.js';
 import { ChatEndpoint } from '../support/chat-endpoint.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
-import { openStream } from '../support/sse-client.js';
+import { openStream, postStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 import { as, byName } from '../support/users.js';
 
@@ -82,11 +82,11 @@ describe('the log, with pino', () => {
       ...{ level: LEVELS.error, user: 'token', operation: 'invoke', method: 'fails' },
       transport: 'websocket',
     });
-    const stream = await openStream(`${url}/invoke`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), 'x-request-id': 'r-2' },
-      body: JSON.stringify({ method: 'breaks' }),
-    });
+    const stream = await postStream(
+      `${url}/invoke`,
+      { method: 'breaks' },
+      { ...jsonHeaders(), 'x-request-id': 'r-2' },
+    );
     await stream.ended;
     expect(line('request r-2 failed')).to.include({ method: 'breaks', transport: 'http', user: 'token' });
   });

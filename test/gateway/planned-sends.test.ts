@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { type GatewayConfig, type HostSendOptions, isGatewayError } from '../../server/index.js';
-import { startNodes } from '../cluster/nodes.js';
-import { waiting } from '../support/nodes.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { startNodes, waiting } from '../support/nodes.js';
+import { byName } from '../support/users.js';
 
-async function start(config: GatewayConfig = {}) {
+async function start(config: Omit<GatewayConfig, 'store'> = {}) {
   const { app, letGo } = waiting();
-  const nodes = await startNodes({ app, ...config });
+  const nodes = await startNodes(new MemoryHub(), { app, auth: byName, ...config }, 2);
   const [own, other] = nodes.map(({ gateway }) => gateway.session('main', { user: { id: 'alice' } }));
   return { own: own!, other: other!, letGo };
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Fastify from 'fastify';
 import { z } from 'zod';
@@ -8,6 +7,7 @@ import { type Gateway, method } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { embedGateway } from '../support/embedded.js';
 import { startGateway } from '../support/gateway.js';
+import { listenWith } from '../support/host-server.js';
 import { eventsOf, Http2Client } from '../support/http2-client.js';
 import { closeLater } from '../support/resources.js';
 
@@ -26,9 +26,7 @@ const nodeHttp2: Host = async (gateway) => {
   const server = createServer((request, response) =>
     gateway.handleRequest(request as never, response as never, { basePath: '/agent' }),
   );
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  closeLater(server, (it) => it.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listenWith(server);
 };
 
 const fastify: Host = async (gateway) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { callMethod, GUARD_TIMEOUT_MS } from '../../server/methods/call.js';
+import { callMethod } from '../../server/methods/call.js';
 import { method } from '../../server/methods/method.js';
 import { streamMethod } from '../../server/methods/stream.js';
 import { GatewayError, isGuardError } from '../../shared/errors.js';
@@ -200,8 +200,11 @@ describe('the guard of a method', () => {
     const { clock, left } = holdTimers();
     const outcome = failureOf(
       method({ guard: () => new Promise<boolean>(() => {}), handler: async () => 1 }),
+      undefined,
+      makeContext(),
+      { guardMs: 300 },
     );
-    await clock.tickAsync(GUARD_TIMEOUT_MS - 1);
+    await clock.tickAsync(299);
     expect(left()).to.have.length(1);
     await clock.tickAsync(1);
     expect(await outcome).to.include({ code: 'GUARD_DENIED', guardType: 'custom' });

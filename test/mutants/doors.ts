@@ -8,6 +8,21 @@ const JWT = 'server/auth/jwt.ts';
 /** Broken ways in and out: who may, how much, what readers are told, files, other protocols, the client. */
 export const DOORS: readonly Mutant[] = [
   {
+    name: 'what waits is taken twice',
+    file: 'server/plugins/conversation/waits.ts',
+    edits: [
+      ['if (!this.#peers) return this.#remove(token);', 'if (!this.#peers) return this.#entries.has(token);'],
+    ],
+    test: 'test/plugins/conversation/waits.test.ts',
+  },
+  {
+    name: 'a guard that is waited for without an end',
+    file: CALL,
+    edits: [['settleWithin(answer, guardMs,', 'settleWithin(answer, Number.POSITIVE_INFINITY,']],
+    test: 'test/security/row-26-guard-order.test.ts',
+    grep: 'silent',
+  },
+  {
     name: 'a token for somebody else',
     file: JWT,
     edits: [
@@ -165,7 +180,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'a move that is made again',
     file: 'client/call.ts',
-    edits: [["if (operation === 'move' && mayHaveArrived) return 0;", '']],
+    edits: [["(isCall(operation, 'unless-made') && !mayHaveArrived)", "isCall(operation, 'unless-made')"]],
     test: 'test/client/history.test.ts',
   },
   {

@@ -23,6 +23,17 @@ export const SESSIONS: readonly Mutant[] = [
     test: 'test/sessions/superseded-answers.test.ts',
   },
   {
+    name: 'a place that leaves out what has begun and is not stored',
+    file: QUEUE,
+    edits: [
+      [
+        'const before = place < 0 ? queue : queue.filter(({ runId }) => !isBehind(runId));',
+        'const before = queue.filter(({ runId }) => !isBehind(runId) && this.active?.id !== runId);',
+      ],
+    ],
+    test: 'test/sessions/place-in-queue.test.ts',
+  },
+  {
     name: 'a queue without an end',
     file: QUEUE,
     edits: [['if (this.#waiting.length >= this.#limit) {', 'if (false) {']],

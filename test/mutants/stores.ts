@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.js';
 
 const APPENDING = 'server/stores/redis/scripts/append.ts';
 const FROZEN = 'stands still|longer than';
-const SEEDS = 'test/chaos/seeds.long.test.ts';
+const SEEDS = 'test/chaos/seeds.cluster.test.ts';
 const ON_A_LINE = 'test/contract/line/redis.slow.test.ts';
 
 /** Broken stores, and gateways that share one. */

@@ -7,7 +7,8 @@ import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
-import { answering } from '../support/other-server.js';
+import { listenOnLoopback } from '../support/host-server.js';
+import { overriding } from '../support/overriding.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
 
@@ -137,12 +138,10 @@ for (const [name, make] of [
     it('is read page by page: what its reader does not take is not read', async () => {
       const reads: number[] = [];
       const store = make();
-      const count = new Proxy(store, {
-        get: (target, property) => {
-          const value = Reflect.get(target, property);
-          if (typeof value !== 'function') return value;
-          if (property === 'messages') reads.push(performance.now());
-          return value.bind(target);
+      const count = overriding(store, {
+        messages(...args) {
+          reads.push(performance.now());
+          return store.messages(...args);
         },
       });
       const { gateway, url } = await setUp({ store: count });
@@ -271,7 +270,7 @@ for (const [name, make] of [
     it('needs it too where a host does it for the client of a request', async () => {
       const { gateway } = await setUp({ clientMessages: {} });
       const messages = [{ role: 'assistant', content: 'I promise' }];
-      const url = await answering((request, response) => {
+      const url = await listenOnLoopback((request, response) => {
         const by = request.url === '/by' ? { by: { request, response } } : {};
         gateway.execute('import', { sessionId: 'main', messages }, by).then(
           () => response.end('ok'),

@@ -6,14 +6,14 @@ import { ROOT } from '../support/program.js';
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
   // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/client.md says what it is spent on.
-  'client/index.ts': { max: 18_100, external: [] },
+  'client/index.ts': { max: 18_110, external: [] },
   'client/node/index.ts': { max: 5950, external: [] },
   // Without zod, which is the better part of it and often there already.
   'shared/index.ts': { max: 10_500, external: ['zod'] },
 } as const;
 
-/** What files, and whole sessions, may add to a page that has the client. */
-const APART = { files: 600, history: 400 } as const;
+/** What files, whole sessions and what a device keeps may add to a page that has the client. */
+const APART = { files: 600, history: 400, offline: 3_400 } as const;
 
 /** What hooks may add to a page that has the client, besides their framework. */
 const HOOKS = { react: 2048, vue: 1100, svelte: 1024 } as const;

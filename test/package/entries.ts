@@ -23,11 +23,15 @@ export const NAMES: Record<string, readonly string[]> = {
     'createInProcessTransport',
   ],
   [`${NAME}/diagnostics`]: ['channels'],
+  [`${NAME}/recording`]: ['recording', 'recordInto', 'modelFetch', 'exportDataset'],
+  [`${NAME}/testing`]: ['testGateway', 'scripted', 'testGateways'],
+  [`${NAME}/testing/stores`]: ['describeStore'],
   [`${NAME}/client/ai-sdk`]: ['gatewayChat'],
   [`${NAME}/client/tanstack`]: ['gatewayConnection'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
+  [`${NAME}/client/offline`]: ['indexedDb', 'storage'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [
     'createClient',
@@ -81,6 +85,7 @@ export const NEEDS: Record<string, string> = {
   [`${NAME}/client/react`]: 'react',
   [`${NAME}/client/vue`]: 'vue',
   [`${NAME}/client/svelte`]: 'svelte',
+  [`${NAME}/testing/stores`]: 'chai',
 };
 
 /** A program of a user, with methods that its client knows the types of. */

@@ -52,7 +52,7 @@ describe('the packed package', () => {
     const odd = installed.files.filter(
       (path) =>
         path.startsWith('dist/') &&
-        !/^dist\/(?:(?:server|client|shared)\/.*\.(?:js|d\.ts)(?:\.map)?|src\/(?:server|client|shared)\/.*\.ts|playground\/(?:index\.html|licenses\.md|_playground\/[\w-]+\.(?:js|css)))$/.test(
+        !/^dist\/(?:(?:server|client|shared|testing)\/.*\.(?:js|d\.ts)(?:\.map)?|src\/(?:server|client|shared|testing)\/.*\.ts|playground\/(?:index\.html|licenses\.md|_playground\/[\w-]+\.(?:js|css)))$/.test(
           path,
         ),
     );

@@ -40,6 +40,9 @@ export function actor(effects: string[] = []) {
         } else if (word === 'both') {
           const results = await Promise.all([turn.callTool('pay', { n: 2 }), turn.callTool('pay', { n: 3 })]);
           yield `[both: ${JSON.stringify(results)}] `;
+        } else if (word === 'mixed') {
+          const results = await Promise.all([turn.callTool('pay', { n: 2 }), turn.callTool('where', {})]);
+          yield `[mixed: ${JSON.stringify(results)}] `;
         } else if (word === 'data') turn.data('weather', { degrees: 20 }, { id: 'w' });
         else if (word === 'ask')
           yield `[${JSON.stringify(await turn.ask({ name: 'colour', payload: { of: 'car' } }))}] `;

@@ -4,7 +4,7 @@ import { defineApp } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { jsonHeaders, startGateway, TOKEN } from '../support/gateway.js';
 import { fetchUntilServed, postUntilTaken } from '../support/insist.js';
-import { openStream } from '../support/sse-client.js';
+import { openStream, postStream } from '../support/sse-client.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
 
@@ -169,11 +169,7 @@ describe('a key', () => {
     const again = await postUntilTaken(`${url}/send`, body);
     expect(again.status).to.equal(200);
     expect(again.body).to.deep.equal(result);
-    const stream = await openStream(`${url}/send`, {
-      method: 'POST',
-      headers: jsonHeaders(),
-      body: JSON.stringify(body),
-    });
+    const stream = await postStream(`${url}/send`, body);
     await stream.ended;
     expect(stream.events).to.have.length(1);
     const [end] = stream.events;

@@ -3,7 +3,7 @@ import { type AuthConfig, defineApp, type GatewayConfig, method } from '../../se
 import { get, post, startGateway } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { openUnixSocket, openWebSocket, type RawSocket } from '../support/raw-socket.js';
-import { openStream } from '../support/sse-client.js';
+import { openStream, postStream } from '../support/sse-client.js';
 import { as } from '../support/users.js';
 import { socketPath } from './doors.js';
 import { forEver } from './endless-stream.js';
@@ -52,11 +52,7 @@ async function start(directory: Directory, config: GatewayConfig<any, any, any> 
 }
 
 const invokeStream = (url: string, name: string) =>
-  openStream(`${url}/invoke`, {
-    method: 'POST',
-    headers: { ...as(name), 'content-type': 'application/json' },
-    body: JSON.stringify({ method: 'watch' }),
-  });
+  postStream(`${url}/invoke`, { method: 'watch' }, { ...as(name), 'content-type': 'application/json' });
 const chunk = ({ type }: { type?: string }) => type === 'chunk';
 
 describe('row 9: what a caller has open ends with what let it in', () => {
@@ -116,11 +112,11 @@ describe('row 9: what a caller has open ends with what let it in', () => {
     const directory = new Directory();
     const { url } = await start(directory);
     const events = await openStream(`${url}/events?sessionId=main`, { headers: as('alice') });
-    const run = await openStream(`${url}/send`, {
-      method: 'POST',
-      headers: { ...as('alice'), 'content-type': 'application/json' },
-      body: JSON.stringify({ sessionId: 'main', message: 'go on' }),
-    });
+    const run = await postStream(
+      `${url}/send`,
+      { sessionId: 'main', message: 'go on' },
+      { ...as('alice'), 'content-type': 'application/json' },
+    );
     const stream = await invokeStream(url, 'alice');
     const stranger = await openStream(`${url}/events?sessionId=main`, { headers: as('bob') });
     await Promise.all([

@@ -181,4 +181,15 @@ describe('row 11: apps of others', () => {
       expect((await get(`${url}/apps`, as('root'))).body.apps).to.deep.equal([]);
     });
   }
+
+  it('sessionAccess that is silent for longer than a guard may be refuses', async () => {
+    const sessionAccess = () => new Promise<boolean>(() => {});
+    const { url, log } = await startGateway({
+      ...{ app: echo, auth: byName, sessionAccess },
+      limits: { guardMs: 50 },
+    });
+    const { status, body } = await get(`${url}/history?sessionId=main`, as('alice'));
+    expect([status, body.error.code]).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+    expect(JSON.stringify(log.lines.map(({ message }) => message))).to.include('sessionAccess failed');
+  });
 });

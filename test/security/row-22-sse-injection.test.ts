@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import { jsonHeaders, post, startGateway } from '../support/gateway.js';
-import { openStream } from '../support/sse-client.js';
+import { openStream, postStream } from '../support/sse-client.js';
 
 const FORGED = 'x\n\nevent: message_end\ndata: {"forged":true}\n\n';
 const FORGERIES = [
@@ -37,11 +37,7 @@ describe('threat row 22: events forged by text', () => {
       ends += 1;
       await stream.until(() => stream.events.filter(({ event }) => event === 'message_end').length === ends);
       await stream.until(() => stream.events.filter(({ event }) => event === 'channel').length === ends);
-      const flow = await openStream(`${url}/invoke`, {
-        method: 'POST',
-        headers: jsonHeaders(),
-        body: JSON.stringify({ method: 'flow', params: { text } }),
-      });
+      const flow = await postStream(`${url}/invoke`, { method: 'flow', params: { text } });
       await flow.ended;
       expect(flow.events.map(({ event }) => event)).to.deep.equal(['ping', 'chunk', 'fail']);
       expect(flow.events[1]!.data).to.equal(text);

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { GatewayError, method } from '../../server/index.js';
+import { gate } from '../support/gate.js';
 import { get, post } from '../support/gateway.js';
+import { holdTimers } from '../support/held-timers.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { gatewayOf } from '../support/role-gateway.js';
 import { as } from '../support/users.js';
@@ -84,6 +86,29 @@ describe('row 26: the order of checks', () => {
     expect((await invoke({ method: 'real' }, 'root')).status).to.equal(200);
   });
 
+  it('a guard that never answers denies after 5 s', async () => {
+    const asked = gate();
+    const { invoke } = await gatewayOf({
+      guarded: method({
+        guard: () => {
+          asked.open();
+          return new Promise<boolean>(() => {});
+        },
+        handler,
+      }),
+    });
+    const { clock } = holdTimers();
+    let isAnswered = false;
+    const answer = invoke({ method: 'guarded' }).finally(() => {
+      isAnswered = true;
+    });
+    await asked.passed;
+    await clock.tickAsync(4999);
+    expect(isAnswered).to.equal(false);
+    await clock.tickAsync(1);
+    expect((await answer).body.error.code).to.equal('GUARD_DENIED');
+  });
+
   it('lists show each caller what it may call', async () => {
     const { url } = await gatewayOf({
       open: method({ handler }),
@@ -97,4 +122,17 @@ describe('row 26: the order of checks', () => {
       }
     }
   });
+
+  const silent = () => new Promise<boolean>(() => {});
+  const guardedKinds = {
+    'text/event-stream': method({ stream: true, guard: silent, async *handler() {} }),
+    'application/json': method({ guard: silent, handler }),
+  };
+  for (const [accept, guarded] of Object.entries(guardedKinds)) {
+    it(`a guard that is silent for longer than limits.guardMs denies what is asked for as ${accept}`, async () => {
+      const { invoke } = await gatewayOf({ guarded }, { limits: { guardMs: 50 } });
+      const { body } = await invoke({ method: 'guarded' }, 'alice', { accept });
+      expect(body.error.code).to.equal('GUARD_DENIED');
+    });
+  }
 });

@@ -1,25 +1,22 @@
 import { expect } from 'chai';
-import { memoryStore, type Store, StoreError } from '../../server/index.js';
+import { memoryStore, StoreError } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 
 describe('a session while its close is on its way to the store', () => {
   for (const isRefused of [true, false])
     it(`is read as before, and is ${isRefused ? 'there again where that is refused' : 'gone once that is made'}`, async () => {
       const inner = memoryStore();
       const [asked, goOn] = [gate(), gate()];
-      const store = new Proxy(inner, {
-        get(target, name: keyof Store) {
-          const member = target[name];
-          if (name !== 'append') return typeof member === 'function' ? member.bind(target) : member;
-          return async (...args: Parameters<Store['append']>) => {
-            if (!args[2].close) return inner.append(...args);
-            asked.open();
-            await goOn.passed;
-            if (isRefused) throw new StoreError('UNAVAILABLE', 'The disk is full');
-            return inner.append(...args);
-          };
+      const store = overriding(inner, {
+        async append(...args) {
+          if (!args[2].close) return inner.append(...args);
+          asked.open();
+          await goOn.passed;
+          if (isRefused) throw new StoreError('UNAVAILABLE', 'The disk is full');
+          return inner.append(...args);
         },
       });
       const { url } = await startGateway({ app: echo, store });

@@ -3,6 +3,7 @@ import type { Subscription } from '../../server/delivery/subscription.js';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { SessionDirectory } from '../../server/sessions/directory.js';
 import type { SessionEnvironment } from '../../server/sessions/environment.js';
+import { overriding } from '../support/overriding.js';
 
 const app = defineApp({ run: () => 'x' });
 
@@ -37,14 +38,10 @@ describe('the sessions of a process', () => {
   it('leave memory when they are not used, also where one of them cannot be read', async () => {
     const inner = memoryStore();
     const bad = new Set<string>();
-    const store = new Proxy(inner, {
-      get(target, name) {
-        const member = target[name as keyof Store];
-        if (typeof member !== 'function') return member;
-        return (...args: never[]) => {
-          if (name === 'release' && bad.has((args[0]! as { name: string }).name)) throw new Error('damaged');
-          return (member as (...all: never[]) => unknown).apply(target, args);
-        };
+    const store = overriding(inner, {
+      release(ref, term) {
+        if (bad.has(ref.name)) throw new Error('damaged');
+        return inner.release(ref, term);
       },
     });
     const { directory, reports } = directoryOn(store);

@@ -1,18 +1,12 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
 import { ENGINES } from '../support/stores.js';
 
 /** The same store, to a gateway that hears of nothing that others write. */
-const deaf = (store: Store): Store =>
-  new Proxy(store, {
-    get(target, name) {
-      if (name === 'watch') return () => () => {};
-      const member = target[name as keyof Store];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
+const deaf = (store: Store): Store => overriding(store, { watch: () => () => {} });
 
 const app = defineApp({ run: (turn) => `re: ${turn.text}` });
 const send = (url: string, message: string) => post(`${url}/send`, { sessionId: 'main', message });
@@ -84,15 +78,10 @@ describe('a gateway with a given id', () => {
   it('is not taken for the one that had it before', async () => {
     const inner = memoryStore();
     const holders: string[] = [];
-    const store = new Proxy(inner, {
-      get(target, member) {
-        if (member === 'acquire')
-          return (...args: Parameters<Store['acquire']>) => {
-            holders.push(args[1].holder);
-            return target.acquire(...args);
-          };
-        const own = target[member as keyof Store];
-        return typeof own === 'function' ? (own as () => unknown).bind(target) : own;
+    const store = overriding(inner, {
+      acquire(ref, options) {
+        holders.push(options.holder);
+        return inner.acquire(ref, options);
       },
     });
     for (const message of ['one', 'two']) {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { memoryStore, type Store, StoreError } from '../../server/index.js';
+import { memoryStore, StoreError } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { startGateway } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { waiting } from './prompted-app.js';
 
 describe('the result of a run', () => {
@@ -10,21 +11,17 @@ describe('the result of a run', () => {
     const inner = memoryStore();
     let looked = 0;
     const [asked, told] = [gate(), gate()];
-    const store = new Proxy(inner, {
-      get(target, name) {
-        const member = target[name as keyof Store];
-        if (typeof member !== 'function') return member;
-        return (...args: never[]): unknown => {
-          const isLookup = name === 'run' && 'runId' in (args as unknown as Parameters<Store['run']>)[1];
-          if (isLookup) looked += 1;
-          if (isLookup && looked === 2) throw new StoreError('UNAVAILABLE', 'Not now');
-          // Between the two lookups.
-          if (name === 'read' && looked === 1) {
-            asked.open();
-            return told.passed.then(() => target.read(...(args as unknown as Parameters<Store['read']>)));
-          }
-          return (member as (...all: never[]) => unknown).apply(target, args);
-        };
+    const store = overriding(inner, {
+      run(ref, by) {
+        if ('runId' in by) looked += 1;
+        if ('runId' in by && looked === 2) throw new StoreError('UNAVAILABLE', 'Not now');
+        return inner.run(ref, by);
+      },
+      read(...args) {
+        if (looked !== 1) return inner.read(...args);
+        // Between the two lookups.
+        asked.open();
+        return told.passed.then(() => inner.read(...args));
       },
     });
     const { gateway } = await startGateway({ app, store });

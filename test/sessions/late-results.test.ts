@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import { newTestEpoch, TestWriter } from '../contract/records.js';
+import { newTestEpoch, TestWriter } from '../../testing/stores/records.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp, memoryStore, type Store, StoreError } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { openStream } from '../support/sse-client.js';
 
 type Append = Store['append'];
@@ -9,13 +10,7 @@ type Append = Store['append'];
 /** A gateway on a store whose appends the test decides about, and a message that waits for its answer there. */
 async function setUp(append: (made: () => ReturnType<Append>) => ReturnType<Append>) {
   const inner = memoryStore();
-  const store = new Proxy(inner, {
-    get(target, name) {
-      if (name === 'append') return (...args: Parameters<Append>) => append(() => target.append(...args));
-      const member = target[name as keyof Store];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
+  const store = overriding(inner, { append: (...args) => append(() => inner.append(...args)) });
   const word = gate<string>();
   const app = defineApp({
     async *run({ text }) {

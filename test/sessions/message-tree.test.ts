@@ -5,9 +5,10 @@ import { type LogSource, StoreError } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { chain, newTestEpoch, TestWriter } from '../contract/records.js';
+import { chain, newTestEpoch, TestWriter } from '../../testing/stores/records.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
 import { LATE_MEMORY } from '../support/stores.js';
@@ -147,14 +148,10 @@ describe('the ids of messages that left memory', () => {
   it('are not taken for free where the store cannot be asked', async () => {
     const store = memoryStore();
     let broken = false;
-    const failing = new Proxy(store, {
-      get(target, name: keyof Store) {
-        const member = target[name] as (...args: never[]) => unknown;
-        if (name !== 'messages') return typeof member === 'function' ? member.bind(target) : member;
-        return (...args: never[]) => {
-          if (broken) throw new StoreError('UNAVAILABLE', 'Refused');
-          return member.apply(target, args);
-        };
+    const failing = overriding(store, {
+      messages(...args) {
+        if (broken) throw new StoreError('UNAVAILABLE', 'Refused');
+        return store.messages(...args);
       },
     });
     const { send, history } = await setUp(failing, { messages: chain(range(1001)) });

@@ -55,7 +55,18 @@ function setUp() {
     return run;
   };
   const turn = (text: string) => turns.get(text)!;
+  /** Has a session with a run and a message in its queue closed, which the store holds up. */
+  const close = async () => {
+    const first = await start('a');
+    const queued = session.send('b');
+    await queued.accepted;
+    const waits = held.hold();
+    const closing = session.close();
+    await waits;
+    return { first, queued, closing };
+  };
   return {
+    close,
     gateway,
     session,
     held,
@@ -144,13 +155,8 @@ describe('what ends a run is stored with its end', () => {
   });
 
   it('a close: every accepted run ends in one append with the session', async () => {
-    const { session, held, log, start, turn } = setUp();
-    const first = await start('a');
-    const queued = session.send('b');
-    await queued.accepted;
-    const waits = held.hold();
-    const closing = session.close();
-    await waits;
+    const { held, log, turn, close } = setUp();
+    const { first, queued, closing } = await close();
     expect(turn('a').turn.signal.aborted, 'the run goes on until it is stored').to.equal(false);
     await turn('a').say('too late');
     held.release();
@@ -166,13 +172,8 @@ describe('what ends a run is stored with its end', () => {
   });
 
   it('a close that is refused: its runs go on, and so does its queue', async () => {
-    const { session, held, start, turn, begins } = setUp();
-    const first = await start('a');
-    const queued = session.send('b');
-    await queued.accepted;
-    const waits = held.hold();
-    const closing = session.close();
-    await waits;
+    const { held, turn, begins, close } = setUp();
+    const { first, queued, closing } = await close();
     held.release('refuse');
     expect(await closing.catch((error) => error.code)).to.equal('OVERLOADED');
     await turn('a').say('still here');
@@ -184,13 +185,8 @@ describe('what ends a run is stored with its end', () => {
   });
 
   it('a close, although the run ends by itself meanwhile and the close is refused', async () => {
-    const { session, held, start, turn, begins } = setUp();
-    const first = await start('a');
-    const queued = session.send('b');
-    await queued.accepted;
-    const waits = held.hold();
-    const closing = session.close();
-    await waits;
+    const { held, turn, begins, close } = setUp();
+    const { first, queued, closing } = await close();
     await turn('a').say(null);
     held.release('refuse');
     await closing.catch(() => {});

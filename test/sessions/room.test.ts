@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { defineApp, memoryStore } from '../../server/index.js';
 import { embedGateway } from '../support/embedded.js';
+import { overriding } from '../support/overriding.js';
 
 /** How often open sessions are counted while so many begin. */
 async function counts(sessionsPerUser: number): Promise<number> {
   const inner = memoryStore();
   let count = 0;
-  const store = new Proxy(inner, {
-    get(target, name: keyof Store) {
-      if (name === 'count') count += 1;
-      const member = target[name];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+  const store = overriding(inner, {
+    count(...args) {
+      count += 1;
+      return inner.count(...args);
     },
   });
   const limits = { sessionsPerUser, shared: { sessions: sessionsPerUser } };

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store, tool } from '../../server/index.js';
-import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { SessionSummary } from '../../shared/operation-types.js';
 import { newDatabase } from '../support/durable.js';
@@ -408,26 +407,5 @@ describe('a turn', () => {
     await send('main', 'second');
     expect(seen).to.deep.equal([undefined, 'first']);
     expect((await one('main')).title).to.equal('first');
-  });
-});
-
-describe('sessions whose writer never said what lists say', () => {
-  it('are listed by the fold of their logs', async () => {
-    const path = newDatabase();
-    const { app } = talker();
-    const first = await startGateway({ app, store: sqliteStore({ path }), limits: quick });
-    const { send, update, list } = asking(first.url);
-    for (const session of ['a', 'b']) await send(session, `hello ${session}`);
-    await update('a', { title: 'A' });
-    const before = await list();
-    await first.gateway.close();
-    const db = (await loadDriver())(path);
-    // As the migration leaves those of former versions, which had no titles yet.
-    db.exec(
-      'UPDATE session SET title = NULL, searched = NULL, preview = NULL, messages = NULL, pending = NULL',
-    );
-    db.close();
-    const second = await startGateway({ app, store: sqliteStore({ path }), limits: quick });
-    expect(await asking(second.url).list()).to.deep.equal(before);
   });
 });

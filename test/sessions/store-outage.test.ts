@@ -4,6 +4,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { passing } from '../support/overriding.js';
 import { openStream } from '../support/sse-client.js';
 
 const respondAsync = { prefer: 'respond-async' };
@@ -11,17 +12,10 @@ const respondAsync = { prefer: 'respond-async' };
 /** A store that can be made to refuse writes. */
 function failing(inner: Store): { store: Store; outage: { on: boolean; refused: number } } {
   const outage = { on: false, refused: 0 };
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const member = target[name as keyof Store];
-      if (typeof member !== 'function') return member;
-      if (!['append', 'acquire', 'cut'].includes(String(name))) return (member as () => unknown).bind(target);
-      return (...args: never[]) => {
-        if (!outage.on) return (member as (...all: never[]) => unknown).apply(target, args);
-        outage.refused += 1;
-        throw new StoreError('UNAVAILABLE', 'No space left');
-      };
-    },
+  const store = passing(inner, (name, call) => {
+    if (!outage.on || !['append', 'acquire', 'cut'].includes(name)) return call();
+    outage.refused += 1;
+    throw new StoreError('UNAVAILABLE', 'No space left');
   });
   return { store, outage };
 }

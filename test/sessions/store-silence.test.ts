@@ -5,6 +5,7 @@ import { newDatabase } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';
 import { heldStore } from '../support/held-store.js';
 import { hostileStore, listedFates } from '../support/hostile-store.js';
+import { overriding } from '../support/overriding.js';
 import { testStore } from '../support/test-store.js';
 import { until } from '../support/until.js';
 
@@ -25,14 +26,10 @@ describe('closing a gateway settles every result', () => {
   it('as lost where the store refuses every write', async () => {
     const inner = memoryStore();
     let refusing = false;
-    const store = new Proxy(inner, {
-      get(target, name) {
-        const member = target[name as keyof Store];
-        if (typeof member !== 'function') return member;
-        return (...args: never[]) => {
-          if (refusing && name === 'append') throw new StoreError('UNAVAILABLE', 'Refused');
-          return (member as (...all: never[]) => unknown).apply(target, args);
-        };
+    const store = overriding(inner, {
+      append(...args) {
+        if (refusing) throw new StoreError('UNAVAILABLE', 'Refused');
+        return inner.append(...args);
       },
     });
     const gateway = embedGateway({ app: endless, store, limits: { drainMs: 20, storeMs: 100 } });
@@ -72,14 +69,7 @@ describe('a store that does not answer', () => {
   it('is waited for no longer than storeMs, and what a send came to is said to be unknown only where it is', async () => {
     const app = defineApp({ run: () => 'x' });
     const model = testStore();
-    const hung = new Proxy(model.store, {
-      get(target, name) {
-        const member = target[name as keyof Store];
-        if (typeof member !== 'function') return member;
-        if (name === 'acquire') return () => new Promise(() => {});
-        return (member as () => unknown).bind(target);
-      },
-    });
+    const hung = overriding(model.store, { acquire: () => new Promise(() => {}) });
     const session = embedGateway({ app, store: hung, limits: { storeMs: 40 } }).session('main');
     const error = await session.send('x').accepted.catch((thrown) => thrown);
     expect(error).to.include({ code: 'OVERLOADED', retryable: true });
@@ -129,18 +119,29 @@ describe('callers of a store whose writes stay unknown', () => {
     return { code, details };
   };
 
+  /** Does it again where a busy machine was slower than `storeMs`. */
+  const insisted = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      const done = await work().catch((error: { code?: string }) => {
+        if (error.code !== 'OVERLOADED') throw error;
+        return null;
+      });
+      if (done !== null) return done;
+    }
+  };
+
   it('are answered within storeMs, and a send goes on behind them, once', async () => {
     const { model, store, lose, relent } = losing();
     const session = embedGateway({ app: defineApp({ run: (turn) => turn.text }), store, limits }).session(
       'main',
     );
-    await session.send('first').result;
+    await insisted(() => session.send('first', { idempotencyKey: 'zero' }).result);
     lose();
     const send = { idempotencyKey: 'one' };
     expect(await told(session.send('second', send).accepted), 'the first time').to.deep.equal(unknown);
     expect(await told(session.send('second', send).accepted), 'with the same key').to.deep.equal(unknown);
     relent();
-    const { message } = await session.send('second', send).result;
+    const { message } = await insisted(() => session.send('second', send).result);
     expect(message.content).to.deep.equal([{ type: 'text', text: 'second' }]);
     const texts = model.eventsOf('main').filter(({ type }) => type === 'message_end');
     expect(texts).to.have.length(2);

@@ -7,7 +7,8 @@ import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { EVENTS_PATH, FILES_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
-import { renderOnServer } from '../client/svelte/compile.js';
+import { renderOnServer } from '../client/frameworks.js';
+import { compiling, rendering } from '../client/svelte/compile.js';
 import { linksOf, PAGES, type PageLink, proseOf, readPage } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 
@@ -85,7 +86,9 @@ describe('documentation', () => {
     const blocks = PAGES.flatMap((page) => [...read(page).matchAll(/^```svelte\n([\s\S]*?)^```$/gm)]);
     expect(blocks).to.not.be.empty;
     for (const [, code] of blocks) {
-      const html = await renderOnServer({ 'block.svelte': code! }, 'block.svelte', { id: 'main' });
+      const plugins = compiling({ 'block.svelte': code! });
+      const block = { name: 'svelte', server: rendering('block.svelte'), plugins };
+      const html = await renderOnServer(block, { id: 'main' });
       expect(html).to.contain('loading, online').and.to.contain('<button>Send</button>');
     }
   });

@@ -19,7 +19,8 @@ const REVIEW_LINES = 300;
 const shared = readSources('shared');
 const client = readSources('client');
 const server = readSources('server');
-const product = [...shared, ...client, ...server];
+const kit = readSources('testing');
+const product = [...shared, ...client, ...server, ...kit];
 
 /** Imports that break a rule, as readable lines. */
 function offences(
@@ -167,7 +168,7 @@ export const e = 'not from "here"';`;
     const peers = Object.keys(peerDependencies);
     // A framework is there before a subpath that is written in it is imported.
     const others = product.filter(
-      ({ path }) => !/^(?:server\/nest|client\/(?:react|vue|svelte))\//.test(path),
+      ({ path }) => !/^(?:server\/nest|client\/(?:react|vue|svelte)|testing\/stores)\//.test(path),
     );
     expect(
       others.flatMap(({ path, text }) =>
@@ -264,6 +265,14 @@ export const e = 'not from "here"';`;
     expect(offences(product, ({ target }) => page.test(target))).to.deep.equal([]);
   });
 
+  it('of the testing kit are what users have of client and server, and nobody reaches it', () => {
+    const own =
+      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/recording\/|^server\/(?:gateway\/gateway|runtime\/optional-peer)\.ts$/;
+    expect(offences(kit, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
+    const others = [...shared, ...client, ...server];
+    expect(offences(others, (found) => isBelow('testing', found))).to.deep.equal([]);
+  });
+
   it('of examples use the package by its name', () => {
     const beyond = (found: Import) => found.ours && !isBelow('examples', found);
     expect(offences(readSources('examples'), beyond)).to.deep.equal([]);
@@ -299,7 +308,7 @@ describe('files', () => {
   it('have kebab-case names', () => {
     const named = [...product, ...readSources('test', 'examples', 'scripts')].filter(
       ({ path }) =>
-        !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow|\.package|\.long)?\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(
+        !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow|\.package|\.cluster|\.long)?\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(
           path,
         ),
     );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { closeLater } from './resources.js';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { listenOnLoopback } from './host-server.js';
 
 /** One request to a chat-completions endpoint, and the test's answer to it. */
 export class ChatRequest {
@@ -100,7 +100,7 @@ export class ChatEndpoint {
 
   static async start(): Promise<ChatEndpoint> {
     const endpoint = new ChatEndpoint();
-    const server = createServer(async (request, response) => {
+    const url = await listenOnLoopback(async (request, response) => {
       let text = '';
       for await (const piece of request) text += piece;
       if (!['/v1/chat/completions', '/v1/responses'].includes(request.url ?? '')) {
@@ -110,13 +110,7 @@ export class ChatEndpoint {
       endpoint.asked.push(new ChatRequest(JSON.parse(text), request.headers, response));
       endpoint.#wake();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closeLater(server, (it) => {
-      it.closeAllConnections();
-      it.close();
-    });
-    const address = server.address();
-    endpoint.#url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`;
+    endpoint.#url = `${url}/v1`;
     return endpoint;
   }
 

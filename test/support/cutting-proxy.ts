@@ -1,6 +1,6 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { Cutter } from './cutter.js';
-import { closeLater } from './resources.js';
+import { portOf } from './host-server.js';
 
 /** Passes TCP connections through and cuts each after so many bytes of its answer. */
 export class CuttingProxy extends Cutter {
@@ -17,12 +17,7 @@ export class CuttingProxy extends Cutter {
     const server = createServer((client) =>
       proxy.pass(client, connect(Number(new URL(target).port), '127.0.0.1')),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new CuttingProxy((server.address() as AddressInfo).port);
-    closeLater(server, () => {
-      proxy.cutAll();
-      server.close();
-    });
+    proxy = new CuttingProxy(await portOf(server));
     return proxy;
   }
 }

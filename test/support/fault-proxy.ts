@@ -1,5 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { closeLater } from './resources.js';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from './host-server.js';
 
 interface Connection {
   readonly client: Socket;
@@ -43,12 +43,7 @@ export class FaultProxy {
     const server = createServer((client) =>
       proxy.#pass(client, connect(Number(new URL(target).port), '127.0.0.1')),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new FaultProxy((server.address() as AddressInfo).port);
-    closeLater(server, () => {
-      proxy.cut();
-      server.close();
-    });
+    proxy = new FaultProxy(await portOf(server));
     return proxy;
   }
 

@@ -1,5 +1,6 @@
 import { type Store, StoreError } from '../../server/stores/store.js';
 import { type Gate, gate } from './gate.js';
+import { overriding } from './overriding.js';
 
 /** A store whose appends the test lets through, and whose batches it sees. */
 export interface HeldStore {
@@ -24,13 +25,7 @@ export function heldStore(inner: Store): HeldStore {
     }
     return inner.append(log, events, options);
   };
-  const store = new Proxy(inner, {
-    get(target, name) {
-      if (name === 'append') return append;
-      const member = target[name as keyof Store];
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
+  const store = overriding(inner, { append });
   return {
     store,
     batches,

@@ -16,7 +16,10 @@ export interface HeldTimers {
 
 /** Holds timers until the test ends, however it ends. @param others What else is held */
 export function holdTimers(...others: 'Date'[]): HeldTimers {
-  const clock = FakeTimers.install({ toFake: ['setTimeout', 'clearTimeout', ...others] });
+  const clock = FakeTimers.install({
+    toFake: ['setTimeout', 'clearTimeout', ...others],
+    shouldClearNativeTimers: true,
+  });
   closeLater(clock, (it) => it.uninstall());
   const origins = new Map<unknown, string>();
   const { setTimeout: set, clearTimeout: clear } = globalThis;

@@ -1,5 +1,6 @@
 import type { Store } from '../../server/stores/store.js';
 import { StoreError } from '../../server/stores/store.js';
+import { passing } from './overriding.js';
 
 /**
  * What a store does with a call. `refuse`: nothing, and says so. `late`: it, some turns of the event loop later, and answers later
@@ -102,19 +103,12 @@ export function hostileStore(inner: Store, fates: Fates): HostileStore {
   let given = fates;
   let calls = 0;
   const met = new Map<string, number>();
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const member = target[name as keyof Store];
-      if (typeof member !== 'function') return member;
-      const call = (args: never[]): unknown => (member as (...all: never[]) => unknown).apply(target, args);
-      if (SPARED.has(String(name))) return (...args: never[]) => call(args);
-      return (...args: never[]): unknown => {
-        const fate = given(String(name));
-        const key = `${String(name)} ${fate}`;
-        met.set(key, (met.get(key) ?? 0) + 1);
-        return meet(fate, String(name), () => call(args), (calls++ % 3) + 1);
-      };
-    },
+  const store = passing(inner, (name, call) => {
+    if (SPARED.has(name)) return call();
+    const fate = given(name);
+    const key = `${name} ${fate}`;
+    met.set(key, (met.get(key) ?? 0) + 1);
+    return meet(fate, name, call, (calls++ % 3) + 1);
   });
   return {
     store,

@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { closeLater } from './resources.js';
+import { listenWith } from './host-server.js';
 
 /** A key of an issuer. */
 export interface SigningKey {
@@ -44,12 +43,7 @@ export class KeyServer {
       it.asked += 1;
       answer.now(response);
     });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    closeLater(server, (open) => {
-      open.closeAllConnections();
-      open.close();
-    });
-    const it = new KeyServer(`http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`, answer);
+    const it = new KeyServer(`${await listenWith(server)}/keys`, answer);
     it.publish(...keys);
     return it;
   }

@@ -1,10 +1,9 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { closeLater } from './resources.js';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from './host-server.js';
 
 /** A TCP line to a server that can be cut, for a moment or until it is mended. */
 export class Line {
   readonly port: number;
-  readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
   /** Connections that were taken. */
@@ -14,18 +13,16 @@ export class Line {
   /** Connections that were cut in the middle of an answer. */
   cuts = 0;
 
-  private constructor(server: Server) {
-    this.#server = server;
-    this.port = (server.address() as AddressInfo).port;
+  private constructor(port: number) {
+    this.port = port;
   }
 
   /** A line to a port of this machine; it is closed after the test. */
   static async to(port: number): Promise<Line> {
     let line: Line;
     const server = createServer((client) => line.#pass(client, port));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    line = new Line(server);
-    return closeLater(line, (it) => it.close());
+    line = new Line(await portOf(server));
+    return line;
   }
 
   #pass(client: Socket, port: number): void {
@@ -73,10 +70,5 @@ export class Line {
 
   mend(): void {
     this.#isCut = false;
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
   }
 }

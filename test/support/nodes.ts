@@ -1,37 +1,50 @@
 import { type Client, createClient } from '../../client/index.js';
-import { type Application, defineApp, type GatewayConfig } from '../../server/index.js';
+import { defineApp, type GatewayConfig } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
+import { textOf } from '../../shared/messages.js';
 import { gate } from './gate.js';
 import { startGateway, type TestGateway, TOKEN } from './gateway.js';
-import type { HubNode, MemoryHub } from './memory-hub.js';
+import { type HubNode, MemoryHub } from './memory-hub.js';
 import { closeLater } from './resources.js';
 
-/** A gateway of several on one hub, and a client of it. */
-export interface Node extends TestGateway {
-  readonly node: HubNode;
+/** A gateway of several on one store, and clients of it. */
+export interface Node<Of = HubNode> extends TestGateway {
+  /** What a test does to its way to the store. */
+  readonly node: Of;
+  /** Of the gateway's one user; of alice, where users are told apart by their names. */
   readonly client: Client;
+  /** A client of another user of `byName`. */
+  clientOf(user: string): Client;
 }
 
-export async function startNode(
-  hub: MemoryHub,
-  app: Application,
-  { store, limits }: Pick<GatewayConfig, 'limits'> & { readonly store?: (own: Store) => Store } = {},
-): Promise<Node> {
-  const node = hub.node();
-  const started = await startGateway({
-    app,
-    store: store?.(node.store) ?? node.store,
-    limits: { storeMs: 500, ...limits },
-  });
-  const client = closeLater(createClient({ baseUrl: started.url, token: TOKEN }), (it) => it.disconnect());
-  return { ...started, node, client };
+type Config = Omit<GatewayConfig<any, any, any>, 'store'>;
+
+export interface NodeConfig extends Config {
+  /** Stands between the gateway and its store. */
+  readonly store?: (own: Store) => Store;
 }
+
+/** Starts a gateway on a node of whichever store. */
+export async function startOn<Of extends { readonly store: Store }>(
+  node: Of,
+  { store: wrap = (own) => own, ...config }: NodeConfig,
+): Promise<Node<Of>> {
+  const limits = { storeMs: 500, ...config.limits };
+  const started = await startGateway({ ...config, store: wrap(node.store), limits });
+  const clientOf = (token: string): Client =>
+    closeLater(createClient({ baseUrl: started.url, token }), (it) => it.disconnect());
+  const client = clientOf(config.auth ? 'alice' : TOKEN);
+  return { ...started, node, client, clientOf };
+}
+
+/** Starts a gateway on a hub. */
+export const startNode = (hub: MemoryHub, config: NodeConfig): Promise<Node> => startOn(hub.node(), config);
 
 /** Starts gateways that share a hub. */
-export async function startNodes(hub: MemoryHub, app: Application, count = 3): Promise<readonly Node[]> {
+export async function startNodes(hub: MemoryHub, config: NodeConfig, count = 3): Promise<readonly Node[]> {
   const nodes: Node[] = [];
-  for (let i = 0; i < count; i++) nodes.push(await startNode(hub, app));
+  while (nodes.length < count) nodes.push(await startNode(hub, config));
   return nodes;
 }
 
@@ -43,9 +56,6 @@ export function sides(
   const holder = nodes.find(({ node }) => node.holder === hub.holderOf('main'))!;
   return { holder, other: nodes.find((node) => node !== holder)! };
 }
-
-export const textOf = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
-  content.map((block) => (block as { readonly text?: string }).text ?? '').join('');
 
 export const echo = defineApp({
   async *run({ message }) {
@@ -88,3 +98,12 @@ export const codeOf = async (failing: Promise<unknown>): Promise<unknown> =>
     () => 'done',
     (error: { readonly code?: unknown }) => error.code,
   );
+
+/** Gateways that share a hub, of which one runs a message that waits until it is let go. */
+export async function startBusy(hub: MemoryHub = new MemoryHub()) {
+  const { app, calls, letGo } = waiting();
+  const nodes = await startNodes(hub, { app });
+  const run = nodes[0]!.client.send('main', 'wait');
+  await run.accepted;
+  return { hub, nodes, run, calls, letGo, ...sides(hub, nodes) };
+}

@@ -1,4 +1,4 @@
-import type { MethodTree } from '../../server/index.js';
+import type { GatewayConfig, MethodTree } from '../../server/index.js';
 import { echo } from './apps.js';
 import { post, startGateway } from './gateway.js';
 import { as } from './users.js';
@@ -17,8 +17,8 @@ const roleAuth = {
 } as const;
 
 /** A gateway whose users have roles: `root` is an admin. */
-export async function gatewayOf(methods: MethodTree) {
-  const started = await startGateway({ app: echo, auth: roleAuth, methods });
+export async function gatewayOf(methods: MethodTree, config: Pick<GatewayConfig, 'limits'> = {}) {
+  const started = await startGateway({ app: echo, auth: roleAuth, methods, ...config });
   const invoke = (body: Record<string, unknown>, user = 'alice', headers = {}) =>
     post(`${started.url}/invoke`, body, { ...as(user), ...headers });
   return { ...started, invoke };

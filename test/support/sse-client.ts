@@ -1,6 +1,7 @@
 import { EventReader } from '../../shared/event-reader.js';
 import { eventDataSchemas } from '../../shared/schemas/events.js';
 import { SseDecoder, type SseEvent } from '../../shared/sse.js';
+import { jsonHeaders } from './gateway.js';
 import { closeLater } from './resources.js';
 
 export interface RawEvent {
@@ -111,3 +112,10 @@ export async function openStream(
   const response = await request(url, { ...init, signal: abort.signal });
   return closeLater(new RawStream(response, abort), (stream) => stream.close());
 }
+
+/** POSTs JSON, and reads the events of the answer. */
+export const postStream = (
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = jsonHeaders(),
+): Promise<RawStream> => openStream(url, { method: 'POST', headers, body: JSON.stringify(body) });

@@ -1,7 +1,8 @@
-import { isPromise, type MaybePromise } from '../../server/async/maybe-promise.js';
-import type { AppendResult, Checkpoint, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+import { isPromise } from '../../server/async/maybe-promise.js';
+import type { AppendResult, EventRecord, LogRef, Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type HostileStore, hostileStore } from './hostile-store.js';
+import { overriding } from './overriding.js';
 import { ENGINES, fatesOf, STORES, type StoreKind } from './stores.js';
 import { noteUntrue, StreamedAnswers } from './streamed.js';
 
@@ -46,25 +47,19 @@ export function testStore(kind: StoreKind = STORES[0]!): TestStore {
     }
   };
 
-  const remembering = new Proxy(inner, {
-    get(target, name) {
-      const member = target[name as keyof Store];
-      if (typeof member !== 'function') return member;
-      return (...args: never[]): unknown => {
-        const result = (member as (...all: never[]) => unknown).apply(target, args);
-        if (name === 'append') {
-          const appended = result as MaybePromise<AppendResult>;
-          if (!isPromise(appended)) remember(args[0]!, args[1]!, appended);
-          else {
-            return appended.then((answer) => {
-              remember(args[0]!, args[1]!, answer);
-              return answer;
-            });
-          }
-        }
-        if (name === 'cut') firsts.set((args[0]! as LogRef).epoch, (args[1]! as Checkpoint).seq + 1);
-        return result;
+  const remembering = overriding(inner, {
+    append(log, events, options) {
+      const appended = inner.append(log, events, options);
+      const noted = (answer: AppendResult): AppendResult => {
+        remember(log, events, answer);
+        return answer;
       };
+      return isPromise(appended) ? appended.then(noted) : noted(appended);
+    },
+    cut(log, checkpoint, ...rest) {
+      const result = inner.cut(log, checkpoint, ...rest);
+      firsts.set(log.epoch, checkpoint.seq + 1);
+      return result;
     },
   });
   const hostile = hostileStore(remembering, fatesOf(kind));

@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeLater } from '../support/resources.js';
+import { listenOnLoopback } from '../support/host-server.js';
 
 /** A span as OTLP has it (opentelemetry-proto, JSON), with its attributes by name. */
 export interface ReceivedSpan {
@@ -46,7 +44,7 @@ export class OtlpReceiver {
 
   static async start(): Promise<OtlpReceiver> {
     const receiver = new OtlpReceiver();
-    const server = createServer(async (request, response) => {
+    receiver.#url = await listenOnLoopback(async (request, response) => {
       let body = '';
       for await (const piece of request) body += piece;
       receiver.text += body;
@@ -56,12 +54,6 @@ export class OtlpReceiver {
       else response.statusCode = 404;
       response.setHeader('content-type', 'application/json').end('{}');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closeLater(server, (it) => {
-      it.closeAllConnections();
-      it.close();
-    });
-    receiver.#url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return receiver;
   }
 

@@ -22,6 +22,9 @@ const PAGE = 100;
 /** Between a session and its run in the id that a client is told of a run which it has not begun. */
 const BETWEEN = '~';
 
+/** TanStack AI names no version of the protocol: it understands this. */
+export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
+
 /** How a client reads: in which form, and from where on. */
 export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reading {
   const last = headers['last-event-id'];
@@ -29,7 +32,7 @@ export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Readin
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
 }
 
-/** What pages of TanStack AI ask for when they are opened: what was said, and the run that is under way. */
+/** Serves pages of TanStack AI that are opened: the messages so far, and the run that is under way. */
 export class Rejoining {
   readonly #context: PluginContext;
   readonly #notes: PluginNotes;
@@ -63,7 +66,7 @@ export class Rejoining {
     const { session, runId } = found;
     const { cursor } = await session.run(runId).status();
     const threadId = session.id.slice(session.id.indexOf(':') + 1);
-    const names = { threadId, runId: id, version: '0', waitsToRun: true } as const;
+    const names = { threadId, runId: id, ...TANSTACK };
     const telling = {
       runId,
       cursor,
@@ -94,7 +97,7 @@ function noteOf(runId: string, { scope, userKey }: Identity): string {
   return `run:${createHash('sha256').update(`${scope}\n${userKey}\n${runId}`).digest('base64url')}`;
 }
 
-/** What a page begins with: what was said, and the run that goes on, or the questions that one waits with. */
+/** The state that a page begins with: the messages so far, and the active run or the questions that it waits with. */
 async function hydration(
   session: PluginSession,
   { threadId, query }: { readonly threadId: string; readonly query: URLSearchParams },
@@ -125,7 +128,7 @@ function interruptsIn(
   names: { readonly threadId: string; readonly runId: string },
 ): readonly AgUiInterrupt[] {
   const open = pending.filter(({ kind, runId }) => kind === 'confirmation' && runId === run?.runId);
-  const writer = new AgUiWriter({ ...names, version: '0' }, { tellsAnswers: false });
+  const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
   for (const question of open) {
     const { runId = '', callId, name, input } = question;
     writer.take({ type: 'tool_use', sessionId: '', cursor: '', ts: 0, runId, callId, name, input });

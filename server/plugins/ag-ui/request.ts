@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalsIn } from '../../../shared/ag-ui/approvals.js';
 import type { GivenMessage } from '../../../shared/ag-ui/events.js';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
@@ -86,7 +87,7 @@ export function readAgUiRequest(body: unknown): AgUiRequest {
       ...(parameters && { parameters }),
     })),
     parameters: parametersIn(parsed.data),
-    resumed: new Map((resume ?? []).map((entry) => [entry.interruptId, approvalOf(entry)])),
+    resumed: approvalsIn(resume ?? []),
   };
 }
 
@@ -102,25 +103,6 @@ function parametersIn({ context, state, forwardedProps }: z.infer<typeof inputSc
 function isSaid(value: unknown): boolean {
   if (value === undefined || value === null) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
-}
-
-/** Only what says so approves. */
-function approvalOf({
-  status,
-  payload,
-}: {
-  readonly status: string;
-  readonly payload?: unknown;
-}): CallAnswer {
-  const said = (typeof payload === 'object' && payload !== null ? payload : { approved: payload }) as {
-    readonly approved?: unknown;
-    readonly reason?: unknown;
-    readonly input?: unknown;
-  };
-  const approved = status === 'resolved' && said.approved === true;
-  const reason = typeof said.reason === 'string' && { reason: said.reason };
-  const input = approved && said.input !== undefined && { input: said.input };
-  return { kind: 'confirmation', approved, ...reason, ...input };
 }
 
 /** The content of a user's message. @throws GatewayError `INVALID_REQUEST` */

@@ -11,7 +11,7 @@ import { stateOf, stop } from '../conversation/state.js';
 import { partsOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { Posting } from './posting.js';
-import { Rejoining, readingOf } from './rejoining.js';
+import { Rejoining, readingOf, TANSTACK } from './rejoining.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
 import { startOf, tellEvents, tellRun } from './telling.js';
 
@@ -100,12 +100,14 @@ export class AgUiRoutes {
     const reading = readingOf(request);
     // TanStack AI says so of itself: it may come back by the id of its run alone.
     const isNoted = headers['x-run-id'] !== undefined;
-    const asked = { ...readAgUiRequest(body), waitsToRun: isNoted };
+    const given = readAgUiRequest(body);
+    const asked = isNoted ? { ...given, ...TANSTACK } : given;
     const session = this.#session(app, asked.threadId, identity);
-    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
     const { conversation: options } = this.#options;
     const key = headers['idempotency-key']?.toString();
     const posted = await new Posting(session, asked, { options, key, resumes: !!reading.last }).post();
+    // Before its client is told of it.
+    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
     if (!('runId' in posted)) return tellEvents(response, posted, reading);
     return tellRun(response, session, posted, { report: this.#context.report, reading });
   }

@@ -42,9 +42,12 @@ export interface Reading {
 
 const START: Reading = { lines: false, last: null };
 
+/** Whether it has events of the run, and comes back for those behind them. */
+const counts = ({ last }: Reading): boolean => (last ?? 0) > 0;
+
 /**
- * Writes events with their ids: an event of the run has its number. What is said before, to bring a client in line with the session, may be
- * another when it comes back; it does not count, and is said again only to who has nothing of the run.
+ * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not
+ * counted: they may differ when it comes back, and are sent again only to a client that has nothing of the run.
  */
 class Frames {
   readonly #reading: Reading;
@@ -60,7 +63,7 @@ class Frames {
     const isOwn = event.type !== 'RUN_STARTED' && event.type !== 'MESSAGES_SNAPSHOT';
     if (isOwn) this.#number += 1;
     else this.#before += 1;
-    if (last !== null && (isOwn ? this.#number <= last : last > 0)) return '';
+    if (last !== null && last > 0 && (!isOwn || this.#number <= last)) return '';
     const id = isOwn ? `${this.#number}` : `0.${this.#before}`;
     return lines
       ? `${JSON.stringify({ id, chunk: event })}\n`
@@ -85,7 +88,7 @@ function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEve
   const frames = new Frames(reading);
   const frame = (event: AgUiEvent): string => frames.frame(event);
   const { begin, encode } = segmentDialect(
-    { ...telling, isCounted: reading.last !== null },
+    { ...telling, isCounted: counts(reading) },
     {
       stream: () => stream,
       frame,
@@ -112,7 +115,7 @@ export async function tellRun(
   { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: Reading },
 ): Promise<void> {
   // Events are counted from the run's first one.
-  if (reading.last !== null) await assertKept(session, telling.cursor);
+  if (counts(reading)) await assertKept(session, telling.cursor);
   const { lines } = reading;
   await tell(response, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
 }

@@ -169,7 +169,7 @@ export class Completions {
     });
   }
 
-  /** @param last What the session ends with, where that is known; false for one that has not begun */
+  /** @param last The session's last message, where that is known; false for a session that has not begun */
   async #start(ask: Ask, last: Last | false): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
     const session = this.#context.session(place.key, identity);

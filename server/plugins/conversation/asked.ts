@@ -6,7 +6,7 @@ import { reading } from './reading.js';
 /**
  * Reads what a run has asked so far.
  *
- * @param asked What takes it
+ * @param asked Collects the questions
  * @throws GatewayError `CURSOR_GONE` where that is not kept any more
  */
 export function askedIn(

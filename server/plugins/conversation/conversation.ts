@@ -13,7 +13,7 @@ import type { ConversationOptions } from './options.js';
 import { isKept, stateOf, stateReaching } from './state.js';
 import type { Last } from './turns.js';
 
-/** What a request brings along for the run that it begins. */
+/** Everything that a request brings along for the run that it begins. */
 export interface Brought {
   /** The caller's own idempotency key, which goes before those that are made of ids. */
   readonly key?: string | undefined;
@@ -33,7 +33,7 @@ export interface RunPlace {
   readonly cursor: string;
 }
 
-/** Where a run goes on behind questions that were answered. */
+/** The place where a run goes on behind questions that were answered. */
 export interface Continuation extends RunPlace {
   /** The segment behind the last questions that the answers are to: 0 where they are to none, null where the run's events are gone. */
   readonly index: number | null;
@@ -41,7 +41,7 @@ export interface Continuation extends RunPlace {
   readonly missing: readonly AskedCall[];
 }
 
-/** What comes before a message in a client that the session does not know. */
+/** The messages that a client has before its first one. */
 export interface Before {
   readonly messages: readonly unknown[];
   readonly format?: 'ui';
@@ -50,8 +50,8 @@ export interface Before {
 const NO_ANSWERS: ReadonlyMap<string, CallAnswer> = new Map();
 
 /**
- * A session as clients of other protocols know it, which bring their messages with each request. What a request means is decided here once:
- * the session is the truth, ids are the client's, and the same request again comes to the same run.
+ * A session as clients of other protocols know it: they bring their messages with each request. This class decides once what a request
+ * means. The session is the truth, ids are the client's, and the same request again comes to the same run.
  */
 export class Conversation {
   readonly session: PluginSession;
@@ -64,7 +64,7 @@ export class Conversation {
     this.#brought = brought;
   }
 
-  /** What the session is like, with as many older messages as it takes to have one; null where it has not begun. */
+  /** The session's state, with as many older messages as it takes to have the given one; null where it has not begun. */
   state(reaching?: string): Promise<SessionState | null> {
     return reaching === undefined ? stateOf(this.session) : stateReaching(this.session, reaching);
   }
@@ -75,7 +75,7 @@ export class Conversation {
     return key === undefined ? null : this.session.sent(key);
   }
 
-  /** Where a run begins. */
+  /** The place where a run begins. */
   async place(runId: string): Promise<RunPlace> {
     const { cursor } = await this.session.run(runId).status();
     return { runId, cursor };
@@ -84,14 +84,14 @@ export class Conversation {
   /**
    * Begins the session with what its client has before the first message, unless it has begun or must not be seeded.
    *
-   * @returns What it is like now
+   * @returns The state behind that
    */
   async seeded(state: SessionState | null, { messages, format }: Before): Promise<SessionState | null> {
     if (state || !this.#options.seed || messages.length === 0) return state;
     try {
       await this.session.import(messages, format ? { format } : {});
     } catch (error) {
-      // Of two first requests at once one begins the session; what the other brings is in it then.
+      // Two first requests at once bring the same: one of them begins the session.
       if (codeOf(error) !== 'SESSION_EXISTS') throw error;
     }
     return stateOf(this.session);
@@ -115,7 +115,7 @@ export class Conversation {
     }
   }
 
-  /** Whoever writes on instead of answering has answered what these say, and denies the rest where that is wanted. */
+  /** A client that writes on instead of answering has answered these; the other questions are denied where that is wanted. */
   async #settle({ pending }: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
     for (const question of pending) {
       const { callId, runId } = question;
@@ -177,7 +177,7 @@ export class Conversation {
   ): Promise<Continuation> {
     const place = await this.place(runId);
     if (!(await isKept(this.session, place.cursor))) {
-      // What was asked is gone, but for what is open.
+      // The questions are gone, but for the open ones.
       for (const question of state?.pending ?? []) {
         const answer = answers.get(question.callId);
         if (answersCall(answer, question)) await handOver(this.session, question.callId, answer);

@@ -3,7 +3,7 @@ import { fieldError } from './errors.js';
 
 /** How requests are met. */
 export interface ConversationOptions {
-  /** What a message does that comes while another is answered. @default 'queue' */
+  /** The effect of a message that comes while another is answered. @default 'queue' */
   readonly onBusy: Exclude<OnBusy, 'steer'>;
   /** Whether questions that are open when a user's message comes stay so, or are denied first. @default 'keep' */
   readonly openQuestions: 'keep' | 'deny';

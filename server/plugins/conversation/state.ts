@@ -9,7 +9,7 @@ import { codeOf } from './errors.js';
 const PAGE = 100;
 const MAX_PAGES = 10;
 
-/** What a session is like now; null where it has not begun. */
+/** The state of a session; null where it has not begun. */
 export async function stateOf(session: PluginSession): Promise<SessionState | null> {
   try {
     await session.status();

@@ -20,7 +20,7 @@ export interface Telling {
 export interface TellingWords<Frame> {
   stream(): SegmentStream<Frame>;
   frame(frame: Frame): string;
-  /** What its readers pass over. @default an SSE comment */
+  /** Text that its readers pass over. @default an SSE comment */
   readonly blank?: string;
 }
 
@@ -75,7 +75,7 @@ export function segmentDialect<Frame>(
 }
 
 /**
- * Answers with a session's events. What could not be told to its end does not end cleanly: that would be taken for the end.
+ * Answers with a session's events. A stream that could not be told to its end does not end cleanly: that would be taken for the end.
  *
  * @param options `last`: the last words, by the state that was reached
  * @returns Why it could not be told to its end; null where it was

@@ -1,4 +1,4 @@
-/** The parts of a path as they were meant. @param rest What follows the plugin's own path, without the first slash */
+/** The parts of a path as they were meant. @param rest The path below the plugin's own, without the first slash */
 export function partsOf(rest: string): string[] {
   return rest === '' ? [] : rest.split('/').map(decode);
 }
@@ -12,7 +12,7 @@ export function decode(text: string): string {
   }
 }
 
-/** What a URL asks. */
+/** The query of a URL. */
 export function queryOf(url = ''): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));

@@ -12,7 +12,7 @@ export interface WaitsOptions<Kept> {
   readonly waitMs: number;
   /** How many may wait here for one user; a further one ends the oldest. @default any number */
   readonly perUser?: number;
-  /** What it is found by. */
+  /** The names that it is found by. */
   names(kept: Kept): readonly string[];
   /** Ends what nobody came back to. */
   end(kept: Kept, identity: Identity): Promise<void>;
@@ -29,7 +29,7 @@ interface Entry<Kept> {
 }
 
 /**
- * What waits for callers who bring something back, each reached by its own caller only. On a shared store they may come to any gateway:
+ * Things that wait for callers who bring something back, each reached by its own caller only. On a shared store they may come to any gateway:
  * whoever goes on with it, or ends it, is one.
  */
 export class Waits<Kept> {
@@ -37,7 +37,7 @@ export class Waits<Kept> {
   readonly #notes: PluginNotes;
   readonly #report: PluginContext['report'];
   readonly #options: WaitsOptions<Kept>;
-  /** What this gateway ends when nobody comes. */
+  /** Entries that this gateway ends when nobody comes. */
   readonly #entries = new Map<string, Entry<Kept> & { readonly timer: NodeJS.Timeout }>();
   readonly #ending = new Set<Promise<void>>();
 
@@ -82,22 +82,24 @@ export class Waits<Kept> {
       if (note === null) continue;
       const { token, kept } = JSON.parse(note) as Omit<Entry<Kept>, 'identity'>;
       if (!fits(kept) || !(await this.#claim(token))) continue;
-      this.#remove(token);
       await this.#forget(owner, kept);
       return kept;
     }
     return null;
   }
 
-  /** True for one who asks. */
+  /** True for one who asks, of all that ask at once. */
   async #claim(token: string): Promise<boolean> {
-    if (!this.#peers) return this.#entries.has(token);
-    return this.#notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
+    // Nothing may come between, where nobody else decides.
+    if (!this.#peers) return this.#remove(token);
+    const isFirst = await this.#notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
+    this.#remove(token);
+    return isFirst;
   }
 
-  #remove(token: string): void {
+  #remove(token: string): boolean {
     clearTimeout(this.#entries.get(token)?.timer);
-    this.#entries.delete(token);
+    return this.#entries.delete(token);
   }
 
   async #forget(owner: string, kept: Kept): Promise<void> {
@@ -111,9 +113,7 @@ export class Waits<Kept> {
 
   async #end({ token, kept, identity }: Entry<Kept>): Promise<void> {
     try {
-      const claimed = this.#claim(token);
-      this.#remove(token);
-      if (!(await claimed)) return;
+      if (!(await this.#claim(token))) return;
       await this.#options.end(kept, identity);
       await this.#forget(ownerOf(identity), kept);
     } catch (error) {

@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ToolOutput } from '../../apps/tool.js';
 import type { CallToolOptions, PluginSession } from '../plugin.js';
 import type { McpLimits } from './options.js';
-import type { Question, Said } from './question.js';
+import type { Heard, Question, Said } from './question.js';
 
 /** What of a request a call needs that runs for it. */
 export interface Round {
@@ -43,12 +43,12 @@ export class AskedCalls {
     callId: string,
     owner: string,
     call: ToolCall,
-    { said, ...round }: Round & { readonly said: Said | undefined },
+    { said, ...round }: Round & { readonly said: Heard | undefined },
   ): Promise<Outcome | undefined> {
     const found = this.#waiting.get(callId);
     if (!found?.is(owner, call)) return undefined;
-    if (said) await found.answer(callId, said);
-    else if (found.open) return { question: this.#wait(found, found.open) };
+    if (typeof said === 'object') await found.answer(callId, said);
+    else if (found.open && said === undefined) return { question: this.#wait(found, found.open) };
     clearTimeout(found.timer);
     try {
       return { output: await found.during(round, found.output) };

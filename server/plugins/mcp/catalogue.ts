@@ -1,14 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, GuardError } from '../../../shared/errors.js';
+import type { ToolHints } from '../../apps/tool.js';
 import { settleWithin } from '../../async/deadline.js';
 import type { Identity } from '../../auth/types.js';
 import type { JsonSchema } from '../../schema/schema.js';
 import type { ToolDescription } from '../plugin.js';
 import type { McpToolFilter, ParsedOptions } from './options.js';
 import type { McpTool } from './sdk.js';
-
-/** How long a tool filter may take before its silence refuses the client. */
-export const FILTER_TIMEOUT_MS = 5_000;
 
 /** The tools that one client is shown and may call. */
 export interface ToolView {
@@ -23,13 +21,14 @@ export class ToolCatalogue {
   readonly #tools: readonly ToolDescription[];
   readonly #listing: ReadonlyMap<string, McpTool>;
   readonly #filter: McpToolFilter | undefined;
+  readonly #guardMs: number;
   readonly #report: Report;
   readonly #all: ToolView;
 
   constructor(
     found: readonly ToolDescription[],
     { include, exclude, toolFilter }: Pick<ParsedOptions, 'include' | 'exclude' | 'toolFilter'>,
-    report: Report,
+    { guardMs, report }: { readonly guardMs: number; readonly report: Report },
   ) {
     const listing = new Map<string, McpTool>();
     const unknown = [...(include ?? []), ...exclude].filter((name) => !found.some((it) => it.name === name));
@@ -48,12 +47,19 @@ export class ToolCatalogue {
         report(problem(why), `the tool ${tool.name} ${outcome} of the MCP endpoint`);
       }
       if (!inputSchema) return false;
-      const { name, description } = tool;
-      listing.set(name, { name, ...(description !== undefined && { description }), inputSchema });
+      const { name, description, title, hints } = tool;
+      listing.set(name, {
+        name,
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+        inputSchema,
+        ...(hints && { annotations: annotationsOf(hints) }),
+      });
       return true;
     });
     this.#listing = listing;
     this.#filter = toolFilter;
+    this.#guardMs = guardMs;
     this.#report = report;
     this.#all = { listing: [...listing.values()], has: (name) => listing.has(name) };
   }
@@ -64,7 +70,7 @@ export class ToolCatalogue {
     if (!filter) return this.#all;
     try {
       const answer = Promise.resolve().then(() => filter(this.#tools, request, { user }));
-      const kept = await settleWithin(answer, FILTER_TIMEOUT_MS, () => ({
+      const kept = await settleWithin(answer, this.#guardMs, () => ({
         error: new GatewayError({ code: 'TIMEOUT', message: 'toolFilter did not answer' }),
       }));
       const wanted = new Set(kept.map(({ name }) => name));
@@ -83,6 +89,15 @@ function objectSchema(schema: JsonSchema | undefined): McpTool['inputSchema'] | 
   if (schema.type === 'object') return schema as McpTool['inputSchema'];
   const types: readonly unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'object'];
   return types.includes('object') ? { ...schema, type: 'object' } : null;
+}
+
+function annotationsOf({ readOnly, destructive, idempotent, openWorld }: ToolHints): McpTool['annotations'] {
+  return {
+    ...(readOnly !== undefined && { readOnlyHint: readOnly }),
+    ...(destructive !== undefined && { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    ...(openWorld !== undefined && { openWorldHint: openWorld }),
+  };
 }
 
 function problem(message: string): GatewayError {

@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ToolOutput } from '../../apps/tool.js';
 import { isPlainObject } from '../../schema/schema.js';
+import { fileUri } from './file-resources.js';
 import type { CallToolResult, McpContent } from './sdk.js';
 
 type Media = Extract<ContentBlock, { type: 'image' | 'audio' | 'file' }>;
@@ -61,8 +62,10 @@ function inline(block: Extract<ContentBlock, { type: 'image' | 'audio' }>): McpC
   return bytes && { type: block.type, ...bytes };
 }
 
-function link({ url = '', name, mediaType }: Media): McpContent {
-  return { type: 'resource_link', uri: url, name: name ?? url, mimeType: mediaType };
+/** An uploaded file is read as a resource. */
+function link({ url, fileId, name, mediaType }: Media): McpContent {
+  const uri = url ?? fileUri(fileId ?? '');
+  return { type: 'resource_link', uri, name: name ?? uri, mimeType: mediaType };
 }
 
 /** An inline file has no address of its own, and MCP wants one. */

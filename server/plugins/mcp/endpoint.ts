@@ -30,7 +30,10 @@ export class McpEndpoint {
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
     this.#sdk = sdk;
     const report = (error: unknown, what: string): void => context.report(error, what);
-    this.#catalogue = new ToolCatalogue(context.tools(options.sessionId), options, report);
+    this.#catalogue = new ToolCatalogue(context.tools(options.sessionId), options, {
+      guardMs: context.limits.guardMs,
+      report,
+    });
     const servers = new ToolServers(sdk, context, options);
     this.#servers = servers;
     this.#peers = context.peers;

@@ -1,2 +1,2 @@
 export { mcpServerPlugin } from './mcp-server-plugin.js';
-export type { McpLimits, McpServerPluginOptions, McpToolFilter } from './options.js';
+export type { McpConfirmUrl, McpLimits, McpServerPluginOptions, McpToolFilter } from './options.js';

@@ -16,6 +16,12 @@ export type McpToolFilter = (
   caller: { readonly user: UserContext },
 ) => MaybePromise<readonly Pick<ToolDescription, 'name'>[]>;
 
+/** The address of a page of the host's where a person answers a confirmation. */
+export type McpConfirmUrl = (
+  question: { readonly callId: string; readonly name: string; readonly input: unknown },
+  caller: { readonly user: UserContext },
+) => string;
+
 /** Bounds of the plugin; `Infinity` for none. */
 export interface McpLimits {
   /** How long a client session may be unused before it ends, in milliseconds. @default 30 min */
@@ -46,6 +52,11 @@ export interface McpServerPluginOptions {
   readonly exclude?: readonly string[] | undefined;
   /** Asked when a client session begins, and for each request that lists or calls tools. */
   readonly toolFilter?: McpToolFilter | undefined;
+  /**
+   * Where a confirmation is answered for clients that open addresses (elicitation by URL): a page that follows the caller's session, signed
+   * in, and answers with `respond`. It goes before forms, whose answer is whatever the client sends. @default forms
+   */
+  readonly confirmUrl?: McpConfirmUrl | undefined;
   /** What clients show of the server. @default `agent-session-gateway` and its protocol version */
   readonly serverInfo?:
     | { readonly name: string; readonly version: string; readonly title?: string }
@@ -62,6 +73,7 @@ export interface ParsedOptions {
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[];
   readonly toolFilter: McpToolFilter | undefined;
+  readonly confirmUrl: McpConfirmUrl | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions: string | undefined;
   readonly limits: McpLimits;
@@ -92,6 +104,7 @@ const schema = z.strictObject({
   include: names,
   exclude: names,
   toolFilter: z.custom((value) => typeof value === 'function', 'must be a function').optional(),
+  confirmUrl: z.custom((value) => typeof value === 'function', 'must be a function').optional(),
   serverInfo: z
     .strictObject({ name: z.string().min(1), version: z.string().min(1), title: z.string().optional() })
     .optional(),
@@ -120,7 +133,7 @@ export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
     const told = details.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `mcpServerPlugin: ${told}`, details });
   }
-  const { sessionId, path = '/mcp', include, exclude = [], toolFilter, instructions } = options;
+  const { sessionId, path = '/mcp', include, exclude = [], toolFilter, confirmUrl, instructions } = options;
   const given = Object.entries(options.limits ?? {}).filter(([, value]) => value !== undefined);
   return {
     sessionId,
@@ -128,6 +141,7 @@ export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
     include,
     exclude,
     toolFilter,
+    confirmUrl,
     serverInfo: options.serverInfo ?? { name: 'agent-session-gateway', version: String(PROTOCOL_VERSION) },
     instructions,
     limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(given) },

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../schema/schema.js';
 import type { CallToolOptions } from '../plugin.js';
-import type { ClientCapabilities, ElicitParams } from './sdk.js';
+import type { ClientCapabilities, ElicitParams, UrlElicitParams } from './sdk.js';
 
 /** A confirmation that a call waits for. */
 export type Question = Parameters<NonNullable<CallToolOptions['asked']>>[0];
@@ -11,13 +11,30 @@ export interface Said {
   readonly reason?: string;
 }
 
+/** Where a client puts a question to its person: in a form of its own, or at an address that it opens. */
+export type Asking = 'form' | 'url';
+
+/** What came of a question that a client put: an answer, or that it is given at the address. */
+export type Heard = Said | 'elsewhere';
+
 /** Characters of a call's input that a person is shown. */
 const SHOWN = 4000;
 
-/** Whether a client shows forms to its person. One that names no kind of elicitation knows forms alone. */
-export function canAsk(capabilities: ClientCapabilities | undefined): boolean {
+/**
+ * How a client can ask its person; null where it cannot. One that names no kind of elicitation knows forms alone.
+ *
+ * @param hasUrl Whether there is an address to ask at, which goes before forms: there the gateway knows who answers
+ */
+export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: boolean): Asking | null {
   const asks = capabilities?.elicitation;
-  return asks !== undefined && (asks.form !== undefined || asks.url === undefined);
+  if (asks === undefined) return null;
+  if (asks.url !== undefined && hasUrl) return 'url';
+  return asks.form !== undefined || asks.url === undefined ? 'form' : null;
+}
+
+/** What has a client open the address where the question is answered. */
+export function linkOf({ callId, message, name }: Question, url: string): UrlElicitParams {
+  return { mode: 'url', elicitationId: callId, message: message ?? `Allow ${name}?`, url };
 }
 
 /** The form that puts the question. */
@@ -38,13 +55,15 @@ export function formOf({ name, input, message = `Allow ${name}?` }: Question): E
   };
 }
 
-/** What a filled-in form says: only a plain yes is one. Undefined for what is no answer to a form. */
-export function readForm(form: unknown): Said | undefined {
+/** What a client says of a question: in a form only a plain yes is one. Undefined for what is no answer. */
+export function readAnswer(form: unknown, asking: Asking): Heard | undefined {
   if (!isPlainObject(form)) return undefined;
   const { action, content } = form;
   if (action === 'decline') return { approved: false, reason: 'declined' };
   if (action === 'cancel') return { approved: false, reason: 'cancelled' };
   if (action !== 'accept') return undefined;
+  // Whoever opens the address has not answered yet.
+  if (asking === 'url') return 'elsewhere';
   const { approve, reason } = isPlainObject(content) ? content : {};
   const said = typeof reason === 'string' && reason !== '' && { reason };
   return { approved: approve === true, ...said };

@@ -5,7 +5,7 @@ import type { PluginPeers, PluginSession } from '../plugin.js';
 import { AskedCalls, type Outcome, type Round } from './asked-calls.js';
 import { callerOf, ownerOf } from './caller.js';
 import type { McpLimits } from './options.js';
-import type { Question, Said } from './question.js';
+import type { Heard, Question } from './question.js';
 import type { McpSdk, RequestStateCodec, ServerContext } from './sdk.js';
 
 interface ToolCall {
@@ -25,7 +25,7 @@ export type RoundOutcome =
 interface Passed {
   readonly sealed: string;
   readonly call: ToolCall;
-  readonly said: Said | undefined;
+  readonly said: Heard | undefined;
   readonly identity: Identity;
 }
 
@@ -82,7 +82,11 @@ export class Rounds {
   async goOn(
     state: RequestState,
     call: ToolCall,
-    { context, said, ...round }: Round & { readonly context: ServerContext; readonly said: Said | undefined },
+    {
+      context,
+      said,
+      ...round
+    }: Round & { readonly context: ServerContext; readonly said: Heard | undefined },
   ): Promise<RoundOutcome | undefined> {
     const { identity } = callerOf(context.http?.authInfo)!;
     if ('holder' in state)

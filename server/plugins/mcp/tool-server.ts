@@ -4,11 +4,19 @@ import type { CallToolOptions, PluginContext, PluginSession } from '../plugin.js
 import { isAnswered, type Round } from './asked-calls.js';
 import { callerOf, type McpCaller } from './caller.js';
 import { toCallToolResult } from './content.js';
+import { FILE_TEMPLATE, readFile } from './file-resources.js';
 import type { ParsedOptions } from './options.js';
 import { ProgressRelay } from './progress.js';
-import { canAsk, formOf, type Question, readForm } from './question.js';
+import { type Asking, askingOf, formOf, linkOf, type Question, readAnswer } from './question.js';
 import { type RequestState, type RoundOutcome, Rounds } from './rounds.js';
-import type { CallToolResult, InputRequiredResult, McpSdk, McpServer, ServerContext } from './sdk.js';
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpSdk,
+  McpServer,
+  ServerContext,
+  UrlElicitParams,
+} from './sdk.js';
 
 /** How long a client may use a list that no filter makes. */
 const LIST_TTL_MS = 60_000;
@@ -16,6 +24,15 @@ const LIST_TTL_MS = 60_000;
 interface ToolCall {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a question needs that is put while its call waits. */
+interface AskingInCall {
+  readonly session: PluginSession;
+  readonly open: AbortSignal;
+  readonly context: ServerContext;
+  readonly caller: McpCaller;
+  readonly asks: Asking;
 }
 
 /** The name of the only thing a call asks. */
@@ -40,7 +57,7 @@ export class ToolServers {
   create(): McpServer {
     const { serverInfo, instructions, toolFilter } = this.#options;
     const server = new this.#sdk.server.Server(serverInfo, {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {} },
       ...(instructions !== undefined && { instructions }),
       // What a filter answers may change from request to request.
       cacheHints: { 'tools/list': { ttlMs: toolFilter ? 0 : LIST_TTL_MS, cacheScope: 'private' } },
@@ -49,9 +66,17 @@ export class ToolServers {
     server.setRequestHandler('tools/list', (_request, context) => ({
       tools: [...this.#caller(context).view.listing],
     }));
+    server.setRequestHandler('resources/list', () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [FILE_TEMPLATE] }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
+      const env = { sdk: this.#sdk, context: this.#context, caller: this.#caller(context) };
+      return readFile(uri, env).catch((error) => {
+        throw this.#failure(error);
+      });
+    });
     server.setRequestHandler('tools/call', (request, context) => {
       const caller = this.#caller(context);
-      const asks = canAsk(server.getClientCapabilities());
+      const asks = askingOf(server.getClientCapabilities(), this.#options.confirmUrl !== undefined);
       return caller.during(() => this.#call(request.params, context, { caller, asks }));
     });
     return server;
@@ -66,7 +91,7 @@ export class ToolServers {
   async #call(
     call: ToolCall,
     context: ServerContext,
-    { caller, asks }: { readonly caller: McpCaller; readonly asks: boolean },
+    { caller, asks }: { readonly caller: McpCaller; readonly asks: Asking | null },
   ): Promise<CallToolResult | InputRequiredResult> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
     const { mcpReq } = context;
@@ -84,12 +109,14 @@ export class ToolServers {
       const session = this.#context.session(this.#options.sessionId, caller.identity);
       const round = { signal, ...(relay && { progress: relay.report }) };
       if (asks && !caller.inSession) {
-        const outcome = await this.#round(call, context, { session, round });
+        const outcome = await this.#round(call, context, { session, round, asks });
         await relay?.flush();
-        return 'output' in outcome ? this.#result(call.name, outcome.output) : this.#question(outcome);
+        return 'output' in outcome
+          ? this.#result(call.name, outcome.output)
+          : this.#question(outcome, asks, caller);
       }
       const asked: CallToolOptions['asked'] = (question, open) =>
-        this.#askInCall(question, { session, open, context });
+        this.#askInCall(question, { session, open, context, caller, asks: asks! });
       const output = await session.callTool(call.name, call.arguments ?? {}, {
         ...round,
         ...(asks && { asked }),
@@ -105,12 +132,12 @@ export class ToolServers {
   async #round(
     call: ToolCall,
     context: ServerContext,
-    { session, round }: { session: PluginSession; round: Round },
+    { session, round, asks }: { session: PluginSession; round: Round; asks: Asking },
   ): Promise<RoundOutcome> {
     const { mcpReq } = context;
     const state = mcpReq.requestState<RequestState>();
     if (!state) return this.#rounds.begin(session, call, { ...round, context });
-    const said = readForm(mcpReq.inputResponses?.[CONFIRM]);
+    const said = readAnswer(mcpReq.inputResponses?.[CONFIRM], asks);
     const outcome = await this.#rounds.goOn(state, call, { ...round, context, said });
     if (outcome) return outcome;
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
@@ -119,24 +146,46 @@ export class ToolServers {
     });
   }
 
-  #question({ question, requestState }: { question: Question; requestState: string }): InputRequiredResult {
+  #question(
+    { question, requestState }: { question: Question; requestState: string },
+    asks: Asking,
+    caller: McpCaller,
+  ): InputRequiredResult {
     const { inputRequired } = this.#sdk.server;
-    return inputRequired({
-      inputRequests: { [CONFIRM]: inputRequired.elicit(formOf(question)) },
-      requestState,
-    });
+    const confirm =
+      asks === 'url'
+        ? inputRequired.elicitUrl(this.#link(question, caller))
+        : inputRequired.elicit(formOf(question));
+    return inputRequired({ inputRequests: { [CONFIRM]: confirm }, requestState });
+  }
+
+  #link(question: Question, { identity }: McpCaller): UrlElicitParams {
+    return linkOf(question, this.#options.confirmUrl!(question, { user: identity.user }));
   }
 
   /** Asks a client that waits for the result of its call. Whoever answers first, here or elsewhere, is heard. */
   async #askInCall(
     question: Question,
-    { session, open, context }: { session: PluginSession; open: AbortSignal; context: ServerContext },
+    { session, open, context, caller, asks }: AskingInCall,
   ): Promise<void> {
-    const form = await context.mcpReq.send(
-      { method: 'elicitation/create', params: { ...formOf(question) } },
+    const { mcpReq } = context;
+    const params = asks === 'url' ? this.#link(question, caller) : formOf(question);
+    const form = await mcpReq.send(
+      { method: 'elicitation/create', params: { ...params } },
       { signal: open, timeout: ASKED_MS },
     );
-    const said = readForm(form) ?? { approved: false };
+    const said = readAnswer(form, asks) ?? { approved: false };
+    if (said === 'elsewhere') {
+      const complete = {
+        method: 'notifications/elicitation/complete',
+        params: { elicitationId: question.callId },
+      };
+      // A client that is not there any more needs not hear of it.
+      const tell = () => void mcpReq.notify(complete as never).catch(() => {});
+      if (open.aborted) tell();
+      else open.addEventListener('abort', tell, { once: true });
+      return;
+    }
     await session.respond(question.callId, said).catch((error: unknown) => {
       if (!isAnswered(error)) throw error;
     });

@@ -7,16 +7,16 @@ import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
-import { sendChatJson } from '../openai/errors.js';
+import { fieldError, sendChatJson } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { problemOf } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Finder, notFound, orNull } from './finding.js';
 import { toMessages } from './input.js';
-import type { NewConversations } from './new-conversations.js';
+import type { NewConversation, NewConversations } from './new-conversations.js';
 import { itemPage } from './pages.js';
 import { conversationBegan, newConversationId } from './places.js';
-import { itemsSchema } from './request-schema.js';
+import { type InputItem, itemsSchema } from './request-schema.js';
 import { notServed } from './routes.js';
 
 const createSchema = z.looseObject({
@@ -24,6 +24,7 @@ const createSchema = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).nullish(),
   model: z.string().min(1).nullish(),
 });
+const addSchema = z.looseObject({ items: itemsSchema.min(1) });
 const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
 
 const PAGE = 100;
@@ -51,8 +52,8 @@ export class ConversationRoutes {
   /** Serves one request. @throws GatewayError */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = partsOf(rest);
-    const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
+    const [id = '', action, itemId, ...more] = partsOf(rest);
+    const route = `${call.request.method} ${[id && '{id}', action, itemId && '{item}'].filter(Boolean).join('/')}`;
     if (more.length > 0) throw notServed(call);
     const identity = await call.authenticate();
     switch (route) {
@@ -67,11 +68,25 @@ export class ConversationRoutes {
         if (!taken) await (await this.#known(id, identity)).delete();
         return sendChatJson(call.response, 200, { id, object: 'conversation.deleted', deleted: true });
       }
-      case 'GET {id}/items': {
-        const isNew = await this.#options.created.get(id, identity);
-        const items = isNew ? [] : await this.#items(await this.#known(id, identity));
-        return sendChatJson(call.response, 200, itemPage(items, queryOf(call.request.url)));
+      case 'GET {id}/items':
+        return sendChatJson(
+          call.response,
+          200,
+          itemPage(await this.#itemsIn(id, identity), queryOf(call.request.url)),
+        );
+      case 'POST {id}/items':
+        return sendChatJson(call.response, 200, await this.#add(await call.body(), id, identity));
+      case 'GET {id}/items/{item}': {
+        const item = (await this.#itemsIn(id, identity)).find((found) => found.id === itemId);
+        if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(itemId!.slice(0, 256))}`);
+        return sendChatJson(call.response, 200, item);
       }
+      case 'DELETE {id}/items/{item}':
+        throw fieldError(
+          'item_id',
+          'nothing is taken out of a conversation: delete it as a whole',
+          'unsupported_value',
+        );
       default:
         throw notServed(call);
     }
@@ -81,14 +96,55 @@ export class ConversationRoutes {
     const parsed = createSchema.safeParse(given);
     if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
     const { items, metadata, model } = parsed.data;
+    const id = newConversationId();
+    await this.#begin(id, identity, { items: items ?? [], metadata: metadata ?? {}, model });
+    return this.#object(id, identity);
+  }
+
+  /** @param given Where nothing is said in `items`, it begins with its first response. */
+  async #begin(
+    id: string,
+    identity: Identity,
+    {
+      items,
+      metadata,
+      model,
+    }: NewConversation & { items: readonly InputItem[]; model?: string | null | undefined },
+  ): Promise<void> {
     const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
     const app = await this.#options.models.appOf(model ?? byDefault, identity);
-    const { finder } = this.#options;
-    const messages = await toMessages(items ?? [], (id, path) => finder.item(id, path, identity));
-    const id = newConversationId();
-    if (messages.length === 0) await this.#options.created.add(id, identity, { metadata: metadata ?? {} });
-    else await this.#context.session(`${app}:${id}`, identity).import(messages, metadata ? { metadata } : {});
-    return this.#object(id, identity);
+    const { finder, created } = this.#options;
+    const messages = await toMessages(items, (named, path) => finder.item(named, path, identity));
+    if (messages.length === 0) return created.add(id, identity, { metadata });
+    const noted = Object.keys(metadata).length > 0 && { metadata };
+    await this.#context.session(`${app}:${id}`, identity).import(messages, { ...noted });
+  }
+
+  /** What is said in a conversation that has begun is said with a response. */
+  async #add(given: unknown, id: string, identity: Identity): Promise<object> {
+    const parsed = addSchema.safeParse(given);
+    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
+    const isNew = await this.#options.created.take(id, identity);
+    if (!isNew) {
+      await this.#known(id, identity);
+      throw fieldError(
+        'items',
+        'the conversation has begun: send them as the input of a response',
+        'unsupported_value',
+      );
+    }
+    try {
+      await this.#begin(id, identity, { ...isNew, items: parsed.data.items });
+    } catch (error) {
+      await this.#options.created.add(id, identity, isNew);
+      throw error;
+    }
+    return itemPage(await this.#itemsIn(id, identity), new URLSearchParams({ order: 'asc', limit: '100' }));
+  }
+
+  async #itemsIn(id: string, identity: Identity): Promise<ResponseItem[]> {
+    const isNew = await this.#options.created.get(id, identity);
+    return isNew ? [] : this.#items(await this.#known(id, identity));
   }
 
   async #update(given: unknown, id: string, identity: Identity): Promise<object> {

@@ -67,7 +67,7 @@ export class Creating {
     const { items } = ask.request;
     const last = items.at(-1);
     if (!last) throw fieldError('input', 'there is nothing to answer', 'invalid_value');
-    const isAnswer = last.type === 'function_call_output' || last.type === 'mcp_approval_response';
+    const isAnswer = isOutput(last) || last.type === 'mcp_approval_response';
     const continued = isAnswer ? await this.#continue(ask) : null;
     return continued ?? this.#begin(ask);
   }
@@ -237,6 +237,12 @@ export class Creating {
   }
 }
 
+function isOutput(
+  item: InputItem,
+): item is Extract<InputItem, { type: 'function_call_output' | 'custom_tool_call_output' }> {
+  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
+}
+
 /** The answers that an input ends with, and the run that their ids name. */
 function trailingAnswers(items: readonly InputItem[]): {
   readonly answers: ReadonlyMap<string, CallAnswer>;
@@ -245,7 +251,7 @@ function trailingAnswers(items: readonly InputItem[]): {
   const answers = new Map<string, CallAnswer>();
   let run: RunName | null = null;
   for (const item of [...items].reverse()) {
-    if (item.type === 'function_call_output') {
+    if (isOutput(item)) {
       const call = parseClientCallId(item.call_id);
       answers.set(call.callId, { kind: 'output', output: outputOf(item) });
       run ??= call.run;

@@ -4,6 +4,7 @@ import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError } from '../openai/errors.js';
 import type { InputItem, InputPart } from './request-schema.js';
+import { vendorContent } from './vendor-items.js';
 
 type ItemOf<Type extends InputItem['type']> = Extract<InputItem, { readonly type: Type }>;
 
@@ -14,7 +15,7 @@ export type Resolve = (id: string, path: string) => Promise<readonly ContentBloc
 export async function toMessages(items: readonly InputItem[], resolve: Resolve): Promise<MessageInput[]> {
   const messages: { role: NonNullable<MessageInput['role']>; content: ContentBlock[] }[] = [];
   const names = new Map<string, string>();
-  const add = (role: 'assistant' | 'tool', content: readonly ContentBlock[]): void => {
+  const add = (role: 'assistant' | 'tool' | 'system', content: readonly ContentBlock[]): void => {
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content: [...content] });
@@ -30,7 +31,15 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
         ]);
         break;
       }
-      case 'function_call_output': {
+      case 'custom_tool_call': {
+        const { callId } = parseClientCallId(item.call_id);
+        const { name, input } = item;
+        names.set(callId, name);
+        add('assistant', [{ type: 'tool_use', callId, name, input }]);
+        break;
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output': {
         const { callId } = parseClientCallId(item.call_id);
         const name = names.get(callId) ?? 'unknown';
         const output = outputOf(item);
@@ -40,6 +49,7 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
       case 'mcp_call':
         add('assistant', ownCall(item, `${at}`));
         break;
+      case null:
       case 'item_reference': {
         const found = await resolve(item.id, `${path}.id`);
         if (found) add('assistant', found);
@@ -49,21 +59,30 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
       case 'mcp_approval_response':
       case 'reasoning':
         break;
-      default: {
-        const { role, content } = item as ItemOf<'message' | undefined>;
+      case undefined:
+      case 'message': {
+        const { role, content } = item;
         const blocks = blocksOf(content, `${path}.content`);
         if (role === 'assistant') add('assistant', blocks);
         else messages.push({ role: role === 'user' ? 'user' : 'system', content: blocks });
+        break;
+      }
+      default: {
+        const said = vendorContent(item);
+        if (said) add(said.role, said.content);
       }
     }
   }
   return messages;
 }
 
-/** What a function answered. */
-export function outputOf({ output }: ItemOf<'function_call_output'>): unknown {
+/** What a function answered: text, or content as the app's own tools have it. */
+export function outputOf({ output }: Pick<ItemOf<'function_call_output'>, 'output'>): unknown {
   if (typeof output === 'string') return output;
-  return output.map((part) => ('text' in part ? part.text : '')).join('');
+  const content = blocksOf(output, 'output');
+  return content.every((block) => block.type === 'text')
+    ? content.map(({ text }) => text).join('')
+    : { content };
 }
 
 /** A call of the app's own tools in a former answer, with what came of it. */

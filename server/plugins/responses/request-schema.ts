@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toolName } from '../../chat-format/chat-schema.js';
+import { VENDOR_ITEMS } from './vendor-items.js';
 
 const inputPart = z.union([
   z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() }),
@@ -20,6 +21,16 @@ const inputPart = z.union([
 ]);
 
 const content = z.union([z.string(), z.array(inputPart)]);
+// Files are kept for as long as a message names them, which a result in it does not.
+const output = z.union([
+  z.string(),
+  z.array(
+    inputPart.refine((part) => part.file_id == null, {
+      path: ['file_id'],
+      message: 'an output cannot name a file: send its bytes or its address',
+    }),
+  ),
+]);
 const callId = z.string().min(1).max(600);
 const id = z.string().max(1024).nullish();
 
@@ -38,13 +49,21 @@ const item = z.union([
     arguments: z.string(),
     id,
   }),
-  z.looseObject({ type: z.literal('function_call_output'), call_id: callId, output: content, id }),
+  z.looseObject({ type: z.literal('function_call_output'), call_id: callId, output, id }),
+  z.looseObject({
+    type: z.literal('custom_tool_call'),
+    call_id: callId,
+    name: toolName,
+    input: z.string(),
+    id,
+  }),
+  z.looseObject({ type: z.literal('custom_tool_call_output'), call_id: callId, output, id }),
   z.looseObject({
     type: z.literal('mcp_call'),
     name: toolName,
     arguments: z.string(),
     output: z.string().nullish(),
-    error: z.unknown(),
+    error: z.unknown().optional(),
     id,
   }),
   z.looseObject({ type: z.literal('mcp_approval_request'), id }),
@@ -55,7 +74,9 @@ const item = z.union([
     reason: z.string().nullish(),
   }),
   z.looseObject({ type: z.literal('reasoning') }),
-  z.looseObject({ type: z.enum(['item_reference']), id: z.string().min(1).max(1024) }),
+  z.looseObject({ type: z.literal('item_reference'), id: z.string().min(1).max(1024) }),
+  z.strictObject({ type: z.null(), id: z.string().min(1).max(1024) }),
+  z.looseObject({ type: z.enum(VENDOR_ITEMS), id, call_id: callId.nullish() }),
 ]);
 
 /** An item of an input. */
@@ -66,7 +87,7 @@ export type InputPart = z.infer<typeof inputPart>;
 /** A list of items. */
 export const itemsSchema = z.array(item);
 
-const named = z.looseObject({ type: z.literal('function'), name: z.string() });
+const named = z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() });
 const count = z.number().int().min(0);
 
 /** The body of a request. Fields it does not name are kept; null stands for absent. */
@@ -93,7 +114,15 @@ export const requestSchema = z.looseObject({
           parameters: z.record(z.string(), z.unknown()).nullish(),
           strict: z.boolean().nullish(),
         }),
-        z.looseObject({ type: z.string().refine((type) => type !== 'function', 'needs a name') }),
+        z.looseObject({
+          type: z.literal('custom'),
+          name: toolName,
+          description: z.string().nullish(),
+          format: z.record(z.string(), z.unknown()).nullish(),
+        }),
+        z.looseObject({
+          type: z.string().refine((type) => type !== 'function' && type !== 'custom', 'needs a name'),
+        }),
       ]),
     )
     .nullish(),

@@ -50,12 +50,7 @@ export function readResponseRequest(given: unknown): ResponseRequest {
     background: background === true,
     store: store !== false,
     stream: body.stream === true,
-    clientTools: chosen.map(({ name, description, parameters, strict }) => ({
-      name,
-      ...(description !== null && { description }),
-      ...(parameters !== null && { parameters }),
-      ...(strict !== null && { strict }),
-    })),
+    clientTools: chosen.map(toClientTool),
     parameters: parametersOf(body, choice),
     metadata: body.metadata ?? {},
     echo: echoOf(body, offered, conversationId),
@@ -68,31 +63,47 @@ function toolsOf({ tools, tool_choice: choice }: RequestBody): {
   readonly choice: unknown;
 } {
   const offered = (tools ?? []).flatMap((tool): ResponseTool[] => {
-    if (tool.type !== 'function') return [];
-    const { name, description, parameters, strict } = tool as Extract<typeof tool, { name: string }>;
-    return [
-      {
-        type: 'function',
-        name,
-        description: description ?? null,
-        parameters: parameters ?? null,
-        strict: strict ?? null,
-      },
-    ];
+    if (!('name' in tool) || (tool.type !== 'function' && tool.type !== 'custom')) return [];
+    const { name, description = null, ...rest } = tool as Extract<typeof tool, { name: string }>;
+    if (rest.type === 'custom')
+      return [{ type: 'custom', name, description, format: rest.format ?? { type: 'text' } }];
+    const { parameters = null, strict = null } = rest;
+    return [{ type: 'function', name, description, parameters, strict }];
   });
   if (choice === 'none') return { offered, chosen: [], choice };
   if (typeof choice !== 'object' || choice === null) return { offered, chosen: offered, choice };
-  const names = (choice.type === 'function' ? [choice] : choice.tools).map(({ name }) => name);
+  const names = (choice.type === 'allowed_tools' ? choice.tools : [choice]).map(({ name }) => name);
   const missing = names.find((name) => !offered.some((tool) => tool.name === name));
   if (missing !== undefined) {
-    const message = `there is no function ${JSON.stringify(missing)} in tools`;
+    const message = `there is no tool ${JSON.stringify(missing)} in tools`;
     throw fieldError('tool_choice', message, 'invalid_value');
   }
   // As chat completions have it, which is what apps know.
-  if (choice.type === 'function')
+  if (choice.type !== 'allowed_tools')
     return { offered, chosen: offered, choice: { type: 'function', function: { name: names[0] } } };
   const chosen = offered.filter(({ name }) => names.includes(name));
   return { offered, chosen, choice: choice.mode ?? 'auto' };
+}
+
+/** A model behind an app gives text as the one argument of a function. */
+const TEXT_INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+function toClientTool(tool: ResponseTool): ClientTool {
+  const { name, description } = tool;
+  const described = description !== null && { description };
+  if (tool.type === 'custom') return { name, ...described, parameters: TEXT_INPUT };
+  const { parameters, strict } = tool;
+  return {
+    name,
+    ...described,
+    ...(parameters !== null && { parameters }),
+    ...(strict !== null && { strict }),
+  };
 }
 
 function parametersOf(body: RequestBody, choice: unknown): Readonly<Record<string, unknown>> {

@@ -40,7 +40,7 @@ export function uiMessageStreamPlugin(options: UiMessageStreamOptions = {}): Gat
   const path = readPath(options.path ?? '/api/chat', '/api/chat');
   const conversation = readConversationOptions(options);
   if (!(resumeFinishedMs >= 0)) throw fieldError('resumeFinishedMs', 'must be milliseconds, 0 or more');
-  if (version !== 5 && version !== 6) throw fieldError('version', 'must be 5 or 6');
+  if (![5, 6, 7].includes(version)) throw fieldError('version', 'must be 5, 6 or 7');
   return {
     name: 'ui-message-stream',
     setup(context) {

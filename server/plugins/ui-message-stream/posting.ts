@@ -7,8 +7,11 @@ import type { Telling } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
 import type { UiRequest } from './request.js';
 
-/** What a request comes to: a part of a run, or a continuation that has to wait for more answers. */
-export type Posted = { readonly telling: Telling; readonly waitsIn?: string };
+/** What a request comes to: a part of a run, or a continuation that has to wait for the answers to `missing` calls. */
+export interface Posted {
+  readonly telling: Telling;
+  readonly missing?: readonly string[];
+}
 
 /** One request of an interface, in the session that it names. */
 export class Posting {
@@ -51,9 +54,10 @@ export class Posting {
     const writer = run?.message.id === id ? run : messages.find((message) => message.id === id);
     if (writer?.runId === undefined) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND' });
     const { index, missing, ...place } = await this.#conversation.answer(state, writer.runId, answers);
-    // Where parts of the run cannot be told apart, the page would have some of them twice.
+    // The page would have some parts of the run twice, because they cannot be told apart.
     if (index === null) throw new GatewayError({ code: 'CURSOR_GONE' });
-    return { telling: { ...place, told: index }, ...(missing.length > 0 && { waitsIn: id }) };
+    const telling = { ...place, told: index };
+    return missing.length > 0 ? { telling, missing: missing.map(({ callId }) => callId) } : { telling };
   }
 }
 

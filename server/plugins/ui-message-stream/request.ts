@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { ContentBlock } from '../../../shared/messages.js';
+import type { UiPart } from '../../../shared/ui-stream/chunks.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
 import { fieldError } from '../conversation/errors.js';
@@ -30,6 +31,8 @@ export interface UiRequestMessage {
   readonly role: 'user' | 'assistant';
   readonly content: readonly ContentBlock[];
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** As its client has them. */
+  readonly parts: readonly UiPart[];
   /** What its client answered in it, by call. */
   readonly answers: ReadonlyMap<string, CallAnswer>;
 }
@@ -91,7 +94,7 @@ function readMessage(value: unknown): UiRequestMessage {
   const { id, role, parts } = parsed.data;
   if (role === 'system') throw fieldError('message.role', 'a system message cannot be answered');
   if (parts.length === 0) throw fieldError('message.parts', 'there is nothing in the message');
-  if (role === 'assistant') return { id, role, content: [], answers: answersIn(parts) };
+  if (role === 'assistant') return { id, role, content: [], parts, answers: answersIn(parts) };
   const [read] = fromUIMessages([parsed.data]);
   const { content, metadata } = read!;
   return {
@@ -99,6 +102,7 @@ function readMessage(value: unknown): UiRequestMessage {
     role,
     content: content as readonly ContentBlock[],
     ...(metadata && { metadata }),
+    parts,
     answers: new Map(),
   };
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import { parseSegment } from '../../../shared/segments.js';
 import { toUiMessage } from '../../../shared/ui-stream/messages.js';
 import { metadataOf, type UiStreamOptions } from '../../../shared/ui-stream/options.js';
+import { unchanged } from '../../../shared/ui-stream/unchanged.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { currentRun } from '../conversation/conversation.js';
@@ -69,10 +70,10 @@ export class UiRoutes {
     const session = this.#session(request.chatId, identity);
     const key = call.request.headers['idempotency-key'];
     const posted = await new Posting(session, request, { options, key: key?.toString() }).post();
-    const { telling, waitsIn } = posted;
-    if (waitsIn === undefined) return tellRun(call.response, session, telling, this.#telling);
+    const { telling, missing } = posted;
+    if (!missing) return tellRun(call.response, session, telling, this.#telling);
     const metadata = metadataOf({ runId: telling.runId }, stream);
-    tellNothing(call.response, session, telling, { messageId: waitsIn, metadata });
+    tellNothing(call.response, session, telling, unchanged(request.message, missing, metadata));
   }
 
   async #history({ authenticate, request, response }: PluginRequest, chatId: string): Promise<void> {

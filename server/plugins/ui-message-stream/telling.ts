@@ -3,7 +3,6 @@ import { formatSegment } from '../../../shared/segments.js';
 import type { UiChunk } from '../../../shared/ui-stream/chunks.js';
 import type { UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import { UiMessageStream } from '../../../shared/ui-stream/stream.js';
-import { unchanged } from '../../../shared/ui-stream/unchanged.js';
 import { segmentDialect, type Telling, tell, tellAll } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
 
@@ -34,15 +33,15 @@ export async function tellRun(
   });
 }
 
-/** Answers with a continuation that changes nothing, and yet has something in it: a page asks on behind one that has not. */
+/** Answers with a continuation that tells nothing of the run. */
 export function tellNothing(
   response: ServerResponse,
   session: PluginSession,
   telling: Telling,
-  { messageId, metadata }: { readonly messageId: string; readonly metadata: object },
+  chunks: readonly UiChunk[],
 ): void {
   beginTelling(response, session, telling);
-  endWith(response, unchanged(messageId, metadata));
+  endWith(response, chunks);
 }
 
 /** Answers who counts chunks that there are none. */

@@ -10,7 +10,7 @@ export type OpenFailure =
   | 'setting'
   | 'version'
   | 'foreign'
-  | 'newer'
+  | 'schema'
   | 'deaf';
 
 export function storeFailed(reason: OpenFailure, text: string, cause?: unknown): GatewayError {

@@ -31,9 +31,9 @@ import { Appends } from './appends.js';
 import { beginningOf, byId } from './beginning.js';
 import { Database } from './database.js';
 import { openFailure, unknown } from './faults.js';
-import { migrate } from './migrate.js';
 import { Node } from './node.js';
 import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './options.js';
+import { prepareSchema } from './prepare-schema.js';
 import { Reader } from './reader.js';
 import { headOf, recordOf, toMessageRow } from './rows.js';
 import { Sessions } from './sessions.js';
@@ -93,7 +93,7 @@ export class PostgresStore implements Store {
     const node = new Node(database, leaseMs);
     try {
       await database.examine();
-      await migrate(database, schema);
+      await prepareSchema(database, schema);
       await node.open();
     } catch (error) {
       await node.close();

@@ -16,14 +16,12 @@ export const refOf = ({ scope, app, name }: Row): SessionRef => ({
   name: fromColumn(name),
 });
 
-const activityOf = ({ activity }: Row): Pick<LogHead, 'activity'> =>
-  activity === null ? {} : { activity: JSON.parse(activity) };
-
 export function headOf(row: Row): LogHead {
   const pairs = row.terms as number[];
   const terms = pairs.flatMap((term, i) => (i % 2 === 0 ? [{ term, first: pairs[i + 1]! }] : []));
   const { epoch, first, head, closed } = row;
-  return { epoch, term: terms.at(-1)!.term, first, head, terms, closed: closed !== null, ...activityOf(row) };
+  const term = terms.at(-1)!.term;
+  return { epoch, term, first, head, terms, closed: closed !== null, activity: JSON.parse(row.activity) };
 }
 
 export function recordOf(row: Row): SessionRecord {
@@ -35,7 +33,7 @@ export function recordOf(row: Row): SessionRecord {
     updatedAt: used,
     closed: closed !== null,
     ...JSON.parse(about),
-    ...activityOf(row),
+    activity: JSON.parse(row.activity),
     ...(forkedFrom !== null && { forkedFrom: JSON.parse(forkedFrom) }),
     ...(userId !== null && { userId: fromColumn(userId) }),
   };

@@ -1,13 +1,5 @@
 import { searched } from '../about.js';
-import {
-  IDLE,
-  type ListFilter,
-  type ListPage,
-  type ListPlace,
-  type PageOptions,
-  type SessionRecord,
-  type SessionRef,
-} from '../store.js';
+import type { ListFilter, ListPage, ListPlace, PageOptions, SessionRecord, SessionRef } from '../store.js';
 import { type Keys, memberOf, refOfMember } from './keys.js';
 import type { Link } from './link.js';
 import { META } from './scripts/hold.js';
@@ -110,7 +102,7 @@ export class Lists {
 function isListed(record: SessionRecord, { archived = false, status, query }: ListFilter): boolean {
   return (
     (record.archived ?? false) === archived &&
-    (status === undefined || (record.activity ?? IDLE).status === status) &&
+    (status === undefined || record.activity.status === status) &&
     (query === undefined || searched(record.title ?? '').includes(searched(query)))
   );
 }

@@ -1,15 +1,16 @@
 import { formatCursor } from '../../../shared/cursor.js';
 import type { RunResult } from '../../../shared/operation-types.js';
-import type { About } from '../about.js';
-import type {
-  Activity,
-  ForkedFrom,
-  LeftRun,
-  LogHead,
-  RunRecord,
-  SessionRecord,
-  SessionRef,
-  StepRecord,
+import { ABOUT_NOTHING, type About } from '../about.js';
+import {
+  type Activity,
+  type ForkedFrom,
+  IDLE,
+  type LeftRun,
+  type LogHead,
+  type RunRecord,
+  type SessionRecord,
+  type SessionRef,
+  type StepRecord,
 } from '../store.js';
 import { META } from './scripts/hold.js';
 
@@ -33,8 +34,7 @@ function termsOf(text: string | null): LogHead['terms'] {
   });
 }
 
-const activityOf = (text: string | null): { activity?: Activity } =>
-  text ? { activity: JSON.parse(text) as Activity } : {};
+const activityOf = (text: string | null): Activity => (text ? (JSON.parse(text) as Activity) : IDLE);
 
 /** Where the present log stands; null once it was dropped. */
 export function headOf(data: SessionData): LogHead | null {
@@ -46,7 +46,7 @@ export function headOf(data: SessionData): LogHead | null {
     head: Number(data.seq),
     terms: termsOf(data.tk),
     closed: data.cl !== null,
-    ...activityOf(data.st),
+    activity: activityOf(data.st),
   };
 }
 
@@ -61,7 +61,7 @@ export function closedHeadOf(epoch: string, text: string): LogHead {
     head: Number(head),
     terms,
     closed: true,
-    ...activityOf(activity.join('\n')),
+    activity: activityOf(activity.join('\n')),
   };
 }
 
@@ -83,8 +83,8 @@ export function recordOf(ref: SessionRef, data: SessionData): SessionRecord | nu
     createdAt: Number(data.cr),
     updatedAt: Number(data.up),
     closed: data.cl !== null,
-    ...(data.ab ? (JSON.parse(data.ab) as About) : {}),
-    ...activityOf(data.st),
+    ...(data.ab ? (JSON.parse(data.ab) as About) : ABOUT_NOTHING),
+    activity: activityOf(data.st),
     ...(data.fk ? { forkedFrom: JSON.parse(data.fk) as ForkedFrom } : {}),
     ...(data.uid !== null && { userId: data.uid }),
   };

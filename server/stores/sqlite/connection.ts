@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Driver } from './driver.js';
 import { openFailure, storeFailed } from './faults.js';
-import { APPLICATION_ID, MIGRATIONS } from './schema.js';
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.js';
 
 /** How sure a commit is: to survive the process, or the loss of power as well. */
 export type Sync = 'NORMAL' | 'FULL';
@@ -25,7 +25,7 @@ export class Connection {
   }
 
   /**
-   * Opens the file, makes it where there is none, and brings its schema up to date.
+   * Opens the file, and makes it where there is none.
    *
    * @throws GatewayError `STORE_FAILED`; `details.reason` says why
    */
@@ -38,7 +38,7 @@ export class Connection {
       db = driver(path);
       // Before WAL: the index of the log then lives in memory and a second process is turned away.
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
-      migrate(db, path);
+      prepare(db, path);
       return new Connection(db);
     } catch (error) {
       close(db);
@@ -124,7 +124,7 @@ function close(db: Database | null): void {
   }
 }
 
-function migrate(db: Database, path: string): void {
+function prepare(db: Database, path: string): void {
   const number = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
   const version = number('user_version');
@@ -132,17 +132,18 @@ function migrate(db: Database, path: string): void {
   if (!isNew && number('application_id') !== APPLICATION_ID) {
     throw storeFailed(path, 'foreign', 'belongs to another program; give sqliteStore a path of its own');
   }
-  if (version > MIGRATIONS.length) {
+  if (!isNew && version !== SCHEMA_VERSION) {
     throw storeFailed(
       path,
-      'newer',
-      `was written by a later version of this package (schema ${version}, known up to ${MIGRATIONS.length}); update the package`,
+      'schema',
+      `was written by another version of this package (schema ${version}, not ${SCHEMA_VERSION}): use that version, or give sqliteStore a new path`,
     );
   }
   // Takes effect only before the first table.
   if (isNew) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}; PRAGMA synchronous = FULL`);
-  db.exec('BEGIN IMMEDIATE');
-  for (const step of MIGRATIONS.slice(version)) db.exec(step);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+  if (!isNew) return;
+  db.exec(
+    `BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
+  );
 }

@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { StoreError } from '../store.js';
 
 /** Why a database could not be opened; in the error's `details.reason`. */
-export type OpenFailure = 'driver' | 'locked' | 'full' | 'unwritable' | 'corrupt' | 'foreign' | 'newer';
+export type OpenFailure = 'driver' | 'locked' | 'full' | 'unwritable' | 'corrupt' | 'foreign' | 'schema';
 
 const BUSY = 5;
 const READONLY = 8;

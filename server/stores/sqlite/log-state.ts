@@ -16,13 +16,11 @@ export function encodeActivity(activity: Activity): string {
   return activity.status === 'idle' ? 'idle' : JSON.stringify(activity);
 }
 
-function decodeActivity(text: string | null): Activity | null {
-  if (text === 'idle') return IDLE;
-  return text === null ? null : (JSON.parse(text) as Activity);
+function decodeActivity(text: string): Activity {
+  return text === 'idle' ? IDLE : (JSON.parse(text) as Activity);
 }
 
-function decodeAbout({ title, metadata, archived, preview, messages, pending }: Row): About | null {
-  if (messages === null) return null;
+function decodeAbout({ title, metadata, archived, preview, messages, pending }: Row): About {
   return {
     ...(title !== null && { title: title as string }),
     ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
@@ -55,8 +53,8 @@ export class LogState {
   closed: boolean;
   /** Its session was dropped; what is here answers its last batch again. */
   erased = false;
-  activity: Activity | null;
-  about: About | null;
+  activity: Activity;
+  about: About;
   /** When its session was last used. */
   usedAt: number;
   /** False once nobody holds it here. */
@@ -78,7 +76,7 @@ export class LogState {
     this.about = decodeAbout(row);
     this.usedAt = row.used as number;
     this.closed = row.closed !== null;
-    this.activity = decodeActivity(row.activity as string | null);
+    this.activity = decodeActivity(row.activity as string);
     this.first = row.first as number;
     this.head = row.head as number;
     this.chunked = this.head;
@@ -122,8 +120,7 @@ export class LogState {
 
   describe(): LogHead {
     const { epoch, term, first, head, terms, closed, activity } = this;
-    const place = { epoch, term: term || (terms.at(-1)?.term ?? 0), first, head, terms, closed };
-    return activity ? { ...place, activity } : place;
+    return { epoch, term: term || (terms.at(-1)?.term ?? 0), first, head, terms, closed, activity };
   }
 
   record(): SessionRecord {
@@ -135,7 +132,7 @@ export class LogState {
       updatedAt,
       closed,
       ...about,
-      ...(activity && { activity }),
+      activity,
       ...(forkedFrom && { forkedFrom }),
       ...(userId !== null && { userId }),
     };

@@ -29,7 +29,7 @@ export function prepareStatements(db: Database) {
     listSessions: sql(
       `SELECT s.app, s.name, s.open, ${LOG} FROM session s JOIN log l ON l.id = s.open
        WHERE s.scope = ?1 AND s.archived = ?2 AND s.open IS NOT NULL AND (s.used, s.open) < (?3, ?4)
-         AND (?5 IS NULL OR iif(coalesce(l.activity, 'idle') = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?5)
+         AND (?5 IS NULL OR iif(l.activity = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?5)
          AND (?6 IS NULL OR instr(s.searched, ?6) > 0)
        ORDER BY s.used DESC, s.open DESC LIMIT ?7`,
     ),

@@ -1,4 +1,4 @@
-import { EVENTS_PATH, type ExtraRoutes, FILES_PATH, isExtraRoute } from '../../../shared/calls.js';
+import { EVENTS_PATH, type ExtraRoutes, FILES_PATH } from '../../../shared/calls.js';
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
 import type { ServedOperation } from '../request.js';
 
@@ -19,12 +19,9 @@ export interface FoundRoute extends Route {
 export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>([[EVENTS_PATH, { http: 'GET', to: 'events' }]]);
   for (const [name, route] of Object.entries(OPERATIONS)) {
-    const extra = isExtraRoute(route);
+    const { http, path, extra } = route;
     if (extra && extraRoutes === false) continue;
-    routes.set(extra ? `${extraRoutes}${route.path}` : route.path, {
-      http: route.http,
-      to: name as OperationName,
-    });
+    routes.set(extra ? `${extraRoutes}${path}` : path, { http, to: name as OperationName });
   }
   if (extraRoutes !== false) {
     routes.set(`${extraRoutes}${FILES_PATH}`, { http: 'POST', to: 'upload' });

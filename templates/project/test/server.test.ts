@@ -33,18 +33,6 @@ test('answers piece by piece, and remembers', async (t) => {
   );
 });
 
-test('asks before it deletes, and takes no for an answer', async (t) => {
-  const client = await visit(t);
-  const run = client.send('main', 'delete report.txt');
-  for await (const event of client.events('main', { from: 'earliest' })) {
-    if (event.type !== 'tool_confirmation_required') continue;
-    await client.deny('main', event.callId);
-    break;
-  }
-  const { message } = await run.result;
-  assert.ok(message.content.some((block) => block.type === 'text' && block.text === 'report.txt stays.'));
-});
-
 test('knows one visitor from another, and lets nobody else in', async (t) => {
   const [ann, bob] = [await visit(t), await visit(t)];
   await ann.send('main', 'a secret').result;

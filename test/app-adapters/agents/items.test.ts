@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fromAgentItems, toAgentItems } from '../../../server/app-adapters/agents/index.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
-import { conversations, message } from '../conversations.js';
+import { conversations, interleavedCalls } from '../conversations.js';
 
 /** What items can hold: of media by URL not the type, and of images no name. */
 function kept({ role, content }: Message) {
@@ -28,16 +28,7 @@ describe('items of the Agents SDK', () => {
   });
 
   it('every call is followed by its result, whatever came between', () => {
-    const call = (callId: string): ContentBlock => ({ type: 'tool_use', callId, name: 'look', input: {} });
-    const result = (callId: string): ContentBlock => ({
-      type: 'tool_result',
-      callId,
-      name: 'look',
-      output: callId,
-      isError: false,
-    });
-    const answer = message('assistant', [call('a'), call('b'), result('a'), call('c'), result('b')]);
-    const items = toAgentItems([answer, message('tool', [result('c'), result('unasked')])]);
+    const items = toAgentItems(interleavedCalls());
     expect(items.map((item: any) => [item.type, item.callId])).to.deep.equal([
       ['function_call', 'a'],
       ['function_call', 'b'],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { aiSdkApp } from '../../../server/app-adapters/ai-sdk/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { collect } from '../../support/client.js';
-import { outline, startApp } from '../start-app.js';
+import { outline, serve } from '../served.js';
 import { asked, calls, ends, says, scriptedModel, thinks } from './scripted-model.js';
 
 const weather = () =>
@@ -17,7 +17,7 @@ const weather = () =>
 describe('aiSdkApp', () => {
   it('streams text and reasoning as deltas, with usage and stop reason', async () => {
     const model = scriptedModel([...thinks('Hm.'), ...says('Hello you there'), ends()]);
-    const { client } = await startApp(aiSdkApp({ model, system: 'Be kind.' }));
+    const { client } = await serve(aiSdkApp({ model, system: 'Be kind.' }));
     const run = client.send('main', 'Hi');
     expect(outline(await collect(run))).to.deep.equal([
       { type: 'reasoning_delta', delta: 'Hm.' },
@@ -51,7 +51,7 @@ describe('aiSdkApp', () => {
       [...says('Warm.'), ends()],
       [...says('As I said.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model, tools: { weather: weather() } }));
+    const { client } = await serve(aiSdkApp({ model, tools: { weather: weather() } }));
     const run = client.send('main', 'Weather?');
     const events = outline(await collect(run));
     expect(events.map(({ type }) => type)).to.deep.equal([
@@ -93,7 +93,7 @@ describe('aiSdkApp', () => {
       [calls('weather', { town: 'Oslo' }), ends('tool-calls')],
       [...says('Sorry.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model, tools: { broken, weather: weather() } }));
+    const { client } = await serve(aiSdkApp({ model, tools: { broken, weather: weather() } }));
     const run = client.send('main', 'Go');
     const results = outline(await collect(run)).filter(({ type }) => type === 'tool_result');
     expect(results[0]).to.deep.include({ name: 'broken', isError: true, output: 'The tool failed' });
@@ -111,7 +111,7 @@ describe('aiSdkApp', () => {
       },
     });
     const model = scriptedModel([calls('counting', {}), ends('tool-calls')], [...says('Done.'), ends()]);
-    const { client } = await startApp(aiSdkApp({ model, tools: { counting } }));
+    const { client } = await serve(aiSdkApp({ model, tools: { counting } }));
     const { message } = await client.send('main', 'Count').result;
     const results = message.content.filter(({ type }) => type === 'tool_result') as any[];
     expect(results.map(({ output }) => output)).to.deep.equal(['two']);
@@ -126,7 +126,7 @@ describe('aiSdkApp', () => {
         [...says('Hi'), ends()],
         [...says('Oh'), { type: 'error', error: 'hunter2' }],
       );
-      const { send } = await startApp(aiSdkApp({ model }));
+      const { send } = await serve(aiSdkApp({ model }));
       await send('Hello', { preceding: [{ role: 'system', content: 'Rhyme.' }] }).result;
       expect(asked(model).prompt[0]).to.deep.include({ role: 'system', content: 'Rhyme.' });
       expect((await send('Again', {}).result).error?.code).to.equal('UPSTREAM_FAILED');
@@ -146,16 +146,14 @@ describe('aiSdkApp', () => {
       [{ stopWhen: stepCountIs(2) }, 2],
     ] as const) {
       const model = scriptedModel(...endless);
-      const { client } = await startApp(aiSdkApp({ model, tools: { weather: weather() }, ...settings }));
+      const { client } = await serve(aiSdkApp({ model, tools: { weather: weather() }, ...settings }));
       expect((await client.send('main', 'Go').result).stopReason).to.equal('tool_use');
       expect(model.doStreamCalls).to.have.length(steps);
     }
   });
 
   it('says max_tokens when the model ran out of them', async () => {
-    const { client } = await startApp(
-      aiSdkApp({ model: scriptedModel([...says('Half a'), ends('length')]) }),
-    );
+    const { client } = await serve(aiSdkApp({ model: scriptedModel([...says('Half a'), ends('length')]) }));
     const { stopReason, message } = await client.send('main', 'Hi').result;
     expect([stopReason, textOf(message)]).to.deep.equal(['max_tokens', 'Half a']);
   });
@@ -166,7 +164,7 @@ describe('aiSdkApp', () => {
       { type: 'file', mediaType: 'image/png', data: 'AAAA' },
       ends(),
     ]);
-    const { client } = await startApp(aiSdkApp({ model }));
+    const { client } = await serve(aiSdkApp({ model }));
     const { message } = await client.send('main', 'Hi').result;
     const [source, file] = message.content as any[];
     expect(source).to.deep.equal({
@@ -184,7 +182,7 @@ describe('aiSdkApp', () => {
 
   it('tells the model what the caller asks for in this answer, and not again', async () => {
     const model = scriptedModel([...says('a'), ends()], [...says('b'), ends()]);
-    const { send } = await startApp(aiSdkApp({ model }));
+    const { send } = await serve(aiSdkApp({ model }));
     await send('Hi', { parameters: { instructions: 'Be brief.' } }).result;
     expect(asked(model).prompt[0]).to.deep.include({ role: 'system', content: 'Be brief.' });
     await send('More', {}).result;
@@ -193,7 +191,7 @@ describe('aiSdkApp', () => {
 
   it('takes the parameters of the caller before its own settings', async () => {
     const model = scriptedModel([...says('{}'), ends()], [...says('1'), ends()], [...says('x'), ends()]);
-    const { send } = await startApp(
+    const { send } = await serve(
       aiSdkApp({ model, temperature: 1, topP: 0.9, maxOutputTokens: 100, tools: { weather: weather() } }),
     );
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
@@ -243,7 +241,7 @@ describe('aiSdkApp', () => {
         [calls('weather', { city: 'Oslo' }), ends('tool-calls')],
         [...says('Warm.'), ends()],
       );
-      const { send } = await startApp(aiSdkApp({ model, tools: { weather: weather() } }));
+      const { send } = await serve(aiSdkApp({ model, tools: { weather: weather() } }));
       await send('Hi', { parameters: { tool_choice: given } }).result;
       expect([0, 1].map((call) => asked(model, call).toolChoice)).to.deep.equal([choice, { type: 'auto' }]);
     }
@@ -252,7 +250,7 @@ describe('aiSdkApp', () => {
   it('leaves out earlier reasoning unless it is to be sent', async () => {
     for (const sendReasoning of [false, true]) {
       const model = scriptedModel([...thinks('Hm.'), ...says('A'), ends()], [...says('B'), ends()]);
-      const { client } = await startApp(aiSdkApp({ model }, { sendReasoning }));
+      const { client } = await serve(aiSdkApp({ model }, { sendReasoning }));
       await client.send('main', 'Hi').result;
       await client.send('main', 'Hi').result;
       const parts = (asked(model, 1).prompt[1]!.content as { type: string }[]).map(({ type }) => type);
@@ -273,7 +271,7 @@ describe('an agent as an app', () => {
       tools: { weather: weather() },
       temperature: 1,
     });
-    const { send } = await startApp(aiSdkApp(agent, { description: 'Knows the weather' }));
+    const { send } = await serve(aiSdkApp(agent, { description: 'Knows the weather' }));
     const { stopReason, message } = await send('Hi', { parameters: { temperature: 0 } }).result;
     expect(stopReason).to.equal('end');
     expect(message.content.map(({ type }) => type)).to.deep.equal(['tool_use', 'tool_result', 'text']);
@@ -285,7 +283,7 @@ describe('an agent as an app', () => {
 describe('a function as an app', () => {
   it('gets the turn, the messages and the tools, and may wait before it streams', async () => {
     const model = scriptedModel([...says('Hello '), ends()]);
-    const { client } = await startApp(
+    const { client } = await serve(
       aiSdkApp(async (turn, messages, tools) => {
         turn.emit('began', Object.keys(tools));
         const system = `You speak with ${turn.user?.id}.`;

@@ -5,7 +5,7 @@ import { aiSdkApp } from '../../../server/app-adapters/ai-sdk/index.js';
 import { tool } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { collect } from '../../support/client.js';
-import { outline, startApp } from '../start-app.js';
+import { outline, serve } from '../served.js';
 import { asked, calls, ends, says, scriptedModel } from './scripted-model.js';
 
 /** A tool that asks first, and what it was run with. */
@@ -32,7 +32,7 @@ describe('a tool of the AI SDK that needs approval', () => {
   it('asks the person, runs when approved, and the model goes on', async () => {
     const { ran, tools } = erase();
     const model = script();
-    const { client } = await startApp(aiSdkApp({ model, tools }));
+    const { client } = await serve(aiSdkApp({ model, tools }));
     const run = client.send('main', 'Erase it');
     const events = client.events('main');
     for await (const event of events) {
@@ -61,7 +61,7 @@ describe('a tool of the AI SDK that needs approval', () => {
   it('denied, does not run: the model hears why', async () => {
     const { ran, tools } = erase();
     const model = script();
-    const { client } = await startApp(aiSdkApp({ model, tools }));
+    const { client } = await serve(aiSdkApp({ model, tools }));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required') await client.deny('main', event.callId, 'too risky');
@@ -82,7 +82,7 @@ describe('a tool of the AI SDK that needs approval', () => {
 
   it('approved with another input, runs with that', async () => {
     const { ran, tools } = erase();
-    const { client } = await startApp(aiSdkApp({ model: script(), tools }));
+    const { client } = await serve(aiSdkApp({ model: script(), tools }));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required')
@@ -93,7 +93,7 @@ describe('a tool of the AI SDK that needs approval', () => {
 
   it('approved with an input that does not fit, does not run', async () => {
     const { ran, tools } = erase();
-    const { client } = await startApp(aiSdkApp({ model: script(), tools }));
+    const { client } = await serve(aiSdkApp({ model: script(), tools }));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required')
@@ -115,7 +115,7 @@ describe('a tool of the AI SDK that needs approval', () => {
       ],
       [...says('Done.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model, tools }));
+    const { client } = await serve(aiSdkApp({ model, tools }));
     const run = client.send('main', 'Erase them');
     const asks: { callId: string; input: any }[] = [];
     for await (const event of run) {
@@ -137,7 +137,7 @@ describe('a tool of the AI SDK that needs approval', () => {
   it('stops asking after maxRounds', async () => {
     const { ran, tools } = erase();
     const again = [calls('erase', { path: '/a' }), ends('tool-calls')];
-    const { client } = await startApp(
+    const { client } = await serve(
       aiSdkApp({ model: scriptedModel(again, again, again, again), tools }, { maxRounds: 2 }),
     );
     const run = client.send('main', 'Erase it');
@@ -151,7 +151,7 @@ describe('a tool of the AI SDK that needs approval', () => {
   it('is not forced on the model again after the approval', async () => {
     const { tools } = erase();
     const model = script();
-    const { send, client } = await startApp(aiSdkApp({ model, tools }));
+    const { send, client } = await serve(aiSdkApp({ model, tools }));
     const run = send('Erase it', { parameters: { tool_choice: 'required' } });
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
@@ -161,7 +161,7 @@ describe('a tool of the AI SDK that needs approval', () => {
 
   it('of an agent asks too', async () => {
     const { ran, tools } = erase();
-    const { client } = await startApp(aiSdkApp(new ToolLoopAgent({ model: script(), tools })));
+    const { client } = await serve(aiSdkApp(new ToolLoopAgent({ model: script(), tools })));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
@@ -182,7 +182,7 @@ describe('tools that go through the gateway', () => {
       [calls('greet', { name: 'Ada' }), ends('tool-calls')],
       [...says('Done.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model }, { tools: { greet } }));
+    const { client } = await serve(aiSdkApp({ model }, { tools: { greet } }));
     const run = client.send('main', 'Greet Ada');
     const seen: any[] = [];
     for await (const event of run) {
@@ -210,7 +210,7 @@ describe('tools that go through the gateway', () => {
       [calls('greet', { name: 'Ada' }), ends('tool-calls')],
       [...says('Sorry.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model }, { tools: { greet } }));
+    const { client } = await serve(aiSdkApp({ model }, { tools: { greet } }));
     const run = client.send('main', 'Greet');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required') await client.deny('main', event.callId, 'no');
@@ -235,7 +235,7 @@ describe('tools that go through the gateway', () => {
         [...says('Red it is.'), ends()],
       );
       const settings = { model, tools: { pick } };
-      const { client } = await startApp(aiSdkApp(form === 'agent' ? new ToolLoopAgent(settings) : settings));
+      const { client } = await serve(aiSdkApp(form === 'agent' ? new ToolLoopAgent(settings) : settings));
       const run = client.send('main', 'Pick');
       for await (const event of run) {
         if (event.type !== 'input_required') continue;
@@ -254,7 +254,7 @@ describe('tools that go through the gateway', () => {
         [calls('open_tab', { url: 'u' }), ends('tool-calls')],
         [...says('Open.'), ends()],
       );
-      const { send, client } = await startApp(
+      const { send, client } = await serve(
         aiSdkApp(form === 'agent' ? new ToolLoopAgent({ model }) : { model }),
       );
       const parameters = { type: 'object', properties: { url: { type: 'string' } } };
@@ -291,7 +291,7 @@ describe('tools that go through the gateway', () => {
       ],
       [...says('Again.'), ends()],
     );
-    const { client } = await startApp(aiSdkApp({ model }));
+    const { client } = await serve(aiSdkApp({ model }));
     const { message } = await client.send('main', 'a').result;
     expect(message.content.map(({ type }) => type)).to.deep.equal(['tool_use', 'tool_result', 'text']);
     expect(message.content[0]).to.deep.include({ name: 'web_search', providerExecuted: true });
@@ -308,7 +308,7 @@ describe('tools that go through the gateway', () => {
       [calls('erase', { path: '/a' }, 'c1'), calls('greet', {}, 'c2'), ends('tool-calls')],
       [...says('Done.'), ends()],
     );
-    const { send } = await startApp(aiSdkApp({ model, tools }, { tools: { greet } }));
+    const { send } = await serve(aiSdkApp({ model, tools }, { tools: { greet } }));
     const { message } = await send('Hi', { clientTools: [{ name: 'erase' }, { name: 'greet' }] }).result;
     expect(ran).to.have.length(1);
     const results = message.content.filter(({ type }) => type === 'tool_result') as any[];

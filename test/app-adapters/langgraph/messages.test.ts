@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fromLangGraphMessages, toLangGraphMessages } from '../../../server/app-adapters/langgraph/index.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
-import { conversations, message } from '../conversations.js';
+import { conversations, interleavedCalls, message } from '../conversations.js';
 
 /** What is left of a message on the way: its time and metadata have no place in LangChain's. */
 const kept = ({ id, role, content }: Message) => ({ id, role, content });
@@ -21,16 +21,7 @@ describe('LangChain messages', () => {
   });
 
   it('every call of a model is followed by its result, whatever came between', () => {
-    const call = (callId: string): ContentBlock => ({ type: 'tool_use', callId, name: 'look', input: {} });
-    const result = (callId: string): ContentBlock => ({
-      type: 'tool_result',
-      callId,
-      name: 'look',
-      output: callId,
-      isError: false,
-    });
-    const answer = message('assistant', [call('a'), call('b'), result('a'), call('c'), result('b')]);
-    const converted = toLangGraphMessages([answer, message('tool', [result('c'), result('unasked')])]);
+    const converted = toLangGraphMessages(interleavedCalls());
     expect(
       converted.map(({ role, tool_calls: calls, tool_call_id: id }) => [
         role,

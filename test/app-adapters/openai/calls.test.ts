@@ -4,7 +4,7 @@ import { openaiApp } from '../../../server/app-adapters/openai/index.js';
 import { tool } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
-import { outline, startApp } from '../start-app.js';
+import { outline, serve } from '../served.js';
 
 const ran: unknown[] = [];
 const tools = {
@@ -28,7 +28,7 @@ async function start(options: object = {}) {
   ran.length = 0;
   const endpoint = await ChatEndpoint.start();
   const app = openaiApp({ baseURL: endpoint.url, model: 'tiny', tools, ...options });
-  return { endpoint, ...(await startApp(app)) };
+  return { endpoint, ...(await serve(app)) };
 }
 
 const call = (name: string, input: unknown, id = `id-${name}`) => ({

@@ -3,13 +3,13 @@ import { OpenAI } from 'openai';
 import { openaiApp } from '../../../server/app-adapters/openai/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
-import { collect } from '../../support/client.js';
-import { outline, startApp } from '../start-app.js';
+import { behavesLikeAnAdapter } from '../basics.js';
+import { serve } from '../served.js';
 
 async function start(options: object = {}) {
   const endpoint = await ChatEndpoint.start();
   const app = openaiApp({ baseURL: endpoint.url, model: 'tiny', ...options });
-  return { endpoint, ...(await startApp(app)) };
+  return { endpoint, ...(await serve(app)) };
 }
 
 describe('openaiApp', () => {
@@ -84,7 +84,7 @@ describe('openaiApp', () => {
       model: 'tiny',
       instructions: async ({ user }) => `For ${user?.id}`,
     });
-    const { client } = await startApp(app);
+    const { client } = await serve(app);
     const run = client.send('main', 'Hello');
     const request = await endpoint.next(1);
     expect(request.headers.authorization).to.equal('Bearer own');
@@ -168,40 +168,9 @@ describe('openaiApp', () => {
 
 for (const resumable of [false, true])
   describe(`the upstream of an openai app (${resumable ? 'resumable' : 'plain'})`, () => {
-    it('loses its connection when the run is aborted, before and after the first byte', async () => {
-      const { endpoint, client } = await start({ resumable });
-      for (const [at, begun] of [
-        [1, false],
-        [2, true],
-      ] as const) {
-        const run = client.send('main', 'Hello');
-        const request = await endpoint.next(at);
-        if (begun) {
-          request.chunk({ content: 'Well, ' });
-          await run.text[Symbol.asyncIterator]().next();
-        }
-        await run.abort();
-        await request.closed;
-        expect(request.finished).to.equal(false);
-        expect((await run.result).stopReason).to.equal('aborted');
-      }
-    });
-
-    it('that refuses ends the run as an error, with its words in the log alone', async () => {
-      const { endpoint, client, log } = await start({ resumable });
-      const run = client.send('main', 'Hello');
-      (await endpoint.next(1)).fail(400, 'the key hunter2 is wrong');
-      const seen = outline(await collect(run));
-      const failed = { code: 'UPSTREAM_FAILED', message: "The app's upstream failed" };
-      expect(seen).to.deep.equal([{ type: 'run_error', ...failed }]);
-      const { stopReason, error } = await run.result;
-      expect([stopReason, error]).to.deep.equal(['error', failed]);
-      const logged = log.lines.map(({ details }) => (details as { err: Error }).err);
-      expect(logged.map(String).join()).to.contain('hunter2');
-    });
+    behavesLikeAnAdapter(({ url }) => openaiApp({ baseURL: url, model: 'tiny', resumable }));
 
     for (const [how, breaks] of [
-      ['cuts the connection', (request) => request.cut()],
       ['says an error', (request) => request.raw('data: {"error":{"message":"hunter2","code":"x"}}\n\n')],
       ['ends before the answer does', (request) => request.raw('data: [DONE]\n\n').end()],
     ] as readonly [string, (request: any) => void][]) {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { createElement as h, type ReactNode, StrictMode } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
-import { type ClientOptions, createClient, type SessionState } from '../../../client/index.js';
+import type { Client, SessionState } from '../../../client/index.js';
 import {
   GatewayProvider,
   useConnection,
@@ -16,22 +16,13 @@ import {
 import { defineApp } from '../../../server/index.js';
 import { connectClient, failure } from '../../support/client.js';
 import { startGateway } from '../../support/gateway.js';
+import { silentClient } from '../frameworks.js';
 
 const echo = defineApp({
   async *run(turn) {
     yield `You said ${turn.text}`;
   },
 });
-
-/** A client that fails the test when anything is asked of the network. */
-function silentClient() {
-  const asked: unknown[] = [];
-  const fetch: NonNullable<ClientOptions['fetch']> = async (...args) => {
-    asked.push(args[0]);
-    throw new TypeError('asked');
-  };
-  return { client: createClient({ baseUrl: 'http://127.0.0.1:1', fetch }), asked };
-}
 
 function Chat({ initial }: { readonly initial?: SessionState }): ReactNode {
   const { messages, status } = useSession('main', { initial });
@@ -44,7 +35,7 @@ function Chat({ initial }: { readonly initial?: SessionState }): ReactNode {
   return h('ul', { title: `${status} ${count} ${health} ${sessions} ${isPending}` }, rows);
 }
 
-const page = (client: ReturnType<typeof createClient>, initial?: SessionState) =>
+const page = (client: Client, initial?: SessionState) =>
   h(StrictMode, null, h(GatewayProvider, { client }, h(Chat, initial && { initial })));
 
 describe('react on a server', () => {

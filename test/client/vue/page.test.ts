@@ -1,37 +1,12 @@
 import { expect } from 'chai';
-import { createSSRApp, effectScope, h, watch } from 'vue';
-import { renderToString } from 'vue/server-renderer';
-import { createClient } from '../../../client/index.js';
-import { GATEWAY, useConnection, useGateway, useSession } from '../../../client/vue/index.js';
-import { initialState } from '../../../shared/fold.js';
+import { createSSRApp, effectScope, nextTick, ref, watch } from 'vue';
+import { GATEWAY, useGateway, useSession } from '../../../client/vue/index.js';
 import { connectClient } from '../../support/client.js';
 import { startGateway } from '../../support/gateway.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { app } from '../pieces.js';
 
 describe('vue', () => {
-  it('renders on a server what it is given, and asks nobody', async () => {
-    const asked: unknown[] = [];
-    const client = createClient({
-      baseUrl: 'http://127.0.0.1:1',
-      fetch: async (input) => {
-        asked.push(input);
-        throw new TypeError('asked');
-      },
-    });
-    const message = { id: 'm', role: 'user', content: [{ type: 'text', text: 'Hi' }], createdAt: 1 } as const;
-    const initial = { ...initialState, cursor: 'AAAAAAAAAAA.1.4', messages: [message] };
-    const page = createSSRApp({
-      setup() {
-        const { messages, status } = useSession('main', { initial });
-        const health = useConnection();
-        return () => h('p', `${status.value} ${health.value} ${messages.value.length}`);
-      },
-    });
-    expect(await renderToString(page.provide(GATEWAY, client))).to.equal('<p>ready connecting 1</p>');
-    expect(asked).to.deep.equal([]);
-    expect(client.connection.state).to.equal('closed');
-  });
-
   it('has refs for what a session may lack at first', async () => {
     const { url } = await startGateway({ app });
     const client = connectClient(url);
@@ -53,6 +28,28 @@ describe('vue', () => {
     expect(session.metadata.value).to.deep.equal({ color: 'red' });
     expect(session.archived.value).to.equal(true);
     scope.stop();
+  });
+
+  it('follows in a scope of its own, and leaves with it', async () => {
+    const { url } = await startGateway({ app });
+    const client = connectClient(url);
+    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
+    const scope = effectScope();
+    const id = ref('a');
+    const session = host.runWithContext(() => scope.run(() => useSession(id))!);
+    await session.send('one').result;
+    await nextTick();
+    expect(session.messages.value).to.have.length(2);
+    const { clock } = holdTimers();
+    id.value = 'b';
+    expect(session.messages.value).to.have.length(0);
+    scope.stop();
+    const closed = new Promise<void>((resolve) => {
+      client.connection.subscribe((state) => state === 'closed' && resolve());
+    });
+    // It keeps a session for a moment, and its connection for some more.
+    await clock.tickAsync(10_000);
+    await closed;
   });
 
   it('edits, asks again, goes back and forks, and shows it', async () => {

@@ -1,5 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { closeLater } from '../../support/resources.js';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from '../../support/host-server.js';
 
 /** Where a call is hit: before it arrives, when it was made and is not answered yet, or so that its answer is late. */
 export const CUTS = ['before', 'after', 'late'] as const;
@@ -18,15 +18,48 @@ export interface Hit {
 /** How long a late answer takes; deadlines are to be shorter. */
 export const LATE_MS = 400;
 
-/** A TCP line to a server that hits one request at one moment, and lets all others pass. */
-export class CutLine {
-  readonly port: number;
-  readonly #reword: (chunk: Buffer) => Buffer;
-  readonly #sockets = new Set<Socket>();
+/** What hits one request of those to come, and lets all others pass. */
+export class Armed {
   #hit: Hit | null = null;
   #left = 0;
+  /** What is done at the moment of the cut. */
+  #meanwhile: unknown;
+
+  arm(hit: Hit): void {
+    this.#hit = hit;
+    this.#left = hit.nth;
+  }
+
+  /** @returns Whether there was a request to be hit. It may have been another than the call's, which is over before what is done then. */
+  async disarm(): Promise<boolean> {
+    const wasHit = this.#hit === null;
+    this.#hit = null;
+    await this.#meanwhile;
+    return wasHit;
+  }
+
+  /** Does what is to be done at the moment of a cut. */
+  protected async meanwhile({ meanwhile }: Hit): Promise<void> {
+    this.#meanwhile = meanwhile?.();
+    await this.#meanwhile;
+  }
+
+  /** What the next request is hit by. */
+  protected take(): Hit | null {
+    if (!this.#hit || --this.#left > 0) return null;
+    const taken = this.#hit;
+    this.#hit = null;
+    return taken;
+  }
+}
+
+/** A TCP line to a server that hits one request at one moment. */
+export class CutLine extends Armed {
+  readonly port: number;
+  readonly #reword: (chunk: Buffer) => Buffer;
 
   private constructor(port: number, reword: (chunk: Buffer) => Buffer) {
+    super();
     this.port = port;
     this.#reword = reword;
   }
@@ -35,24 +68,8 @@ export class CutLine {
   static async to(target: number, reword = (chunk: Buffer): Buffer => chunk): Promise<CutLine> {
     let line: CutLine;
     const server = createServer((client) => line.#pass(client, connect(target, '127.0.0.1')));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    line = new CutLine((server.address() as AddressInfo).port, reword);
-    return closeLater(line, () => {
-      for (const socket of line.#sockets) socket.destroy();
-      server.close();
-    });
-  }
-
-  arm(hit: Hit): void {
-    this.#hit = hit;
-    this.#left = hit.nth;
-  }
-
-  /** @returns Whether there was a request to be hit. */
-  disarm(): boolean {
-    const wasHit = this.#hit === null;
-    this.#hit = null;
-    return wasHit;
+    line = new CutLine(await portOf(server), reword);
+    return line;
   }
 
   #pass(client: Socket, server: Socket): void {
@@ -65,16 +82,12 @@ export class CutLine {
       server.destroy();
     };
     for (const socket of [client, server]) {
-      this.#sockets.add(socket);
       socket.setNoDelay(true).on('error', () => {});
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        end();
-      });
+      socket.on('close', end);
     }
     client.on('data', (chunk: Buffer) => {
       // What a connection begins with is no request.
-      const taken = isIntroduced && this.#take();
+      const taken = isIntroduced && this.take();
       isIntroduced = true;
       if (!taken) return void server.write(chunk);
       if (taken.cut === 'before') return void this.#end(taken, end);
@@ -88,10 +101,10 @@ export class CutLine {
         return void this.#end(hit, end);
       }
       if (hit?.cut === 'standing') {
-        const { meanwhile } = hit;
+        const standing = hit;
         hit = null;
         server.pause();
-        return void Promise.resolve(meanwhile?.()).then(() => {
+        return void this.meanwhile(standing).then(() => {
           client.write(chunk);
           server.resume();
         });
@@ -105,15 +118,8 @@ export class CutLine {
     });
   }
 
-  #take(): Hit | null {
-    if (!this.#hit || --this.#left > 0) return null;
-    const taken = this.#hit;
-    this.#hit = null;
-    return taken;
-  }
-
-  async #end({ meanwhile }: Hit, end: () => void): Promise<void> {
-    await meanwhile?.();
+  async #end(hit: Hit, end: () => void): Promise<void> {
+    await this.meanwhile(hit);
     end();
   }
 }

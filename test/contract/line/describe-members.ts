@@ -22,7 +22,7 @@ export interface StoreOnALine {
   readonly store: Store;
   readonly beside: Store;
   arm(hit: Hit): void;
-  disarm(): boolean;
+  disarm(): boolean | Promise<boolean>;
   /** Whether what is kept is found by something that has this in its name. */
   mentions?(text: string): boolean;
 }
@@ -117,7 +117,7 @@ export function describeMembers(make: () => LineUnderTest): void {
       line.arm({ cut, nth, meanwhile: begin });
       const bounded = cut === 'late' ? bound(line.store) : line.store;
       const outcome = await outcomeOf(() => member.call(bounded, world), member.says);
-      const wasHit = line.disarm();
+      const wasHit = await line.disarm();
       if (wasHit) await end?.();
       if (!wasHit) {
         expect(nth, 'it makes requests').to.be.greaterThan(1);

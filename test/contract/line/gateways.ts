@@ -16,7 +16,7 @@ export interface StoresOnALine {
   readonly store: Store;
   readonly beside: Store;
   arm(hit: Hit): void;
-  disarm(): boolean;
+  disarm(): boolean | Promise<boolean>;
 }
 
 /** Which gateway holds the session when it is asked: the one whose line is hit, or the other one. */
@@ -216,7 +216,7 @@ export function describeGateways(make: () => { open(): Promise<StoresOnALine> })
       const world = { ...prepared, title };
       line.arm({ cut, nth });
       const { outcome, why } = await outcomeOf(operation.ask(here, world));
-      if (!line.disarm()) {
+      if (!(await line.disarm())) {
         expect(nth, 'it makes requests').to.be.greaterThan(1);
         expect(outcome, why).to.equal('answered');
         return;

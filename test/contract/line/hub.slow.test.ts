@@ -2,7 +2,7 @@ import type { Membership, SharedStore } from '../../../server/stores/shared-stor
 import { type Store, StoreError, type StoreErrorCode } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
 import { MemoryHub } from '../../support/memory-hub.js';
-import { type Hit, LATE_MS } from './cut-line.js';
+import { Armed, LATE_MS } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 
 /** Members that change something, of which nobody knows then whether it was made. */
@@ -13,13 +13,12 @@ type Call = (...args: never[]) => unknown;
 const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LATE_MS));
 
 /** A store without a wire, whose calls are hit as requests are. */
-class GatedStore {
+class GatedStore extends Armed {
   readonly store: Store;
   readonly #isMadeLate: boolean;
-  #hit: Hit | null = null;
-  #left = 0;
 
   constructor(store: Store, isMadeLate: boolean) {
+    super();
     this.#isMadeLate = isMadeLate;
     this.store = this.#gated(store, { shared: this.#gated(store.shared!) });
   }
@@ -38,9 +37,8 @@ class GatedStore {
   }
 
   async #call(name: string, call: () => unknown): Promise<unknown> {
-    const hit = this.#hit && --this.#left === 0 ? this.#hit : null;
+    const hit = this.take();
     if (!hit) return this.#made(call);
-    this.#hit = null;
     if (hit.cut === 'before') throw lost('UNAVAILABLE');
     if (hit.cut === 'late' && this.#isMadeLate) await late();
     const answer = await this.#made(call);
@@ -54,17 +52,6 @@ class GatedStore {
   async #made(call: () => unknown): Promise<unknown> {
     const answer = await call();
     return isMembership(answer) ? this.#gated(answer) : answer;
-  }
-
-  arm(hit: Hit): void {
-    this.#hit = hit;
-    this.#left = hit.nth;
-  }
-
-  disarm(): boolean {
-    const wasHit = this.#hit === null;
-    this.#hit = null;
-    return wasHit;
   }
 }
 

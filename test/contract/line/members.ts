@@ -1,7 +1,15 @@
 import type { Membership } from '../../../server/stores/shared-store.js';
 import type { AppendOptions, AppendResult, LogRef, SessionRef, Store } from '../../../server/stores/store.js';
+import {
+  checkpointAt,
+  message,
+  newTestEpoch,
+  record,
+  refOf,
+  resultOf,
+  TestWriter,
+} from '../../../testing/stores/records.js';
 import { until } from '../../support/until.js';
-import { checkpointAt, message, newTestEpoch, record, refOf, resultOf, TestWriter } from '../records.js';
 
 /** What a case is about: a session of its own, with a run that is open. */
 export interface World {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { postgresStore } from '../../../server/stores/postgres/index.js';
 import type { Store } from '../../../server/stores/store.js';
+import { records, refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithPostgres, newSchema, PostgresServer } from '../../support/postgres-server.js';
-import { closeLater } from '../../support/resources.js';
-import { records, refOf, refusal, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 
@@ -30,9 +30,7 @@ for (const [language, reword] of [
     after(() => server.remove());
 
     const opened = async (url: string): Promise<Store> => {
-      const store = postgresStore({ url, schema, leaseMs: 1000, allowEphemeral: true, pool: { max: 1 } });
-      await store.open();
-      return closeLater(store, (it) => it.close());
+      return openStore(postgresStore({ url, schema, leaseMs: 1000, allowEphemeral: true, pool: { max: 1 } }));
     };
 
     const TABLES = ['log', 'session', 'meta', 'note'];

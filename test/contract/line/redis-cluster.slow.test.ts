@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import { Keys } from '../../../server/stores/redis/keys.js';
 import type { Store } from '../../../server/stores/store.js';
+import { openStore } from '../../support/open-store.js';
 import { startCluster } from '../../support/redis-cluster.js';
 import { describeWithRedis, newPrefix, type RedisServer } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 import { judge, type Outcome, outcomeOf } from './describe-members.js';
 import { another, type MemberCase, newPlace, type World, WRITES, worldOf } from './members.js';
@@ -51,9 +51,7 @@ describeWithRedis('store contract over a line that breaks: a Redis Cluster that 
 
   const opened = async (): Promise<Store> => {
     const nodes = servers.map(({ url }) => url);
-    const store = redisStore({ cluster: { nodes }, prefix, leaseMs: 1000 });
-    await store.open();
-    return closeLater(store, (it) => it.close());
+    return openStore(redisStore({ cluster: { nodes }, prefix, leaseMs: 1000 }));
   };
 
   /** Of each member a case for each master that has the session, and each that has what leads to it and to its runs. */

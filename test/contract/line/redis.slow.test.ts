@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
+import { record, refOf, TestWriter } from '../../../testing/stores/records.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
-import { record, refOf, TestWriter } from '../records.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
 
@@ -22,9 +23,7 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
   after(() => server.stop());
 
   const opened = async (port: number, prefix: string): Promise<Store> => {
-    const store = redisStore({ url: `redis://127.0.0.1:${port}`, prefix, leaseMs: 1000 });
-    await store.open();
-    return closeLater(store, (it) => it.close());
+    return openStore(redisStore({ url: `redis://127.0.0.1:${port}`, prefix, leaseMs: 1000 }));
   };
   const config = (name: string, value: string) => server.cli('CONFIG', 'SET', name, value);
   const acl = (...rules: string[]) => server.cli('ACL', 'SETUSER', 'default', ...rules);

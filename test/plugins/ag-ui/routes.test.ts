@@ -211,6 +211,22 @@ describe('agUiPlugin', () => {
     }
   });
 
+  it('edits a message of a long conversation, however far back that is', async () => {
+    const { app } = actor();
+    const ui = await startAgUi({ app });
+    const said = Array.from({ length: 400 }, (_, at) => ({
+      id: `m${at}`,
+      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `said ${at}`,
+    }));
+    const session = ui.gateway.session('main', { user: { id: 'alice' } });
+    await session.import(said);
+    const told = await eventsOf(await ui.post(RUN, input('r1', [says('m0', 'edited')])));
+    expect(toldIn(told)).to.equal('edited ');
+    const { messages } = await session.history();
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant']);
+  });
+
   it('passes on what the client says: parts, context, state, properties', async () => {
     let seen: any;
     const app = defineApp({

@@ -2,7 +2,7 @@ import { defineApp } from '../../../server/index.js';
 import { closeLater } from '../../support/resources.js';
 import { as } from '../../support/users.js';
 
-/** What tests use of a `ChatClient`, whose own types follow from the tools it is given. */
+/** The part of a `ChatClient` that tests use. Its own types follow from the tools it is given. */
 export interface TanStackChat {
   attach(): void;
   detach(): void;
@@ -20,7 +20,7 @@ export interface TanStackChat {
 }
 
 export interface TanStackInit {
-  /** Where the door is. */
+  /** Address of the door. */
   readonly base: string;
   readonly threadId?: string;
   /** Lines of JSON instead of Server-Sent Events. */
@@ -61,7 +61,7 @@ export function answerIn(messages: readonly any[]): string {
     .join('');
 }
 
-/** What of messages is the same however they came to a client: what each turn says, in one or several messages. */
+/** The content of each turn, which is the same in one message or several, however they came to a client. */
 export function shown(messages: readonly any[]): unknown {
   const turns: { role: string; parts: any[] }[] = [];
   for (const { role, parts } of messages) {

@@ -3,7 +3,8 @@ import { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
-import { actor, FAST, STORES, startAgUi } from './fixtures.js';
+import { as } from '../../support/users.js';
+import { actor, FAST, input, STORES, says, startAgUi } from './fixtures.js';
 import { answerIn, cuttingFetch, shown, speaking, type TanStackInit, tanstack } from './tanstack-fixtures.js';
 
 /** Says something, and stands still until it may go on. */
@@ -180,6 +181,20 @@ for (const [store, make] of STORES)
       expect(runs()).to.equal(1);
     });
 
+    it('ends as it is for the page that stops it, without an error', async () => {
+      const { app, began } = halting();
+      const { open, ask } = await start(app);
+      const client = await open();
+      const sent = client.sendMessage('one');
+      await began.passed;
+      await until(() => answerIn(client.getMessages()) === 'one begins ');
+      const headers = { 'content-type': 'application/json' };
+      await (await ask('/agent/default/stop/main', { method: 'POST', headers, body: '{}' })).text();
+      await sent;
+      expect([client.getStatus(), client.getError()]).to.deep.equal(['ready', undefined]);
+      expect(answerIn(client.getMessages())).to.equal('one begins ');
+    });
+
     it('edits by the id of a message, and answers again', async () => {
       const { app } = speaking();
       const { open, history } = await start(app);
@@ -243,6 +258,21 @@ for (const [store, make] of STORES)
       await until(() => answerIn(again.getMessages()).endsWith('bye '));
       expect(answerIn(again.getMessages())).to.include('home');
       expect(await history()).to.have.length(2);
+    });
+
+    it('is refused what is not kept any more, and never told something else in its place', async () => {
+      const { app, runs } = speaking();
+      const ui = await startAgUi({ app, store: make(), limits: { ...FAST, retention: { events: 20 } } });
+      const words = Array.from({ length: 60 }, (_, at) => `w${at}`).join(' ');
+      const body = input('r1', [says('u1', words)]);
+      await (await ui.post('/agent/default', body)).text();
+      const headers = { ...as('alice'), 'content-type': 'application/json', 'last-event-id': '5' };
+      const url = `${ui.base}/agent/default`;
+      const again = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect([again.status, again.headers.get('x-error-code')]).to.deep.equal([410, 'CURSOR_GONE']);
+      expect(runs()).to.equal(1);
+      const page = tanstack({ base: ui.base, ...PAGE });
+      await until(async () => answerIn((await page).getMessages()) === `${words} `);
     });
 
     it('pages back through a long conversation, and sends on from its end', async () => {

@@ -177,6 +177,45 @@ describe('chat completions with the openai client', () => {
     expect(parameters[3]).to.deep.equal({});
   });
 
+  it('go on with what was called elsewhere: functions, and custom tools, whose input is text', async () => {
+    const seen: any[] = [];
+    const app = defineApp({
+      async run(turn) {
+        seen.push(...turn.history, turn.message);
+      },
+    });
+    const { client } = await startChat({ app });
+    await client().chat.completions.create({
+      model: 'default',
+      messages: [
+        { role: 'user', content: 'Go' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'a', type: 'function', function: { name: 'look', arguments: '{"n":1}' } },
+            { id: 'b', type: 'custom', custom: { name: 'patch', input: '5' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'seen' },
+        { role: 'tool', tool_call_id: 'b', content: 'patched' },
+        { role: 'user', content: 'On' },
+      ],
+    });
+    const called = seen[1].content.map(({ name, input }: any) => [name, input]);
+    expect(called).to.deep.equal([
+      ['look', { n: 1 }],
+      ['patch', '5'],
+    ]);
+    expect(seen.flatMap(({ content }) => content)).to.deep.include({
+      type: 'tool_result',
+      callId: 'b',
+      name: 'patch',
+      output: 'patched',
+      isError: false,
+    });
+  });
+
   it('give the app system messages, images, sound and files as content', async () => {
     const seen: any[] = [];
     const app = defineApp({

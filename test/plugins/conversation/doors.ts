@@ -1,8 +1,8 @@
+import { Chat } from '@ai-sdk/react';
 import { Client } from '@langchain/langgraph-sdk';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { HttpAgent } from 'ag-ui-client';
 import * as ai from 'ai';
-import { Chat } from 'ai-react3';
 import OpenAI from 'openai';
 import type { GatewayPlugin } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
@@ -20,12 +20,12 @@ import { browserFetch } from '../frame-proxy.js';
 import { answers as lcAnswers, textOf as lcText } from '../langgraph/fixtures.js';
 import { textIn as uiTextIn } from '../ui-message-stream/fixtures.js';
 
-/** Where a client is opened, and what it has already. */
+/** The address that a client is opened with, and the messages that it has already. */
 export interface TabInit {
   readonly url: string;
   /** Name of the session. @default 'main' */
   readonly session?: string;
-  /** What was said before, user and assistant by turns. */
+  /** Earlier messages, user and assistant by turns. */
   readonly had?: readonly string[];
   readonly fetch?: typeof fetch;
 }
@@ -52,7 +52,7 @@ export interface Door {
   open(init: TabInit): Tab | Promise<Tab>;
   /** Whether the same request again comes to the same run. */
   readonly repeats: boolean;
-  /** What its clients have ways for. */
+  /** Behaviours that its clients have ways for. */
   readonly can: readonly (keyof Tab)[];
 }
 
@@ -248,7 +248,13 @@ const tanstackAi: Door = {
       return answerIn(client.getMessages());
     };
     return {
-      say: (text) => done(client.sendMessage(text)),
+      async say(text) {
+        await client.sendMessage(text);
+        // A busy page sends it behind the answer that it reads.
+        const isSaid = ({ role, parts: [part] }: any) => role === 'user' && part.content === text;
+        await until(() => client.getStatus() === 'error' || client.getMessages().some(isSaid));
+        return done(null);
+      },
       async stop() {
         const headers = { ...as('alice'), 'content-type': 'application/json' };
         await fetch(`${base}/agent/default/stop/${threadId}`, { method: 'POST', headers, body: '{}' });

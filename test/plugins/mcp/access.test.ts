@@ -191,4 +191,12 @@ describe('the options of mcpServerPlugin', () => {
       instructions: 'Use a first',
     });
   });
+
+  it('is denied where the tool filter is silent for longer than a guard may be', async () => {
+    const limits = { guardMs: 50 };
+    const { url } = await startMcp({ app: abc, limits }, { toolFilter: () => new Promise(() => {}) });
+    const answer = await postMcp(url, INITIALIZE);
+    expect(answer.status).to.equal(403);
+    expect((await answer.json()).error).to.deep.include({ code: -32000, data: { code: 'GUARD_DENIED' } });
+  });
 });

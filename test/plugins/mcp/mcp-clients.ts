@@ -4,7 +4,10 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitationCompleteNotificationSchema,
+  ElicitRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
@@ -41,7 +44,11 @@ interface CallOptions {
 export interface McpClient {
   tools(): Promise<any[]>;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<any>;
+  /** The media type and the bytes, base64, of what is at an address. */
+  read(uri: string): Promise<[mimeType: string | undefined, blob: unknown]>;
   readonly sessionId: string | undefined;
+  /** Addresses that it was told to be done with, by their ids. */
+  readonly completed: readonly string[];
   terminate(): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,12 +57,20 @@ export interface ClientKind {
   readonly name: string;
   readonly sessions: boolean;
   /** @param answer What its person fills into a form; without it, it can ask nobody. */
-  connect(url: string, headers?: Record<string, string>, answer?: FormAnswer): Promise<McpClient>;
+  connect(
+    url: string,
+    headers?: Record<string, string>,
+    answer?: FormAnswer,
+    kinds?: Asks,
+  ): Promise<McpClient>;
 }
+
+/** Where a client asks its person. */
+export type Asks = { form?: Record<string, never>; url?: Record<string, never> };
 
 /** Fills a form in. The signal is aborted when the form is taken back. */
 export type FormAnswer = (
-  form: { readonly message: string; readonly requestedSchema: any },
+  form: { readonly message: string; readonly requestedSchema: any; readonly url?: string },
   signal: AbortSignal,
 ) => Promise<{
   readonly action: 'accept' | 'decline' | 'cancel';
@@ -67,17 +82,26 @@ const INFO = { name: 'test', version: '1' };
 const v1: ClientKind = {
   name: 'the client of SDK v1',
   sessions: true,
-  async connect(url, headers = as('alice'), answer) {
-    const client = new ClientV1(INFO, answer && { capabilities: { elicitation: {} } });
+  async connect(url, headers = as('alice'), answer, kinds = {}) {
+    const client = new ClientV1(INFO, answer && { capabilities: { elicitation: kinds } });
     if (answer)
       client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
         answer(params as never, signal),
       );
+    const completed: string[] = [];
+    client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+      completed.push(params.elicitationId);
+    });
     const transport = new TransportV1(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport as never);
     return {
+      completed,
       tools: async () => (await client.listTools()).tools,
+      read: async (uri) => {
+        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
+        return [mimeType, content.blob];
+      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options),
       get sessionId() {
         return transport.sessionId;
@@ -91,20 +115,29 @@ const v1: ClientKind = {
 const v2 = (name: string, sessions: boolean): ClientKind => ({
   name,
   sessions,
-  async connect(url, headers = as('alice'), answer) {
+  async connect(url, headers = as('alice'), answer, kinds = { form: {} }) {
     const client = new ClientV2(INFO, {
       ...(!sessions && { versionNegotiation: { mode: 'auto' } }),
-      ...(answer && { capabilities: { elicitation: { form: {} } } }),
+      ...(answer && { capabilities: { elicitation: kinds } }),
     });
     if (answer)
       client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
         answer(params as never, mcpReq.signal),
       );
+    const completed: string[] = [];
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+      completed.push(params.elicitationId);
+    });
     const transport = new TransportV2(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport);
     return {
+      completed,
       tools: async () => (await client.listTools()).tools,
+      read: async (uri) => {
+        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
+        return [mimeType, content.blob];
+      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, options),
       get sessionId() {
         return transport.sessionId;

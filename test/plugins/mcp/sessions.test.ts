@@ -77,7 +77,7 @@ describe('client sessions of mcpServerPlugin', () => {
       const params = { ...INITIALIZE.params, protocolVersion };
       const [{ result }] = await messagesOf(await postMcp(url, { ...INITIALIZE, params }));
       expect(result.protocolVersion).to.equal(protocolVersion);
-      expect(result.capabilities).to.deep.equal({ tools: {} });
+      expect(result.capabilities).to.deep.equal({ tools: {}, resources: {} });
     }
   });
 

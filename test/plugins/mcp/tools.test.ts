@@ -33,6 +33,26 @@ for (const { name, connect } of CLIENTS) {
       expect(bare.inputSchema).to.deep.equal({ type: 'object' });
     });
 
+    it('lists the title of a tool, and what it does to the world', async () => {
+      const hints = { readOnly: false, destructive: true, idempotent: true, openWorld: false };
+      const app = defineApp({
+        run,
+        tools: {
+          erase: tool({ title: 'Erase a file', hints, handler: () => '' }),
+          look: tool({ hints: { readOnly: true }, handler: () => '' }),
+        },
+      });
+      const [erase, look] = await (await connect((await startMcp({ app })).url)).tools();
+      expect(erase.title).to.equal('Erase a file');
+      expect(erase.annotations).to.deep.equal({
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: true,
+        openWorldHint: false,
+      });
+      expect([look.title, look.annotations]).to.deep.equal([undefined, { readOnlyHint: true }]);
+    });
+
     it('lists every schema as one of an object, and leaves out and logs what cannot be one', async () => {
       const app = defineApp({
         run,

@@ -152,6 +152,47 @@ for (const [store, make] of STORES)
         expect(gone.status).to.equal(404);
       });
 
+      it('are in a conversation that has items before its first response, each found by its id', async () => {
+        const gateway = await start();
+        const client = gateway.client(major);
+        const { id } = await client.conversations.create({ metadata: { topic: 'a' } });
+        const said = (role: 'user' | 'assistant', content: string) => ({ role, content }) as const;
+        const added = await client.conversations.items.create(id, {
+          items: [said('user', 'one'), said('assistant', 'two')],
+        });
+        expect(plain(added).data.map(({ role, content: [part] }: any) => [role, part.text])).to.deep.equal([
+          ['user', 'one'],
+          ['assistant', 'two'],
+        ]);
+        await client.responses.create({ model: 'default', input: 'three', conversation: id });
+        const items = await allOf(client.conversations.items.list(id, { order: 'asc' }));
+        expect(items).to.have.length(4);
+        expect(plain(items.slice(0, 2))).to.deep.equal(plain(added.data));
+        for (const item of items)
+          expect(
+            plain(await client.conversations.items.retrieve(item.id!, { conversation_id: id })),
+          ).to.deep.equal(plain(item));
+        expect((await client.conversations.retrieve(id)).metadata).to.deep.equal({ topic: 'a' });
+        const failed = async (call: Promise<unknown>) => {
+          const { status, param } = (await call.catch((error) => error)) as any;
+          return [status, param];
+        };
+        const { items: routes } = client.conversations;
+        expect(await failed(routes.retrieve('msg_none', { conversation_id: id }))).to.deep.equal([
+          404,
+          'item_id',
+        ]);
+        // A log has no place for what nobody said in it, and nothing is taken out.
+        expect(await failed(routes.create(id, { items: [said('user', 'four')] }))).to.deep.equal([
+          400,
+          'items',
+        ]);
+        expect(await failed(routes.delete(items[0]!.id!, { conversation_id: id }))).to.deep.equal([
+          400,
+          'item_id',
+        ]);
+      });
+
       it('run in the background, are polled, cancelled and deleted', async () => {
         const gateway = await start();
         const client = gateway.client(major);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
+import { until } from '../../support/until.js';
 import { waiting } from '../actor.js';
 import {
   actor,
@@ -184,6 +185,40 @@ for (const [store, make, transport] of WAYS)
             );
           });
 
+        for (const reason of ['too dear', undefined])
+          it(`has a denial in its history, ${reason ? 'with its reason' : 'given without one'}, as the SDK has it`, async () => {
+            const ui = await start();
+            const chat = ui.chat(major, {
+              sendAutomaticallyWhen: sdk.lastAssistantMessageIsCompleteWithApprovalResponses,
+            });
+            await chat.sendMessage({ text: 'a pay b' });
+            const { approval } = part(chat.messages[1], 'pay');
+            await chat.addToolApprovalResponse({
+              id: approval.id,
+              approved: false,
+              ...(reason && { reason }),
+            });
+            await settled(chat, () => textIn(chat.messages[1]).endsWith('b '));
+            const { messages } = await (await ui.ask('/main')).json();
+            expect(part(messages[1], 'pay')).to.deep.include({
+              state: 'output-denied',
+              approval: { id: approval.id, approved: false, ...(reason && { reason }) },
+            });
+            expect(part(messages[1], 'pay')).to.deep.equal(plain(part(chat.messages[1], 'pay')));
+            const valid = await sdk.safeValidateUIMessages({ messages });
+            expect(valid.error).to.equal(undefined);
+            // What was denied stays so where the history begins another session.
+            const seeded = ui.chat(major, { id: 'other', messages });
+            await seeded.sendMessage({ text: 'c' });
+            expect(seeded.error).to.equal(undefined);
+            if (transport === 'gatewayChat') return;
+            const copied = await (await ui.ask('/other')).json();
+            expect(part(copied.messages[1], 'pay')).to.deep.include({
+              state: 'output-denied',
+              approval: { id: approval.id, approved: false, ...(reason && { reason }) },
+            });
+          });
+
         it('is asked for two approvals at once, and each is given', async () => {
           const ui = await start();
           const chat = ui.chat(major, {
@@ -197,6 +232,58 @@ for (const [store, make, transport] of WAYS)
           await settled(chat, () => textIn(chat.messages[1]).endsWith('b '));
           expect(ui.effects).to.deep.equal(['pay', 'pay']);
         });
+
+        for (const first of ['the tool', 'the approval'])
+          it(`is asked for an approval and a tool of its own in one step, and answers ${first} first`, async () => {
+            const ui = await start();
+            let posts = 0;
+            const chat = ui.chat(major, {
+              sendAutomaticallyWhen: (given: any) => {
+                const due =
+                  sdk.lastAssistantMessageIsCompleteWithToolCalls(given) ||
+                  sdk.lastAssistantMessageIsCompleteWithApprovalResponses(given);
+                if (due) posts += 1;
+                return due;
+              },
+            });
+            await chat.sendMessage({ text: 'mixed b' });
+            const { approval } = part(chat.messages[1], 'pay');
+            const { toolCallId } = part(chat.messages[1], 'tool-where');
+            const approve = () => chat.addToolApprovalResponse({ id: approval.id, approved: true });
+            const run = () => chat.addToolResult({ tool: 'where', toolCallId, output: { city: 'Oslo' } });
+            const [one, two] = first === 'the tool' ? [run, approve] : [approve, run];
+            await one();
+            await settled(chat, () => true);
+            await two();
+            await settled(chat, () => textIn(chat.messages[1]).endsWith('b '));
+            expect(ui.effects).to.deep.equal(['pay']);
+            expect(textIn(chat.messages[1])).to.equal('[mixed: [{"did":"pay","n":2},{"city":"Oslo"}]] b ');
+            expect(posts).to.equal(first === 'the tool' ? 2 : 1);
+          });
+        if (major.major === 7)
+          for (const approved of [true, false])
+            it(`is told what came of an approval that another tab ${approved ? 'gave' : 'denied'}`, async () => {
+              const ui = await start({ version: 7 });
+              const chat = ui.chat(major);
+              await chat.sendMessage({ text: 'a pay b' });
+              const { approval } = part(chat.messages[1], 'pay');
+              const session = ui.gateway.session('main', { user: { id: 'alice' } });
+              await session.respond(approval.id, { approved, reason: 'so be it' });
+              await until(async () => (await session.status()).status === 'idle');
+              await chat.resumeStream();
+              expect(chat.error).to.equal(undefined);
+              expect(part(chat.messages[1], 'pay')).to.deep.include({
+                state: approved ? 'output-available' : 'output-denied',
+                approval: { id: approval.id, approved, reason: 'so be it' },
+              });
+              // Our transport tells an answer that is over to the chat alone that has not heard its end.
+              if (transport === 'gatewayChat') return;
+              const tab = ui.chat(major);
+              await tab.resumeStream();
+              expect(plain(tab.messages[0].parts)).to.deep.equal(plain(chat.messages[1].parts));
+              const valid = await sdk.safeValidateUIMessages({ messages: plain(tab.messages) });
+              expect(valid.error).to.equal(undefined);
+            });
       } else
         it('is told of an approval by a data part, and of the denial', async () => {
           const ui = await start({ version: 5 });

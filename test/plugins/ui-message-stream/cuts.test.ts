@@ -27,6 +27,8 @@ const shown = (messages: readonly any[]): unknown =>
     parts: parts.map(({ preliminary: _, ...rest }: any) => {
       if ('toolCallId' in rest) rest.toolCallId = 'call';
       if (rest.approval) rest.approval = { ...rest.approval, id: 'call' };
+      // Streams of 6 have no word for what became of an approval; histories have.
+      if (rest.state === 'output-denied') delete rest.approval;
       return rest;
     }),
   }));

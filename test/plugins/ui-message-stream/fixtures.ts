@@ -1,6 +1,6 @@
+import { Chat as Chat6 } from '@ai-sdk/react';
 import * as ai6 from 'ai';
 import { Chat as Chat5 } from 'ai-react2';
-import { Chat as Chat6 } from 'ai-react3';
 import { Chat as Chat7 } from 'ai-react4';
 import * as ai5 from 'ai5';
 import * as ai7 from 'ai7';

@@ -10,9 +10,9 @@ import {
   refOf,
   resultOf,
   TestWriter,
-} from '../../contract/records.js';
+} from '../../../testing/stores/records.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 
 describeWithRedis('Redis, of what was dropped', () => {
   let server: RedisServer;
@@ -25,9 +25,7 @@ describeWithRedis('Redis, of what was dropped', () => {
   after(() => server.stop());
   beforeEach(async () => {
     prefix = newPrefix();
-    store = redisStore({ url: server.url, prefix });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    store = await openStore(redisStore({ url: server.url, prefix }));
   });
 
   /** Keys that are about somebody. */

@@ -9,9 +9,10 @@ import {
   refusal,
   resultOf,
   TestWriter,
-} from '../../contract/records.js';
+} from '../../../testing/stores/records.js';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
@@ -24,9 +25,7 @@ describeWithRedis('Redis that forgets its last moments', () => {
   let prefix: string;
 
   const open = async (options: { healMs?: number; leaseMs?: number } = {}): Promise<Store> => {
-    const opened = redisStore({ url: server.url, prefix, ...options });
-    await opened.open();
-    return closeLater(opened, (it) => it.close());
+    return openStore(redisStore({ url: server.url, prefix, ...options }));
   };
 
   beforeEach(async () => {
@@ -100,8 +99,7 @@ describeWithRedis('Redis that forgets its last moments', () => {
   const through = async () => {
     const proxy = await CuttingProxy.start(server.url.replace('redis:', 'http:'));
     const opened = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
-    await opened.open();
-    return { proxy, store: closeLater(opened, (it) => it.close()) };
+    return { proxy, store: await openStore(opened) };
   };
 
   it('is not believed before it can have been told, also where a connection to it breaks once more', async () => {
@@ -191,9 +189,7 @@ describeWithRedis('Redis that forgets its last moments', () => {
 
   it('is told again also of what it took without that its answer came', async () => {
     const proxy = await FaultProxy.start(server.url.replace('redis:', 'http:'));
-    const behind = redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix });
-    await behind.open();
-    closeLater(behind, (it) => it.close());
+    const behind = await openStore(redisStore({ url: proxy.url.replace('http:', 'redis:'), prefix }));
     const writer = await TestWriter.acquire(behind, refOf());
     await writer.append([record(1)]);
     const { written } = server;

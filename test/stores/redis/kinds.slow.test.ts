@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
-import { record, records, refOf, TestWriter } from '../../contract/records.js';
-import { describeStore } from '../../contract/store-contract.js';
+import { keptStore, record, records, refOf, TestWriter } from '../../../testing/stores/records.js';
+import { describeStore } from '../../../testing/stores/store-contract.js';
 import { freePort } from '../../support/free-port.js';
+import { openStore } from '../../support/open-store.js';
 import { startCluster } from '../../support/redis-cluster.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
@@ -18,9 +19,7 @@ const AOF = ['--appendonly', 'yes'];
 /** What gateways do with one another by way of a store, between two of them. */
 async function expectTogether(options: RedisStoreOptions): Promise<void> {
   const open = async (): Promise<Store> => {
-    const store = redisStore(options);
-    await store.open();
-    return closeLater(store, (it) => it.close());
+    return openStore(redisStore(options));
   };
   const [a, b] = [await open(), await open()];
   const heard: string[] = [];
@@ -80,18 +79,7 @@ describeWithRedis('Redis of every kind', () => {
 
     describeStore('redis cluster', () => {
       const prefix = newPrefix();
-      const make = () => redisStore({ cluster: { nodes: nodes() }, prefix });
-      let store = make();
-      return {
-        store,
-        cleanup: () => store.close(),
-        async reopen() {
-          await store.close();
-          store = make();
-          await store.open();
-          return store;
-        },
-      };
+      return keptStore(() => redisStore({ cluster: { nodes: nodes() }, prefix }));
     });
   });
 
@@ -109,9 +97,7 @@ describeWithRedis('Redis of every kind', () => {
         prefix: newPrefix(),
       };
       await expectTogether(options);
-      const store = redisStore(options);
-      await store.open();
-      closeLater(store, (it) => it.close());
+      const store = await openStore(redisStore(options));
       const writer = await TestWriter.acquire(store, refOf('failing'));
       await writer.append(records(1, 3));
       while (
@@ -184,9 +170,7 @@ describeWithRedis('Redis of every kind', () => {
       expect(server.cli('acl', 'setuser', 'gateway', ...given)).to.equal('OK');
       const options = { url: `redis://gateway:secret@127.0.0.1:${server.port}`, prefix: 'mine' };
       await expectTogether(options);
-      const store = redisStore(options);
-      await store.open();
-      closeLater(store, (it) => it.close());
+      const store = await openStore(redisStore(options));
       await store.vacuum?.();
       await store.check?.();
       const other = redisStore({ url: `redis://gateway:secret@127.0.0.1:${server.port}`, prefix: 'other' });

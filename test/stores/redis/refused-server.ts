@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
 import { GatewayError } from '../../../shared/errors.js';
+import { openStore } from '../../support/open-store.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 
 /** What a store says of a Redis, or of options, that cannot be. */
 export async function refused(options: RedisStoreOptions): Promise<GatewayError> {
   try {
-    const store = redisStore(options);
-    await store.open();
-    closeLater(store, (it) => it.close());
+    await openStore(redisStore(options));
   } catch (error) {
     expect(error).to.be.instanceOf(GatewayError);
     expect((error as GatewayError).code).to.equal('STORE_FAILED');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
-import { refOf, refusal } from '../../contract/records.js';
+import { refOf, refusal } from '../../../testing/stores/records.js';
 import { freePort } from '../../support/free-port.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 import { refused, start } from './refused-server.js';
 
 // Each waits as long as a store tries to reach a Redis.
@@ -25,9 +25,7 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
 
   it('says that it cannot be written while it is away', async () => {
     const server = await start('--appendonly', 'yes');
-    const store = redisStore({ url: server.url, prefix: newPrefix(), leaseMs: 200 });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    const store = await openStore(redisStore({ url: server.url, prefix: newPrefix(), leaseMs: 200 }));
     await server.end();
     expect(await refusal(() => store.check?.())).to.equal('UNAVAILABLE');
     expect(await refusal(() => store.head(refOf()))).to.equal('UNAVAILABLE');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
-import { refOf, refusal, TestWriter } from '../../contract/records.js';
+import { refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 import { refused, start } from './refused-server.js';
 
 describe('options of redisStore', () => {
@@ -33,9 +33,7 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
     const { message, details } = await refused({ url });
     expect(message).to.include('appendonly').and.include('allowEphemeral');
     expect(details).to.deep.equal({ reason: 'ephemeral' });
-    const store = redisStore({ url, allowEphemeral: true });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    const store = await openStore(redisStore({ url, allowEphemeral: true }));
     expect(store.durability).to.equal('memory');
   });
 
@@ -63,9 +61,7 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
 
   it('says that it cannot be written when its memory is full, and goes on when it is not', async () => {
     const server = await start('--appendonly', 'yes');
-    const store = redisStore({ url: server.url, prefix: newPrefix() });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    const store = await openStore(redisStore({ url: server.url, prefix: newPrefix() }));
     const writer = await TestWriter.acquire(store, refOf());
     await store.check?.();
     server.cli('config', 'set', 'maxmemory-policy', 'noeviction');

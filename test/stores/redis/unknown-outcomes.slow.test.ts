@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
-import { record, refOf, refusal, resultOf, TestWriter } from '../../contract/records.js';
+import { record, refOf, refusal, resultOf, TestWriter } from '../../../testing/stores/records.js';
 import { Line } from '../../support/line.js';
+import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 
 /** Numbers of a range, the same each time. */
 function pseudoRandom(from: number, range: number): () => number {
@@ -27,9 +27,7 @@ describeWithRedis('Redis, where answers are lost', () => {
 
   beforeEach(async () => {
     line = await Line.to(server.port);
-    store = redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix: newPrefix() });
-    await store.open();
-    closeLater(store, (it) => it.close());
+    store = await openStore(redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix: newPrefix() }));
   });
 
   it('writes each batch once, however often the connection breaks in the middle of an answer', async () => {
@@ -95,9 +93,9 @@ describeWithRedis('Redis, where answers are lost', () => {
   });
 
   it('says of an append without an answer that it is not known, and of one that was not sent that it was not made', async () => {
-    const lasting = redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix: newPrefix(), leaseMs: 200 });
-    await lasting.open();
-    closeLater(lasting, (it) => it.close());
+    const lasting = await openStore(
+      redisStore({ url: `redis://127.0.0.1:${line.port}`, prefix: newPrefix(), leaseMs: 200 }),
+    );
     const writer = await TestWriter.acquire(lasting, refOf());
     line.cut();
     expect(await refusal(() => writer.append([record(1)]))).to.be.oneOf(['UNKNOWN', 'UNAVAILABLE']);

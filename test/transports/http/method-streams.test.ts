@@ -4,7 +4,7 @@ import { echo } from '../../support/apps.js';
 import { gate } from '../../support/gate.js';
 import { jsonHeaders, post, startGateway } from '../../support/gateway.js';
 import { rawClient, requestText } from '../../support/raw-client.js';
-import { openStream } from '../../support/sse-client.js';
+import { postStream } from '../../support/sse-client.js';
 import { holdWallClock } from '../../support/wall-clock.js';
 
 /** A streaming method that says one thing and then waits until it is ended. */
@@ -23,11 +23,7 @@ function waiting() {
 }
 
 const invoke = (url: string, method: string, token?: string) =>
-  openStream(`${url}/invoke`, {
-    method: 'POST',
-    headers: jsonHeaders(token),
-    body: JSON.stringify({ method }),
-  });
+  postStream(`${url}/invoke`, { method }, jsonHeaders(token));
 
 describe('a stream of a method over HTTP', () => {
   it('has heartbeats while it has nothing to say', async () => {

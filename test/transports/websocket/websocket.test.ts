@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import WebSocket from 'ws';
 import { createGateway } from '../../../server/index.js';
@@ -8,6 +8,7 @@ import { textFrames } from '../../../server/transports/websocket/websocket-wire.
 import { echo } from '../../support/apps.js';
 import { startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
 import { Hearing } from '../../support/hearing.js';
+import { listenWith, portOf } from '../../support/host-server.js';
 import { head, rawRequest } from '../../support/raw-http.js';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { closeLater } from '../../support/resources.js';
@@ -126,9 +127,7 @@ describe('WebSockets', () => {
       );
       writeTo(socket, textFrames(texts));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-    closeLater(server, (it) => it.close());
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await portOf(server), '127.0.0.1');
     closeLater(socket, (it) => it.destroy());
     socket.write(head('GET /', { Host: 'x', ...UPGRADE }));
     const received = await new Promise<string[]>((resolve) => {
@@ -155,9 +154,7 @@ describe('WebSockets', () => {
     server.on('upgrade', (request, socket, first) => {
       gateway.handleUpgrade(request, socket, first, { basePath: '/deep/agent', user: { id: 'of-the-host' } });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-    closeLater(server, (it) => it.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = await listenWith(server);
     const socket = await openWebSocket(url, '/deep/agent/ws');
     await socket.connect({ token: undefined });
     expect((await socket.ask('1', 'status')).payload.user).to.deep.equal({ id: 'of-the-host' });

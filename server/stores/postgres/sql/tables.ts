@@ -35,7 +35,8 @@ CREATE TABLE $S.log (
   holder text NOT NULL DEFAULT '',
   batch bigint NOT NULL DEFAULT 0,        -- number of the last one of the present term
   batch_first bigint NOT NULL DEFAULT 1,
-  status text, activity text,
+  status text NOT NULL DEFAULT 'idle',
+  activity text NOT NULL DEFAULT '{"status":"idle","queued":0}',
   was jsonb,                              -- the last batch of a log that was erased, which this one took the place of
   UNIQUE (session, epoch)
 ) WITH (fillfactor = 50);

@@ -1,0 +1,34 @@
+import { indexedDbDisk, type StorageLike, storageDisk } from './disk.js';
+import { createPersistence, type OfflinePersistence, type PersistOptions } from './persistence.js';
+
+export type { StorageLike } from './disk.js';
+export type { Drafts, OfflinePersistence, PersistOptions } from './persistence.js';
+
+/**
+ * Keeps what a client shows and has not sent yet in a database of the browser's. Give it to one client, as its option `persist`.
+ *
+ * @example
+ * ```ts
+ * const persist = indexedDb({ user: 'ada' });
+ * const client = createClient({ baseUrl: '/agent', token: auth.token(), persist });
+ * ```
+ */
+export function indexedDb(options: PersistOptions): OfflinePersistence {
+  const name = nameOf(options);
+  return createPersistence(name, indexedDbDisk(name), options);
+}
+
+/**
+ * Keeps the same in a storage: React Native's `AsyncStorage`, `localStorage`, or what has their functions.
+ *
+ * @example
+ * ```ts
+ * const persist = storage(localStorage, { user: 'ada' });
+ * ```
+ */
+export function storage(place: StorageLike, options: PersistOptions): OfflinePersistence {
+  const name = nameOf(options);
+  return createPersistence(name, storageDisk(place, `${name}:`), options);
+}
+
+const nameOf = ({ user, name = 'agent-session-gateway' }: PersistOptions): string => `${name}:${user}`;

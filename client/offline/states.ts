@@ -1,0 +1,195 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, type SessionState } from '../../shared/fold.js';
+import type { GatewayError } from '../../shared/gateway-error.js';
+import type { SessionStatusResult } from '../../shared/operation-types.js';
+import type { Connection } from '../connection.js';
+import { watchPage } from '../page.js';
+import type { Sink } from '../reader.js';
+import type { Core } from '../run.js';
+import { quietTimer } from '../timing.js';
+import { findView, stateOf } from '../view.js';
+import type { Keeping } from './persistence.js';
+
+const STATE = 's:';
+const INDEX = 'index';
+const SAVE_MS = 500;
+/** How long the device may take before a page begins without it. */
+const READ_MS = 1_000;
+const SESSIONS = 50;
+const MESSAGES = 50;
+
+/** A state as it is shown from the disk. */
+type KeptState = SessionState & { readonly stale?: true };
+
+/** Keeps the states of sessions that are shown, and shows them before their gateway is reached. */
+export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
+  const { disk, options, attempt, isOver } = keeping;
+  const { connection } = core;
+  const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+
+  let known: Promise<Map<string, number>> | undefined;
+  /** When each was kept, the oldest first. */
+  const readIndex = async (): Promise<Map<string, number>> => {
+    const index = new Map(JSON.parse((await disk.get(INDEX)) ?? '[]') as [string, number][]);
+    const keys = (await disk.keys()).filter((key) => key.startsWith(STATE)).map((key) => key.slice(2));
+    // Two tabs may have written it at the same time.
+    return new Map(
+      keys.map((id): [string, number] => [id, index.get(id) ?? 0]).sort(([, a], [, b]) => a - b),
+    );
+  };
+  const evict = async (index: Map<string, number>, most: number): Promise<void> => {
+    for (const id of [...index.keys()].slice(0, Math.max(0, index.size - most))) {
+      index.delete(id);
+      await disk.delete(STATE + id);
+    }
+  };
+  const save = (sessionId: string) => {
+    clearTimeout(waiting.get(sessionId));
+    waiting.delete(sessionId);
+    const state = stateNow(core, sessionId);
+    if (!state?.cursor || state.stale || isOver()) return;
+    void attempt(async () => {
+      const text = JSON.stringify(state);
+      known ??= readIndex();
+      const index = await known;
+      try {
+        await disk.set(STATE + sessionId, text);
+      } catch {
+        // There is no room: what was shown longest ago makes some.
+        await evict(index, Math.floor(index.size / 2));
+        await disk.set(STATE + sessionId, text);
+      }
+      index.delete(sessionId);
+      index.set(sessionId, Date.now());
+      await evict(index, options.sessions ?? SESSIONS);
+      await disk.set(INDEX, JSON.stringify([...index]));
+      if (isOver()) await disk.delete(STATE + sessionId);
+    });
+  };
+  const saveAll = () => {
+    for (const id of waiting.keys()) save(id);
+  };
+  const saveSoon = (sessionId: string) => {
+    if (!waiting.has(sessionId))
+      waiting.set(
+        sessionId,
+        quietTimer(SAVE_MS, () => save(sessionId)),
+      );
+  };
+
+  /** What is kept of a session, if the device says so in time: one that does not keeps nobody from the gateway. */
+  const readState = async (sessionId: string): Promise<KeptState | undefined> => {
+    const read = attempt(async () => {
+      const text = await disk.get(STATE + sessionId);
+      const state = text ? (JSON.parse(text) as KeptState) : undefined;
+      return state?.cursor ? state : undefined;
+    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = quietTimer(READ_MS, () => resolve(undefined));
+    });
+    return Promise.race([read, late]).finally(() => clearTimeout(timer));
+  };
+
+  const follow: Connection['follow'] = (sessionId, start, sink) => {
+    // A view is told where it begins; whoever iterates over events is not.
+    if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
+    const saving: Sink = {
+      ...sink,
+      take: (events) => {
+        sink.take(events);
+        saveSoon(sessionId);
+      },
+    };
+    let isLeft = false;
+    let unprove = () => {};
+    let following: ReturnType<Connection['follow']> | undefined;
+    const begin = (from: string) => {
+      if (isLeft) return;
+      const isOld = stateNow(core, sessionId)?.stale;
+      const to = isOld ? proving(core, sessionId, saving) : { ...saving, stop: () => {} };
+      unprove = to.stop;
+      following = connection.follow(sessionId, from, to);
+    };
+    if (start !== 'snapshot') begin(start);
+    else
+      void readState(sessionId).then((state) => {
+        if (state && !isLeft) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
+        begin(state?.cursor ?? start);
+      });
+    return {
+      stop: () => {
+        isLeft = true;
+        unprove();
+        following?.stop();
+      },
+      drained: () => following?.drained(),
+    };
+  };
+  (core as { connection: Connection }).connection = Object.create(connection, { follow: { value: follow } });
+  const unwatch = watchPage({ changed: () => {}, shown: () => {}, hidden: saveAll });
+  return {
+    stop: () => {
+      unwatch();
+      for (const timer of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+}
+
+/** Has what a view shows count as old until it has all that there was when its gateway answered. */
+function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly stop: () => void } {
+  let place: SessionStatusResult | undefined;
+  const prove = () => {
+    stop();
+    const { stale, ...proven } = stateNow(core, sessionId) ?? (initialState as KeptState);
+    if (stale) sink.take([snapshotOf(sessionId, proven)]);
+  };
+  const look = () => {
+    const state = stateNow(core, sessionId);
+    if (!state?.stale) return stop();
+    const [epoch, , seq] = state.cursor?.split('.') ?? [];
+    // Of a log that has gone on elsewhere a gap tells, and a snapshot comes with it.
+    if (!place || epoch !== place.epoch) return;
+    if (Number(seq) > place.head || state.cursor === place.cursor) prove();
+  };
+  const ask = () => {
+    if (core.connection.state !== 'open') return;
+    core.call('status', { sessionId }).then(
+      (status) => {
+        place = status as SessionStatusResult;
+        look();
+      },
+      ({ code }: GatewayError) => {
+        // A gateway may not serve this: then its having gone on from here has to do.
+        if (code === 'ROUTE_NOT_FOUND') prove();
+      },
+    );
+  };
+  const stop = core.connection.subscribe(ask);
+  ask();
+  return {
+    ...sink,
+    stop,
+    take: (events) => {
+      sink.take(events);
+      look();
+    },
+  };
+}
+
+const snapshotOf = (sessionId: string, state: KeptState): GatewayEvent => ({
+  type: 'snapshot',
+  sessionId,
+  ...(state.cursor && { cursor: state.cursor }),
+  state,
+});
+
+/** What a session's view shows, without the pages that were loaded before it. */
+function stateNow(core: Core, sessionId: string): KeptState | undefined {
+  const view = findView(core, sessionId);
+  if (!view) return undefined;
+  const state = stateOf(view.current());
+  const messages = state.messages.slice(-MESSAGES);
+  return { ...state, messages, hasMore: state.hasMore || messages.length < state.messages.length };
+}

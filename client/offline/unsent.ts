@@ -1,0 +1,172 @@
+import { GatewayError } from '../../shared/gateway-error.js';
+import { type Call, mayPass } from '../call.js';
+import { draftMessage, type Outbox } from '../outbox.js';
+import { type Core, startRun } from '../run.js';
+import type { Keeping } from './persistence.js';
+import type { Tabs } from './tabs.js';
+
+const UNSENT = 'u:';
+const UNSENT_MS = 23 * 3_600_000;
+/** The wait of a send that has been tried in vain for a while, as the number of attempts that it goes by. */
+const LATE = 4;
+
+/** What was asked for and not accepted yet. */
+interface Unsent {
+  readonly operation: 'send' | 'regenerate';
+  readonly params: {
+    readonly sessionId: string;
+    readonly idempotencyKey: string;
+    readonly [name: string]: unknown;
+  };
+  readonly at: number;
+  /** The tab that sends it. */
+  readonly tab: string;
+  /** Why it is not tried any more. */
+  readonly failed?: { readonly code: string; readonly message: string; readonly status?: number };
+}
+
+/**
+ * Keeps what was asked for until it is accepted or given up. It is asked for again under its key until then: in the order in which it was
+ * asked for, by the tab that was asked, and by another one where that has ended.
+ */
+export function persistUnsent(
+  core: Core,
+  { disk, options, attempt, isOver }: Keeping,
+  tabs: Tabs,
+): { stop(): void } {
+  const { call, outbox, retries } = core;
+  const lifeMs = options.unsentMs ?? UNSENT_MS;
+  const kept = new Map<string, string>();
+  /** What is on its way to the disk, so that what is dropped does not come back behind it. */
+  const writes = new Map<string, Promise<unknown>>();
+  /** The last of each session that is on its way. */
+  const last = new Map<string, Promise<unknown>>();
+  let at = 0;
+
+  const keyOf = ({ at, params }: Unsent): string =>
+    `${UNSENT}${String(at).padStart(16, '0')}:${params.idempotencyKey}`;
+  const keep = (unsent: Unsent): Promise<unknown> => {
+    if (isOver()) return Promise.resolve();
+    const { idempotencyKey } = unsent.params;
+    kept.set(idempotencyKey, keyOf(unsent));
+    const written = attempt(() => disk.set(keyOf(unsent), JSON.stringify(unsent), 'strict'));
+    writes.set(idempotencyKey, written);
+    return written;
+  };
+  const drop = (idempotencyKey: string): void => {
+    const key = kept.get(idempotencyKey);
+    if (!key) return;
+    kept.delete(idempotencyKey);
+    void attempt(async () => {
+      await writes.get(idempotencyKey);
+      writes.delete(idempotencyKey);
+      await disk.delete(key);
+    });
+  };
+
+  const persistent: Call = async (operation, given, onRetry) => {
+    if (operation !== 'send' && operation !== 'regenerate') return call(operation, given, onRetry);
+    const { signal = new AbortController().signal, ...rest } = given as {
+      readonly signal?: AbortSignal;
+    } & Unsent['params'];
+    // A clock may stand still, or go back.
+    at = Math.max(at + 1, Date.now());
+    const known = kept.get(rest.idempotencyKey);
+    const unsent: Unsent = {
+      ...{ operation, params: rest, tab: tabs.own },
+      at: known ? Number(known.slice(UNSENT.length).split(':')[0]) : at,
+    };
+    // Not waited for: a device that does not answer keeps nothing from being sent.
+    void keep(unsent);
+    const before = last.get(rest.sessionId);
+    const sent = (async () => {
+      await before;
+      for (let tried = 0; ; tried++) {
+        try {
+          return await call(operation, given, onRetry);
+        } catch (cause) {
+          const error = cause as GatewayError;
+          if (signal.aborted || isOver() || !mayPass(error) || Date.now() - unsent.at > lifeMs) {
+            const { code, message, status } = error;
+            // Let go of with its client, it is sent by the next one.
+            if (code !== 'ABORTED') void keep({ ...unsent, failed: { code, message, status } });
+            throw error;
+          }
+          await retries.wait(error, tried + LATE, signal, (hurry) => onRetry?.(error, hurry));
+        }
+      }
+    })();
+    const over = sent.then(
+      () => drop(rest.idempotencyKey),
+      () => {},
+    );
+    last.set(rest.sessionId, over);
+    void over.then(() => {
+      if (last.get(rest.sessionId) === over) last.delete(rest.sessionId);
+    });
+    return sent as never;
+  };
+  const own: Outbox = {
+    ...outbox,
+    // It is shown in its session, or was given up.
+    remove: (key) => {
+      drop(key);
+      outbox.remove(key);
+    },
+  };
+  Object.assign(core, { call: persistent, outbox: own });
+
+  const begin = ({ operation, params }: Unsent): void => {
+    const { sessionId, message, ...rest } = params;
+    const begun = operation === 'send' ? { operation, input: message, ...rest } : { operation, ...rest };
+    startRun(core, sessionId, begun as never).accepted.catch(() => {});
+  };
+  const show = (unsent: Unsent, error: GatewayError): void => {
+    const { sessionId, idempotencyKey: key, message, replaces, messageId } = unsent.params;
+    const shown = message
+      ? { message: draftMessage(message as never), ...(replaces ? { replaces } : {}) }
+      : { messageId };
+    const entry = {
+      key,
+      ...shown,
+      status: 'failed',
+      error,
+      retry: () => begin(unsent),
+      discard: () => own.remove(key),
+    };
+    outbox.set(sessionId, entry as never);
+  };
+  /** Takes over what a tab has left. */
+  const takeOver = async (tab: string): Promise<void> => {
+    for (const unsent of await readAll()) {
+      if (isOver() || unsent.tab !== tab || kept.has(unsent.params.idempotencyKey)) continue;
+      kept.set(unsent.params.idempotencyKey, keyOf(unsent));
+      const isLate = Date.now() - unsent.at > lifeMs;
+      const late = { code: 'TIMEOUT', message: 'It is too old to be sent by itself' };
+      const failed = unsent.failed ?? (isLate ? late : undefined);
+      if (!failed) begin(unsent);
+      else {
+        await keep({ ...unsent, tab: tabs.own, failed });
+        show(unsent, GatewayError.fromJSON(failed as never));
+      }
+    }
+  };
+  const readAll = async (): Promise<readonly Unsent[]> => {
+    const keys = ((await attempt(() => disk.keys())) ?? []).filter((key) => key.startsWith(UNSENT)).sort();
+    const texts = await Promise.all(keys.map((key) => attempt(() => disk.get(key))));
+    return texts.flatMap((text) => (text ? [JSON.parse(text) as Unsent] : []));
+  };
+  const watched = new Set([tabs.own]);
+  const watchOver = (tab: string): void => {
+    if (!watched.has(tab)) tabs.whenGone(tab, () => takeOver(tab));
+    watched.add(tab);
+  };
+  tabs.onTab(watchOver);
+  void readAll().then((all) => new Set(all.map(({ tab }) => tab)).forEach(watchOver));
+  return {
+    stop: () => {
+      for (const entry of outbox.of(() => true)) if (kept.has(entry.key)) entry.discard();
+      kept.clear();
+    },
+  };
+}

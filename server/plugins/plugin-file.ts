@@ -1,0 +1,25 @@
+import type { Identity } from '../auth/types.js';
+import { openedFile, type StoredFile } from '../files/stored-file.js';
+import { type HostEnvironment, hostCaller } from '../host/open-session.js';
+
+/** Opens a file for a plugin, in the name of whom it acts for. @throws GatewayError `FILE_NOT_FOUND` */
+export async function openPluginFile(
+  { host, inlineBytes }: { readonly host: HostEnvironment; readonly inlineBytes: number },
+  fileId: string,
+  { identity, transport }: { readonly identity: Identity; readonly transport: string },
+): Promise<StoredFile> {
+  await host.ready();
+  const { record, open } = await host.operations.file(fileId, hostCaller(identity, { transport }));
+  return openedFile(record, inlineBytes, async (range) => {
+    const { bytes, release } = await open(range);
+    return released(bytes, release);
+  });
+}
+
+async function* released(bytes: AsyncIterable<Uint8Array>, release: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,105 @@
+import type { BaseUser } from '../../shared/contract.js';
+import type { ContentBlock, Message, StopReason, Usage } from '../../shared/messages.js';
+import { textOf } from '../../shared/messages.js';
+import type { SessionSummary } from '../../shared/operation-types.js';
+import type { Gateway } from '../gateway/gateway.js';
+
+/** One answer and what led to it: a line of a dataset. */
+export interface DatasetEntry {
+  readonly sessionId: string;
+  /** Id of the answer. */
+  readonly messageId: string;
+  readonly runId?: string | undefined;
+  readonly app?: string | undefined;
+  /** The text that was answered, and the answer's. */
+  readonly input: string;
+  readonly output: string;
+  /** The conversation before `input`, oldest first. */
+  readonly history: readonly { readonly role: string; readonly text: string }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly input: unknown;
+    readonly output?: unknown;
+    readonly isError?: boolean;
+  }[];
+  readonly stopReason?: StopReason | undefined;
+  readonly usage?: Usage | undefined;
+  /** What was noted with the answer (`turn.annotate`) and with the session (`update`): where feedback is kept. */
+  readonly feedback: { readonly message?: unknown; readonly session?: unknown };
+  readonly createdAt: number;
+}
+
+/** Whose sessions, and which. */
+export interface DatasetOptions {
+  readonly user?: BaseUser | undefined;
+  /** In place of a user: a scope. */
+  readonly scope?: string | undefined;
+  /** Picks sessions by what lists say of them. @default all */
+  readonly sessions?: ((session: SessionSummary) => boolean) | undefined;
+}
+
+/** What a dataset is read from: a gateway. */
+export type DatasetSource = Pick<Gateway<any, any, any>, 'sessions' | 'export'>;
+
+/**
+ * The answers of a user's sessions as lines of JSON, for tools that evaluate. Archived sessions are among them. Asks nobody's permission.
+ *
+ * @example
+ * ```ts
+ * for await (const line of exportDataset(gateway, { user: { id: 'ada' } })) process.stdout.write(line);
+ * ```
+ */
+export async function* exportDataset(
+  gateway: DatasetSource,
+  { sessions: picks = () => true, user, scope }: DatasetOptions = {},
+): AsyncGenerator<string, void, void> {
+  const whose = { ...(user && { user }), ...(scope !== undefined && { scope }) };
+  for (const archived of [false, true]) {
+    for (let before: string | undefined; ; ) {
+      const page = await gateway.sessions({ ...whose, archived, ...(before !== undefined && { before }) });
+      for (const session of page.sessions) {
+        if (!picks(session)) continue;
+        const messages: Message[] = [];
+        for await (const line of gateway.export(session.sessionId, whose))
+          messages.push(JSON.parse(line) as Message);
+        for (const entry of entriesOf(session, messages)) yield `${JSON.stringify(entry)}\n`;
+      }
+      if (page.cursor === null) break;
+      before = page.cursor;
+    }
+  }
+}
+
+function* entriesOf(
+  { sessionId, metadata }: SessionSummary,
+  messages: readonly Message[],
+): Generator<DatasetEntry> {
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue;
+    const asked = messages.slice(0, at).findLastIndex(({ role }) => role === 'user');
+    const { id: messageId, runId, app, stopReason, usage, createdAt, content } = message;
+    yield {
+      ...{ sessionId, messageId, runId, app },
+      input: asked < 0 ? '' : textOf(messages[asked]!),
+      output: textOf(message),
+      history: messages.slice(0, Math.max(0, asked)).map((each) => ({ role: each.role, text: textOf(each) })),
+      tools: toolsOf(content),
+      ...{ stopReason, usage },
+      feedback: {
+        ...(message.metadata && { message: message.metadata }),
+        ...(metadata !== undefined && { session: metadata }),
+      },
+      createdAt,
+    };
+  }
+}
+
+function toolsOf(content: readonly ContentBlock[]): DatasetEntry['tools'] {
+  return content.flatMap((block) => {
+    if (block.type !== 'tool_use') return [];
+    const result = content.find((other) => other.type === 'tool_result' && other.callId === block.callId);
+    const ended =
+      result?.type === 'tool_result' ? { output: result.output, isError: result.isError === true } : {};
+    return [{ name: block.name, input: block.input, ...ended }];
+  });
+}

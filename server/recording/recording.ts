@@ -1,0 +1,194 @@
+import { appendFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AppEvent, Application, AppResult, Turn } from '../apps/application.js';
+import { defineApp } from '../apps/define-app.js';
+import { type Tool, type ToolOutput, toolResult } from '../apps/tool.js';
+import {
+  type Call,
+  kept,
+  type RecordedCall,
+  type RecordedTurn,
+  type Redact,
+  type Tape,
+  tapes,
+  withoutSecrets,
+} from './tape.js';
+
+/** Where recordings go, and what is left out of them. */
+export interface RecordingOptions {
+  /** Gets each run when it has ended. `recordInto` writes files. */
+  readonly to: (turn: RecordedTurn) => unknown;
+  /**
+   * Changes values of calls before they are kept, by the name of their field. @default what is named like a secret is left out
+   */
+  readonly redact?: Redact | undefined;
+  /** Hears of what could not be kept. @default nobody */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+type AnyTool = Tool<any, any>;
+
+const INNER = Symbol.for('agent-session-gateway.recorded-app');
+const RESULT = Symbol.for('agent-session-gateway.tool-result');
+
+/**
+ * The same app, whose runs are recorded: messages, steps, calls of tools and of models (`modelFetch`), answers of people. `replaySession`
+ * and `agent-session-gateway replay` run a record against other code.
+ *
+ * @example
+ * ```ts
+ * const recorded = recording(app, { to: recordInto('recordings') });
+ * ```
+ */
+export function recording<App extends Application>(
+  app: App,
+  { to, redact = withoutSecrets, onError }: RecordingOptions,
+): App {
+  return onTape(app, (turn) => {
+    const calls: RecordedCall[] = [];
+    const tape: Tape = {
+      call: async ({ kind, name, input }, real) => {
+        const call = { kind, name, input: kept(input, redact) };
+        try {
+          const output = await real();
+          calls.push({ ...call, output: kept(written(output), redact) });
+          return output;
+        } catch (cause) {
+          const { message, denied } = cause as { message: string; denied?: boolean };
+          calls.push({ ...call, error: { message, ...(denied && { denied }) } });
+          throw cause;
+        }
+      },
+    };
+    const ended = async (end: Pick<RecordedTurn, 'answer' | 'error'>): Promise<void> => {
+      const { runId, text: message, session, metadata } = turn;
+      const isPlain = Object.keys(metadata).length === 0;
+      try {
+        await to({
+          ...{ version: 1, sessionId: session.id, runId, message, calls },
+          ...(!isPlain && { metadata: kept(metadata, redact) as Turn['metadata'] }),
+          ...end,
+        });
+      } catch (error) {
+        onError?.(error);
+      }
+    };
+    return { tape, ended };
+  });
+}
+
+/** Writes the runs of each session to a file of its own: `<folder>/<session>.ndjson`. */
+export function recordInto(folder: string): (turn: RecordedTurn) => Promise<void> {
+  return async (turn) => {
+    await mkdir(folder, { recursive: true });
+    await appendFile(
+      join(folder, `${encodeURIComponent(turn.sessionId)}.ndjson`),
+      `${JSON.stringify(turn)}\n`,
+    );
+  };
+}
+
+/** A tape for a run, and what is told its end. */
+export interface Taping {
+  readonly tape: Tape;
+  ended?(end: Pick<RecordedTurn, 'answer' | 'error'>): Promise<void>;
+}
+
+/** Puts a tape between an app and what it calls, in place of the one that was there before. */
+export function onTape<App extends Application>(given: App, tapeFor: (turn: Turn) => Taping): App {
+  const app = ((given as { [INNER]?: App })[INNER] ?? given) as App;
+  const tools = Object.entries((app.tools ?? {}) as Record<string, AnyTool>).map(([name, tool]) => [
+    name,
+    taped(name, tool),
+  ]);
+  return Object.assign(
+    defineApp({
+      ...app,
+      ...(app.tools && { tools: Object.fromEntries(tools) }),
+      async *run(turn: Turn) {
+        const { tape, ended } = tapeFor(turn);
+        let answer = '';
+        const pieces = within(tape, () => app.run(tapedTurn(turn, tape)));
+        try {
+          for (;;) {
+            const { done, value } = await pieces.next();
+            if (!done) {
+              answer += typeof value === 'string' ? value : value.type === 'content_delta' ? value.delta : '';
+              yield value;
+              continue;
+            }
+            await ended?.({ answer: answer + (typeof value === 'string' ? value : (value?.text ?? '')) });
+            return value;
+          }
+        } catch (error) {
+          await ended?.({ error: { message: String((error as Error)?.message ?? error) } });
+          throw error;
+        } finally {
+          await pieces.return(undefined);
+        }
+      },
+    }),
+    { [INNER]: app },
+  ) as unknown as App;
+}
+
+type Result = string | AppResult | undefined;
+
+/** What an app says, each piece made with a tape at hand. */
+async function* within(
+  tape: Tape,
+  run: () => ReturnType<Application['run']>,
+): AsyncGenerator<string | AppEvent, Result, void> {
+  const output = await tapes.run(tape, async () => run());
+  if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output))
+    return output as Result;
+  const iterator = tapes.run(tape, () => output[Symbol.asyncIterator]());
+  try {
+    for (;;) {
+      const step = await tapes.run(tape, () => iterator.next());
+      if (step.done) return step.value as Result;
+      yield step.value;
+    }
+  } finally {
+    await tapes.run(tape, () => iterator.return?.(undefined));
+  }
+}
+
+function tapedTurn(turn: Turn, tape: Tape): Turn {
+  return {
+    ...turn,
+    step: (name, work) =>
+      turn.step(name, (step) => tape.call({ kind: 'step', name, input: null }, async () => work(step))),
+    ask: (question: Parameters<Turn['ask']>[0]) =>
+      tape.call(asked('ask', question.name, question.payload), () => turn.ask(question)),
+    confirm: (request) =>
+      tape.call(asked('confirm', request.name, request.input), () => turn.confirm(request)),
+  } as Turn;
+}
+
+const asked = (kind: 'ask' | 'confirm', name: string, input: unknown): Call => ({
+  kind,
+  name,
+  input: input ?? null,
+});
+
+function taped(name: string, tool: AnyTool): AnyTool {
+  const { handler } = tool as { readonly handler?: (...args: unknown[]) => unknown };
+  if (!handler) return tool;
+  const through = (input: unknown, context: unknown): unknown => {
+    const tape = tapes.getStore();
+    if (!tape) return handler(input, context);
+    return tape.call({ kind: 'tool', name, input }, async () => handler(input, context));
+  };
+  return { ...tool, handler: through } as AnyTool;
+}
+
+/** A tool's result with content of its own is told from any other object. */
+const written = (output: unknown): unknown =>
+  typeof output === 'object' && output !== null && RESULT in output ? { toolResult: output } : output;
+
+/** What a recorded output stands for. */
+export function readOutput(output: unknown): unknown {
+  const result = (output as { readonly toolResult?: ToolOutput } | null | undefined)?.toolResult;
+  return result ? toolResult(result) : output;
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { defineApp, tool } from '../../server/index.js';
+import { needChromium, openPage } from '../support/browser.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { type Gate, gate } from '../support/gate.js';
+import { ROOT } from '../support/program.js';
+import { buildPage, serveBuilt } from './built-page.js';
+
+/** The page of our documentation, as it stands there but for its address. */
+function documented(): string {
+  const [, code] = /^```jsx\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'docs/tanstack.md'), 'utf8'))!;
+  return code!.replace('https://gateway.example/ag-ui', '/ag-ui');
+}
+
+/** The same with our own connection, in its place. */
+function withGatewayConnection(): string {
+  return `import { createClient } from 'agent-session-gateway/client';
+import { gatewayConnection } from 'agent-session-gateway/client/tanstack';
+${documented()}`
+    .replace(
+      'fetchServerSentEvents(url, { headers })',
+      "gatewayConnection(createClient({ baseUrl: location.origin }), 'main')",
+    )
+    .replace('persistence: true', 'live: true')
+    .replace(/fetch\(\S+, end\)/, 'connection.stop()');
+}
+
+const MAIN = `
+import { createRoot } from 'react-dom/client';
+import { Page } from './page.jsx';
+createRoot(document.getElementById('root')).render(<Page thread="main" />);
+`;
+
+for (const [name, source] of [
+  ['its own connection', documented],
+  ['gatewayConnection', withGatewayConnection],
+] as const)
+  describe(`the documented page of TanStack AI with ${name}, built by Vite, in Chromium`, () => {
+    let folder: string;
+
+    before(async function () {
+      needChromium(this);
+      this.timeout(300_000);
+      const id = `tanstack-${name.replaceAll(' ', '-')}`;
+      folder = await buildPage(id, { 'page.jsx': source(), 'main.jsx': MAIN }, {});
+    });
+
+    /** A gateway whose answer goes on, word by word, when the test says so. */
+    const open = async () => {
+      const paid: unknown[] = [];
+      let runs = 0;
+      const words: Gate[] = [gate(), gate(), gate()];
+      const app = defineApp({
+        tools: {
+          pay: tool({ schema: undefined as never, confirm: true, handler: (input) => void paid.push(input) }),
+        },
+        async *run(turn: any) {
+          runs += 1;
+          yield 'begin ';
+          if (turn.text === 'pay') await turn.callTool('pay', { sum: 5 });
+          else for (const [at, { passed }] of words.entries()) yield await passed.then(() => `word-${at} `);
+          yield 'end';
+        },
+      } as any);
+      const { url, gateway } = await serveBuilt(folder, { app });
+      const proxy = await CuttingProxy.start(url);
+      return { proxy, gateway, ...(await openPage(proxy.url)), words, paid, runs: () => runs };
+    };
+
+    const say = async (page: Page, text: string): Promise<void> => {
+      await page.fill('input', text);
+      await page.click('text=Send');
+    };
+
+    /** Waits until the page shows just this, in whatever messages. */
+    const shows = (page: Page, ...texts: string[]) =>
+      page.waitForFunction(
+        (expected) =>
+          [...document.querySelectorAll('article')]
+            .map((it) => it.innerText.trim())
+            .filter(Boolean)
+            .join(' ') === expected,
+        texts.join(' '),
+      );
+
+    it('is cut and reloaded in the middle of an answer', async () => {
+      const { page, proxy, words, runs } = await open();
+      await say(page, 'story');
+      words[0]!.open();
+      await shows(page, 'story', 'begin word-0');
+      proxy.cutAll();
+      words[1]!.open();
+      await shows(page, 'story', 'begin word-0 word-1');
+      await page.reload();
+      await shows(page, 'story', 'begin word-0 word-1');
+      words[2]!.open();
+      await shows(page, 'story', 'begin word-0 word-1 word-2 end');
+      await page.reload();
+      await shows(page, 'story', 'begin word-0 word-1 word-2 end');
+      expect(runs()).to.equal(1);
+    });
+
+    it('is opened in a second tab, where the same answer grows', async () => {
+      const { page, proxy, words, problems, runs } = await open();
+      await say(page, 'story');
+      words[0]!.open();
+      await shows(page, 'story', 'begin word-0');
+      const second = await page.context().newPage();
+      await second.goto(proxy.url);
+      await shows(second, 'story', 'begin word-0');
+      for (const { open: go } of words.slice(1)) go();
+      for (const tab of [page, second]) await shows(tab, 'story', 'begin word-0 word-1 word-2 end');
+      expect(runs()).to.equal(1);
+      expect(problems).to.deep.equal([]);
+    });
+
+    it('stops', async () => {
+      const { page, words, gateway } = await open();
+      await say(page, 'story');
+      words[0]!.open();
+      await shows(page, 'story', 'begin word-0');
+      const ended = new Promise((resolve) => gateway.on('run:ended', resolve));
+      await page.click('text=Stop');
+      await ended;
+      await page.reload();
+      await shows(page, 'story', 'begin word-0');
+    });
+
+    it('is asked for an approval, reloaded, and allows it', async () => {
+      const { page, paid, problems } = await open();
+      await say(page, 'pay');
+      await page.waitForSelector('text=Allow');
+      await page.reload();
+      await page.waitForSelector('text=Allow');
+      expect(paid).to.deep.equal([]);
+      await page.click('text=Allow');
+      await shows(page, 'pay', 'begin', 'end');
+      expect(paid).to.deep.equal([{ sum: 5 }]);
+      expect(problems).to.deep.equal([]);
+    });
+  });

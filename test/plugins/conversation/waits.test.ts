@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import type { Identity } from '../../../server/auth/types.js';
+import { Waits } from '../../../server/plugins/conversation/waits.js';
+import { closeLater } from '../../support/resources.js';
+
+describe('what waits for callers of a door', () => {
+  it('is taken by one of those who come at once', async () => {
+    const waits = closeLater(
+      new Waits<string>(
+        { peers: null, report: () => {} },
+        { waitMs: 60_000, names: (kept) => [kept], end: async () => {} },
+      ),
+      (it) => it.settled(),
+    );
+    const identity = { scope: 'a', userKey: 'b' } as Identity;
+    await waits.add(identity, 'one');
+    const taken = await Promise.all([1, 2, 3].map(() => waits.take(identity, ['one'])));
+    expect(taken.filter((kept) => kept !== null)).to.deep.equal(['one']);
+  });
+});

@@ -1,0 +1,57 @@
+import { type AcquireOptions, memoryStore, type SessionRef, type Store } from '../server/index.js';
+
+/** A store that outlives the gateways of a test. Each of them has a line to it. */
+export interface KeptStore {
+  /** A gateway's own view of the store. */
+  line(): StoreLine;
+  close(): Promise<void>;
+}
+
+/** What one gateway has of a store that stays. */
+export interface StoreLine {
+  readonly store: Store;
+  /** Nothing that this gateway asks for reaches the store any more, or is answered: as of a process that has ended. */
+  cut(): void;
+}
+
+/** Keeps a store open from gateway to gateway. In memory, what was acknowledged counts as kept through the end of a process. */
+export function keepStore(inner: Store = memoryStore()): KeptStore {
+  let opened: ReturnType<Store['open']>;
+  let isOpen = false;
+  const open = (): ReturnType<Store['open']> => {
+    if (!isOpen) opened = inner.open();
+    isOpen = true;
+    return opened;
+  };
+  return {
+    close: async () => inner.close(),
+    line: () => {
+      let isCut = false;
+      const own: Partial<Store> = {
+        durability: inner.durability === 'memory' ? 'process' : inner.durability,
+        open,
+        close: () => {},
+        acquire: (ref: SessionRef, options: AcquireOptions) => {
+          if (isCut) return new Promise(() => {});
+          const { taken } = options;
+          return inner.acquire(ref, taken ? { ...options, taken: () => isCut || taken() } : options);
+        },
+      };
+      const store = new Proxy(inner, {
+        get(target, name) {
+          if (Object.hasOwn(own, name)) return own[name as keyof Store];
+          const member = target[name as keyof Store] as unknown;
+          if (typeof member !== 'function') return member;
+          return (...args: unknown[]): unknown =>
+            isCut && name !== 'watch' ? new Promise(() => {}) : member.apply(target, args);
+        },
+      });
+      return {
+        store,
+        cut: () => {
+          isCut = true;
+        },
+      };
+    },
+  };
+}
