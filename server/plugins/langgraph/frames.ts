@@ -24,10 +24,10 @@ export function segmentId(runId: string, segment: number): string {
   return segment === 0 ? runId : `${runId}~${segment}`;
 }
 
-/** Our run of a client's. */
-export function runOf(segmentId: string): { readonly runId: string; readonly segment: number } {
-  const [runId = '', segment = '0'] = segmentId.split('~');
-  return { runId, segment: Number(segment) };
+/** Our run of a client's; one without a name where it is no id of a run. */
+export function runOf(id: string): { readonly runId: string; readonly segment: number } {
+  const match = /^([\w-]+)(?:~(\d{1,6}))?$/.exec(id);
+  return { runId: match?.[1] ?? '', segment: Number(match?.[2] ?? 0) };
 }
 
 /** A beginning or an end of a client's run. */

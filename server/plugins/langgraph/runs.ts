@@ -59,6 +59,7 @@ export class Runs {
     if (id === undefined) return this.#list(asked, thread);
     const begun = { thread, id };
     const info = await statusOf(begun);
+    await assertBegun(begun);
     if (what === undefined && method === 'GET') return sendJson(response, runIn(begun, info));
     if (what === 'join' && method === 'GET') return sendJson(response, await this.#ended(begun));
     if (what === 'stream' && method === 'GET') return this.#stream(asked, begun, modesIn(asked.query));
@@ -161,6 +162,15 @@ export class Runs {
   }
 }
 
+/** Behind a question that nobody has answered there is no run yet. @throws GatewayError `RUN_NOT_FOUND` */
+async function assertBegun({ thread: { session, state }, id }: Begun): Promise<void> {
+  const { runId, segment } = runOf(id);
+  if (segment === 0) return;
+  const start = await startOf(session, state, runId);
+  if (start.from === 'snapshot' || segment <= (await segmentNow(session, start))) return;
+  throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
+}
+
 /** The values that a run has left whose events are not kept any more; null where they are, or it has not ended. */
 async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<object | null> {
   if (from !== 'snapshot') return null;
@@ -171,10 +181,9 @@ async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<ob
   return { messages: toLangChain([...(at < 0 ? messages : messages.slice(0, at)), result.message]) };
 }
 
+/** Some versions write the modes as JSON. */
 function modesIn(query: URLSearchParams): readonly string[] {
-  const given = query
-    .getAll('stream_mode')
-    .flatMap((text) => (text.startsWith('[') ? (JSON.parse(text) as string[]) : [text]));
+  const given = query.getAll('stream_mode').flatMap((text) => text.match(/[\w-]+/g) ?? []);
   return given.length > 0 ? given : ['values', 'messages-tuple', 'custom'];
 }
 

@@ -146,7 +146,7 @@ interface Place {
 }
 
 function matches({ sessionId, app, metadata }: SessionSummary, query: Query): boolean {
-  if (query.ids && !query.ids.includes(threadIdOf(sessionId))) return false;
+  if (Array.isArray(query.ids) && !query.ids.includes(threadIdOf(sessionId))) return false;
   const known: Readonly<Record<string, unknown>> = { ...metadata, graph_id: app, assistant_id: app };
   return Object.entries(query.metadata ?? {}).every(
     ([name, value]) => JSON.stringify(known[name]) === JSON.stringify(value),

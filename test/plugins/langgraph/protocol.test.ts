@@ -83,6 +83,11 @@ describe("LangGraph's protocol", () => {
     expect(await eventsOf(ui, { channels: CONTENT, since: middle.seq }, {}, ends)).to.deep.equal(rest);
     const watched = await eventsOf(ui, { channels: ['lifecycle', 'input'] }, {}, 2);
     expect(watched).to.deep.equal(all.filter(({ method }) => /^(?:lifecycle|input)/.test(method)));
+    const named = (id: string) => ui.ask(`/threads/main/runs/${encodeURIComponent(id)}/stream`);
+    const joined = await named(`${result.run_id}~1`);
+    expect(await joined.text()).to.match(/event: end\ndata: null\n\n$/);
+    for (const id of [`${result.run_id}~2`, `${result.run_id}~1\r\nx: y`, 'none'])
+      expect((await named(id)).status, id).to.be.oneOf([400, 404]);
     const cancelled = await ui.ask(`/threads/main/runs/${result.run_id}~1/cancel`, { method: 'POST' });
     expect(cancelled.status).to.equal(202);
   });

@@ -109,6 +109,18 @@ for (const [store, make] of STORES)
         expect(brief(tab.shown)).to.have.length(2);
       });
 
+      it('answers a call of a tool that runs in the page', async () => {
+        const { app } = actor();
+        const ui = await startLangGraph({ app, store: make() });
+        const tab = ui.tab(sdk);
+        await tab.say('where bye');
+        const { tasks } = await tab.client.threads.getState('main');
+        const [{ id, value }] = tasks[0].interrupts;
+        expect(value).to.deep.equal({ type: 'tool', tool_call: { id, name: 'where', args: { n: 1 } } });
+        await tab.controller.respond({ [id]: 'here' }, { interruptId: id });
+        await tab.until((shown) => answers(shown) === '[where: "here"] bye ', 'the end');
+      });
+
       it('answers all questions that were put together', async () => {
         const { app, effects } = actor();
         const ui = await startLangGraph({ app, store: make() });
