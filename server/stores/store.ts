@@ -364,7 +364,7 @@ export function firstCheckpoint({ tip, messageCount = 0, title, metadata }: LogB
 
 /**
  * Where logs and session records live. Every member may answer at once or by promise. What `append` has answered is kept at the
- * store's durability; nothing is delivered to a client before. One contract suite (test/contract) describes each member.
+ * store's durability; nothing is delivered to a client before. One contract suite (testing/stores) describes each member.
  */
 export interface Store {
   /** What survives: nothing, the end of the process, or the loss of power. */

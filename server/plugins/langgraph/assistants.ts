@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { PluginContext } from '../plugin.js';
+import { readBody } from './bodies.js';
 import { sendJson } from './errors.js';
 import type { Asked } from './routes.js';
 import { iso } from './states.js';
@@ -17,8 +18,8 @@ export class Assistants {
   async serve({ call, identity, method }: Asked, id: string, rest: readonly string[]): Promise<void> {
     const apps = await this.#context.appsOf(identity);
     if (method === 'POST' && (id === 'search' || id === 'count')) {
-      const { graph_id: graph, limit = 10, offset = 0 } = ((await call.body()) ?? {}) as Query;
-      const found = apps.filter(({ name }) => graph === undefined || name === graph);
+      const { graph_id: graph, limit = 10, offset = 0 } = await readBody(call, 'assistants');
+      const found = apps.filter(({ name }) => graph == null || name === graph);
       return sendJson(
         call.response,
         id === 'count' ? found.length : found.slice(offset, offset + limit).map(assistant),
@@ -31,12 +32,6 @@ export class Assistants {
     if (rest[0] === 'schemas') return sendJson(call.response, { graph_id: app.name });
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
-}
-
-interface Query {
-  readonly graph_id?: string;
-  readonly limit?: number;
-  readonly offset?: number;
 }
 
 function assistant({ name, description }: AppSummary): object {

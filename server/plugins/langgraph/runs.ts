@@ -3,6 +3,7 @@ import type { RunInfo } from '../../../shared/operation-types.js';
 import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { PluginContext } from '../plugin.js';
+import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
 import { sendEvents, sendJson } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
@@ -14,16 +15,6 @@ import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
 import type { Thread, Threads } from './threads.js';
-
-/** What a client asks of a run. */
-interface RunBody {
-  readonly command?: { readonly resume?: unknown } | null;
-  readonly stream_mode?: string | readonly string[] | null;
-  readonly multitask_strategy?: string | null;
-  readonly checkpoint_id?: string | null;
-  readonly checkpoint?: { readonly checkpoint_id?: string } | null;
-  readonly config?: { readonly configurable?: object } | null;
-}
 
 /** A run of a client's in a thread that has begun. */
 interface Begun {
@@ -48,7 +39,7 @@ export class Runs {
     const { call, identity, method } = asked;
     const { response } = call;
     if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
-      const body = ((await call.body()) ?? {}) as RunBody;
+      const body = await readBody(call, 'run');
       const begun = await this.#begin(asked, threadId, body);
       response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
       if (id === 'stream') return this.#stream(asked, begun, body.stream_mode ?? 'values');
@@ -67,7 +58,7 @@ export class Runs {
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  async #begin({ identity }: Asked, threadId: string, body: RunBody): Promise<Begun> {
+  async #begin({ identity }: Asked, threadId: string, body: BodyOf<'run'>): Promise<Begun> {
     try {
       const thread = await this.#threads.find(identity, threadId);
       if (body.command?.resume !== undefined && thread) return await resumed(thread, body.command.resume);
@@ -138,7 +129,7 @@ export class Runs {
       ...(run ? [run.runId] : []),
       ...ended.reverse(),
     ];
-    const [limit, offset] = [Number(query.get('limit') ?? 10), Number(query.get('offset') ?? 0)];
+    const [limit, offset] = [readAmount(query, 'limit', 10), readAmount(query, 'offset', 0)];
     const wanted = query.get('status');
     const runs = [];
     for (const id of all) {
@@ -191,7 +182,7 @@ function modeQuery(modes: string | readonly string[]): string {
   return new URLSearchParams([modes].flat().map((mode) => ['stream_mode', mode])).toString();
 }
 
-function placeIn({ checkpoint_id, checkpoint }: RunBody): object {
+function placeIn({ checkpoint_id, checkpoint }: BodyOf<'run'>): object {
   const id = checkpoint_id ?? checkpoint?.checkpoint_id;
   return id == null ? {} : { checkpoint_id: id };
 }

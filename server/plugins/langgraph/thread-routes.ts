@@ -3,19 +3,11 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginContext } from '../plugin.js';
+import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { sendJson } from './errors.js';
 import type { Asked } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
 import { type Thread, type Threads, threadIdOf } from './threads.js';
-
-/** What threads are looked for by. */
-interface Query {
-  readonly metadata?: Readonly<Record<string, unknown>> | null;
-  readonly ids?: readonly string[];
-  readonly status?: string;
-  readonly limit?: number;
-  readonly offset?: number;
-}
 
 const PAGE = 100;
 
@@ -35,13 +27,13 @@ export class ThreadRoutes {
     const { response } = call;
     if (id === '' && method === 'POST') return this.#create(asked);
     if (id === 'search' && method === 'POST')
-      return sendJson(response, await this.#search(identity, ((await call.body()) ?? {}) as Query));
+      return sendJson(response, await this.#search(identity, await readBody(call, 'threads')));
     if (what === undefined) return this.#thread(asked, id);
     if (what === 'history' && method !== 'PATCH') return this.#history(asked, id);
     if (what === 'state' && method === 'GET') return this.#state(asked, id, rest[0]);
     if (what === 'state' && rest[0] === 'checkpoint' && method === 'POST') {
-      const { checkpoint } = ((await call.body()) ?? {}) as { readonly checkpoint?: Place };
-      return this.#state(asked, id, checkpoint?.checkpoint_id);
+      const { checkpoint } = await readBody(call, 'state');
+      return this.#state(asked, id, checkpoint?.checkpoint_id ?? undefined);
     }
     if (what === 'state')
       throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: 'A state is changed by runs alone' });
@@ -51,17 +43,17 @@ export class ThreadRoutes {
 
   /** Names a thread. It begins with its first message. */
   async #create({ call, identity }: Asked): Promise<void> {
-    const body = ((await call.body()) ?? {}) as Readonly<Record<string, unknown>>;
-    const id = typeof body['thread_id'] === 'string' ? body['thread_id'] : randomUUID();
+    const body = await readBody(call, 'thread');
+    const id = body.thread_id ?? randomUUID();
     const thread = await this.#threads.find(identity, id);
-    if (thread && body['if_exists'] !== 'do_nothing')
+    if (thread && body.if_exists !== 'do_nothing')
       throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
     if (thread) return sendJson(call.response, threadIn(thread));
     // Refuses what can be no key.
     const session = this.#threads.open(identity, id);
     const now = iso(Date.now());
     const times = { created_at: now, updated_at: now, state_updated_at: now };
-    const metadata = body['metadata'] ?? {};
+    const metadata = body.metadata ?? {};
     const rest = { metadata, status: 'idle', config: {}, values: null, interrupts: {} };
     sendJson(call.response, { thread_id: threadIdOf(session.id), ...times, ...rest });
   }
@@ -74,7 +66,7 @@ export class ThreadRoutes {
       return;
     }
     if (method === 'PATCH') {
-      const { metadata } = ((await call.body()) ?? {}) as Query;
+      const { metadata } = await readBody(call, 'thread');
       if (metadata) await thread.session.update({ metadata: { ...thread.state.metadata, ...metadata } });
       return sendJson(call.response, threadIn(await this.#threads.get(identity, id)));
     }
@@ -93,12 +85,9 @@ export class ThreadRoutes {
   }
 
   async #history({ call, identity, method, query }: Asked, id: string): Promise<void> {
-    const body = method === 'POST' ? await call.body() : { limit: Number(query.get('limit') ?? 10) };
-    const { limit, before, checkpoint } = (body ?? {}) as {
-      readonly limit?: number;
-      readonly before?: string | { readonly checkpoint_id?: string; readonly configurable?: Place };
-      readonly checkpoint?: { readonly checkpoint_ns?: string };
-    };
+    const body: BodyOf<'history'> =
+      method === 'POST' ? await readBody(call, 'history') : { limit: readAmount(query, 'limit', 10) };
+    const { limit, before, checkpoint } = body;
     const thread = await this.#threads.find(identity, id);
     // There is nothing below the root.
     if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
@@ -106,7 +95,7 @@ export class ThreadRoutes {
       typeof before === 'string' ? before : (before?.checkpoint_id ?? before?.configurable?.checkpoint_id);
     const states = historyIn(thread, {
       ...(limit !== undefined && { limit }),
-      ...(place !== undefined && { before: place }),
+      ...(place != null && { before: place }),
     });
     sendJson(call.response, states);
   }
@@ -118,7 +107,7 @@ export class ThreadRoutes {
     sendJson(call.response, threadIn(await this.#threads.get(identity, to)));
   }
 
-  async #search(identity: Identity, query: Query): Promise<object[]> {
+  async #search(identity: Identity, query: BodyOf<'threads'>): Promise<object[]> {
     const { limit = 10, offset = 0 } = query;
     const found: object[] = [];
     let passed = 0;
@@ -132,7 +121,7 @@ export class ThreadRoutes {
         if (found.length >= limit) return found;
         if (!matches(summary, query)) continue;
         const thread = await this.#threads.find(identity, threadIdOf(summary.sessionId));
-        if (!thread || (query.status !== undefined && statusOf(thread) !== query.status)) continue;
+        if (!thread || (query.status != null && statusOf(thread) !== query.status)) continue;
         if (passed++ >= offset) found.push(listed(thread, summary));
       }
       before = page.cursor ?? undefined;
@@ -145,7 +134,7 @@ interface Place {
   readonly checkpoint_id?: string;
 }
 
-function matches({ sessionId, app, metadata }: SessionSummary, query: Query): boolean {
+function matches({ sessionId, app, metadata }: SessionSummary, query: BodyOf<'threads'>): boolean {
   if (Array.isArray(query.ids) && !query.ids.includes(threadIdOf(sessionId))) return false;
   const known: Readonly<Record<string, unknown>> = { ...metadata, graph_id: app, assistant_id: app };
   return Object.entries(query.metadata ?? {}).every(
