@@ -3,11 +3,14 @@ import { check, runPhases, suite } from './lanes.mjs';
 
 const npm = (script, ...args) => ['npm', 'run', '--silent', script, '--', ...args];
 
+/** Files of quick tests that took long beside all others. */
+const SUSPECTS = '.cache/suspects.json';
+
 await runPhases([
   // What the others use, and what costs least to find wrong.
   [[check(...npm('build'))], [check(...npm('typecheck')), check(...npm('lint'))]],
   [
-    [suite(...npm('test', '--timed')), suite(...npm('test:slow'))],
+    [suite(...npm('test', '--suspects', SUSPECTS)), suite(...npm('test:slow'))],
     [
       check(...npm('api', '--check')),
       check(...npm('docs')),
@@ -18,4 +21,6 @@ await runPhases([
     // Most of its time it waits.
     [suite(...npm('test:cluster'))],
   ],
+  // Where nothing else runs.
+  [[check('node', 'scripts/test/timed.mjs', SUSPECTS)]],
 ]);

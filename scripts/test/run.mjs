@@ -1,19 +1,21 @@
-// run.mjs TIER[,TIER] [--steady] [--timed] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers (files.mjs) whose paths have one of
-// these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with --steady. With --timed, a quick
-// test that is slow fails as well. The last line has the numbers.
+// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers (files.mjs) whose
+// paths have one of these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with --steady. The
+// files of quick tests that are slow are written to --suspects; with --timed such a test fails, which takes a machine that does nothing
+// else (timed.mjs). The last line has the numbers.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesOf, TIERS, tierOf } from './files.mjs';
 
-/** Milliseconds that a quick test may take twice in a row, once alone: a second, on a machine that is busy. */
+/** Milliseconds that a quick test may take twice in a row, once alone. */
 const QUICK_MS = 2000;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     steady: { type: 'boolean' },
+    suspects: { type: 'string' },
     timed: { type: 'boolean' },
     jobs: { type: 'string' },
     timeout: { type: 'string' },
@@ -79,9 +81,14 @@ for (const [file, failures] of byFile(of(results, 'failed'))) {
   if (still.length === 0) unsteady.push(...failures);
 }
 const isLong = ({ ms, file }) => ms > QUICK_MS && file && tierOf(file) === 'quick';
+const long = byFile(results.filter(isLong));
+if (values.suspects) {
+  mkdirSync(dirname(values.suspects), { recursive: true });
+  writeFileSync(values.suspects, JSON.stringify([...long.keys()].map((file) => relative('.', file))));
+}
 if (values.timed)
-  for (const [file, long] of byFile(results.filter(isLong))) {
-    const paths = new Set(long.map(({ path }) => path));
+  for (const [file, found] of long) {
+    const paths = new Set(found.map(({ path }) => path));
     failed.push(
       ...run([file])
         .filter((result) => isLong(result) && paths.has(result.path))

@@ -5,8 +5,22 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../support/program.js';
 
+/** What a script said at its end, with whether that is good. */
+interface Called {
+  readonly isGood: boolean;
+  readonly end: readonly string[];
+}
+
 /** Runs a tier of a tree that has these tests; what is said at the end, with whether that is good. */
 function run(files: Readonly<Record<string, string>>, ...args: string[]) {
+  return inTree(files, (call) => call('run.mjs', ...args));
+}
+
+/** Calls scripts in a tree that has these tests. */
+function inTree<Outcome>(
+  files: Readonly<Record<string, string>>,
+  work: (call: (script: string, ...args: string[]) => Called) => Outcome,
+): Outcome {
   const tree = mkdtempSync(join(tmpdir(), 'tiers-'));
   try {
     mkdirSync(join(tree, 'test'));
@@ -15,11 +29,13 @@ function run(files: Readonly<Record<string, string>>, ...args: string[]) {
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
     writeFileSync(join(tree, 'package.json'), '{"type":"module"}');
     for (const [name, body] of Object.entries(files)) writeFileSync(join(tree, 'test', name), body);
-    const { status, stdout } = spawnSync(process.execPath, ['scripts/test/run.mjs', ...args], {
-      cwd: tree,
-      encoding: 'utf8',
+    return work((script, ...args) => {
+      const { status, stdout } = spawnSync(process.execPath, [`scripts/test/${script}`, ...args], {
+        cwd: tree,
+        encoding: 'utf8',
+      });
+      return { isGood: status === 0, end: stdout.trimEnd().split('\n').slice(-3) };
     });
-    return { isGood: status === 0, end: stdout.trimEnd().split('\n').slice(-3), said: stdout };
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
@@ -59,6 +75,17 @@ describe('the tiers of tests', () => {
     ]);
     expect(kind.isGood).to.equal(true);
     expect(run(files, 'quick', '--jobs', '1', '--steady').isGood).to.equal(false);
+  });
+
+  it('are told which quick tests are slow, which is judged where nothing else runs', () => {
+    for (const [body, isQuick] of [
+      [PASSES, true],
+      [SLOW, false],
+    ] as const)
+      inTree({ 'a.test.ts': body }, (call) => {
+        expect(call('run.mjs', 'quick', '--suspects', '.cache/s.json').isGood).to.equal(true);
+        expect(call('timed.mjs', '.cache/s.json').isGood).to.equal(isQuick);
+      });
   });
 
   it('are wrong where nothing runs, where a file is broken, and where a quick test is slow', () => {
