@@ -83,7 +83,9 @@ describe('the tiers of tests', () => {
       [SLOW, false],
     ] as const)
       inTree({ 'a.test.ts': body }, (call) => {
-        expect(call('run.mjs', 'quick', '--suspects', '.cache/s.json').isGood).to.equal(true);
+        expect(call('run.mjs', 'quick', '--timeout', '9000', '--suspects', '.cache/s.json').isGood).to.equal(
+          true,
+        );
         expect(call('timed.mjs', '.cache/s.json').isGood).to.equal(isQuick);
       });
   });
