@@ -30,7 +30,7 @@ for (const [language, reword] of [
     after(() => server.remove());
 
     const opened = async (url: string): Promise<Store> => {
-      return openStore(postgresStore({ url, schema, leaseMs: 1000, allowEphemeral: true, pool: { max: 1 } }));
+      return openStore(postgresStore({ url, schema, leaseMs: 2000, allowEphemeral: true, pool: { max: 1 } }));
     };
 
     const TABLES = ['log', 'session', 'meta', 'note'];
