@@ -8,8 +8,9 @@ import { initialState, type SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { currentRun, keyOf } from '../conversation/conversation.js';
-import { fieldError, sendUiJson } from '../conversation/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import { ownNotes } from '../conversation/own-notes.js';
 import { stateOf } from '../conversation/state.js';
 import { queryOf } from '../conversation/urls.js';
@@ -56,7 +57,7 @@ export class Rejoining {
     if (query.get('offset') !== null && runId !== null) return this.#join(call, identity, runId);
     if (threadId === null) throw fieldError('threadId', 'must name a thread');
     const session = this.#context.session(`${app}:${threadId}`, identity);
-    sendUiJson(call.response, await hydration(session, { threadId, query }));
+    sendJson(call.response, await hydration(session, { threadId, query }));
   }
 
   /** Tells a run from its beginning, or what comes behind an event that the client has. */

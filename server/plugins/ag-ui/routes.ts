@@ -4,8 +4,9 @@ import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { currentRun, keyOf } from '../conversation/conversation.js';
-import { fieldError, sendUiJson } from '../conversation/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { stateOf, stop } from '../conversation/state.js';
 import { partsOf } from '../conversation/urls.js';
@@ -82,7 +83,7 @@ export class AgUiRoutes {
       name,
       { name, description, className: 'HttpAgent' },
     ]);
-    sendUiJson(response, {
+    sendJson(response, {
       version: '1.0.0',
       agents: Object.fromEntries(agents),
       audioFileTranscriptionEnabled: false,
@@ -142,7 +143,7 @@ export class AgUiRoutes {
     const stopped = await stop(session, sent?.runId);
     const message = stopped ? 'The answer was stopped' : 'Nothing runs in this thread';
     const interrupt = { type: 'RUN_ERROR', message, code: STOPPED };
-    sendUiJson(response, stopped ? { stopped, interrupt } : { stopped, message });
+    sendJson(response, stopped ? { stopped, interrupt } : { stopped, message });
   }
 }
 

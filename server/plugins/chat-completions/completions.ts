@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { Conversation } from '../conversation/conversation.js';
 import { type Last, Turns } from '../conversation/turns.js';
 import { Waits } from '../conversation/waits.js';
-import { fieldError, forbidRetry, sendChatJson, toChatError } from '../openai/errors.js';
+import { fieldError, forbidRetry, toChatError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
 import type { PluginContext } from '../plugin.js';
@@ -208,7 +209,7 @@ export class Completions {
     };
     const end = await run.read({ first: () => '', part: keep }, { signal: gone }).end;
     await this.#putAway(run, end, identity);
-    sendChatJson(response, 200, answer.completion(end));
+    sendJson(response, answer.completion(end));
   }
 
   async #stream(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {

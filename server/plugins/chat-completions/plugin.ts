@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { decode } from '../conversation/urls.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
-import { fieldError, sendChatError, sendChatJson } from '../openai/errors.js';
+import { fieldError, sendChatError } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
 import { SESSION_HEADER } from '../openai/session-name.js';
 import type { GatewayPlugin, PluginContext } from '../plugin.js';
@@ -95,5 +96,5 @@ async function sendModels(call: PluginRequest, models: Models, path: string): Pr
     rest === ''
       ? { object: 'list', data: await models.list(identity) }
       : await models.get(decode(rest), identity);
-  sendChatJson(call.response, 200, body);
+  sendJson(call.response, body);
 }

@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
+import { sendJson } from '../conversation/answering.js';
 import type { PluginContext } from '../plugin.js';
 import { readBody } from './bodies.js';
-import { sendJson } from './errors.js';
+
 import type { Asked } from './routes.js';
 import { iso } from './states.js';
 

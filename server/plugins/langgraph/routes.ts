@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext } from '../plugin.js';
 import { Assistants } from './assistants.js';
 import { Commands } from './commands.js';
-import { sendJson } from './errors.js';
+
 import { eventDialect, seqOfId, startOf } from './events.js';
 import { Runs } from './runs.js';
 import { ThreadRoutes } from './thread-routes.js';

@@ -1,11 +1,12 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
+import { sendJson } from '../conversation/answering.js';
 import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
-import { sendEvents, sendJson } from './errors.js';
+import { sendEvents } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
 import type { Identity } from '../../auth/types.js';
+import { sendJson } from '../conversation/answering.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
-import { sendJson } from './errors.js';
+
 import type { Asked } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
 import { type Thread, type Threads, threadIdOf } from './threads.js';

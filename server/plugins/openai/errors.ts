@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
+import { beginError, saidOf, sendJson } from '../conversation/answering.js';
 
 /** The error object of the vendor's API: all four fields are always there. */
 export interface ChatErrorBody {
@@ -29,12 +30,12 @@ const VENDOR_CODES: Readonly<Record<string, string | null>> = {
 
 /** An error of the gateway in the vendor's shape. */
 export function toChatError(error: GatewayError): ChatErrorBody {
-  const { code, message, status, requestId } = error;
+  const { code, status } = error;
   const [problem] = Array.isArray(error.details) ? (error.details as readonly Partial<FieldProblem>[]) : [];
   const fallback = Object.hasOwn(VENDOR_CODES, code) ? VENDOR_CODES[code]! : code.toLowerCase();
   return {
     error: {
-      message: requestId === undefined ? message : `${message} (${requestId})`,
+      message: saidOf(error),
       type: typeOf(status),
       param: typeof problem?.path === 'string' && problem.path !== '' ? problem.path : null,
       code: typeof problem?.code === 'string' ? problem.code : fallback,
@@ -63,27 +64,10 @@ export function forbidRetry(response: ServerResponse): void {
 
 /** Answers with an error in the vendor's shape. Nothing can be said once the response has begun. */
 export function sendChatError(error: GatewayError, response: ServerResponse): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const status = error.status >= 400 ? error.status : 500;
-  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined);
-  if (retryAfterMs !== undefined && !response.hasHeader('x-should-retry')) {
-    response.setHeader('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
-  }
-  sendChatJson(response, status, toChatError(error));
-}
-
-/** Answers with JSON. */
-export function sendChatJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = JSON.stringify(value);
-  response.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Length': Buffer.byteLength(body),
-  });
-  response.end(body);
+  const { status } = error;
+  const retryAfterMs = response.hasHeader('x-should-retry')
+    ? undefined
+    : (error.retryAfterMs ?? (status === 503 ? 1000 : undefined));
+  const told = beginError({ status, retryAfterMs }, response);
+  if (told !== null) sendJson(response, toChatError(error), told);
 }

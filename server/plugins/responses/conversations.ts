@@ -5,9 +5,10 @@ import { ResponseStream } from '../../../shared/responses/stream.js';
 import type { ResponseItem, ResponseWriterOptions } from '../../../shared/responses/types.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
-import { fieldError, sendChatJson } from '../openai/errors.js';
+import { fieldError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { problemOf } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
@@ -58,28 +59,27 @@ export class ConversationRoutes {
     const identity = await call.authenticate();
     switch (route) {
       case 'POST ':
-        return sendChatJson(call.response, 200, await this.#create(await call.body(), identity));
+        return sendJson(call.response, await this.#create(await call.body(), identity));
       case 'GET {id}':
-        return sendChatJson(call.response, 200, await this.#object(id, identity));
+        return sendJson(call.response, await this.#object(id, identity));
       case 'POST {id}':
-        return sendChatJson(call.response, 200, await this.#update(await call.body(), id, identity));
+        return sendJson(call.response, await this.#update(await call.body(), id, identity));
       case 'DELETE {id}': {
         const taken = await this.#options.created.take(id, identity);
         if (!taken) await (await this.#known(id, identity)).delete();
-        return sendChatJson(call.response, 200, { id, object: 'conversation.deleted', deleted: true });
+        return sendJson(call.response, { id, object: 'conversation.deleted', deleted: true });
       }
       case 'GET {id}/items':
-        return sendChatJson(
+        return sendJson(
           call.response,
-          200,
           itemPage(await this.#itemsIn(id, identity), queryOf(call.request.url)),
         );
       case 'POST {id}/items':
-        return sendChatJson(call.response, 200, await this.#add(await call.body(), id, identity));
+        return sendJson(call.response, await this.#add(await call.body(), id, identity));
       case 'GET {id}/items/{item}': {
         const item = (await this.#itemsIn(id, identity)).find((found) => found.id === itemId);
         if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(itemId!.slice(0, 256))}`);
-        return sendChatJson(call.response, 200, item);
+        return sendJson(call.response, item);
       }
       case 'DELETE {id}/items/{item}':
         throw fieldError(

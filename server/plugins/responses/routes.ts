@@ -3,8 +3,9 @@ import type { ResponseStream } from '../../../shared/responses/stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
-import { fieldError, sendChatJson } from '../openai/errors.js';
+import { fieldError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
 import { type AnsweringOptions, Answers } from './answers.js';
@@ -97,10 +98,10 @@ export class ResponseRoutes {
     if (!isKept) await this.#temporary.taken(session.id, identity);
     try {
       if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
-      if (request.background) return sendChatJson(response, 200, await this.#answers.now(found));
+      if (request.background) return sendJson(response, await this.#answers.now(found));
       const stream = await this.#answers.whole(found, gone.signal);
       await putAway(stream);
-      sendChatJson(response, 200, stream.response);
+      sendJson(response, stream.response);
     } catch (error) {
       if (!isKept) await this.#temporary.drop(session, name.runId, identity);
       if (!gone.signal.aborted && !response.headersSent) throw error;
@@ -116,7 +117,7 @@ export class ResponseRoutes {
     const identity = await authenticate();
     const query = queryOf(request.url);
     const found = await this.#finder.known(id, identity);
-    if (query.get('stream') !== 'true') return sendChatJson(response, 200, await this.#answers.now(found));
+    if (query.get('stream') !== 'true') return sendJson(response, await this.#answers.now(found));
     const after = query.get('starting_after');
     if (after !== null && !/^\d{1,9}$/.test(after))
       throw fieldError('starting_after', 'must be the number of an event, 0 or more', 'invalid_value');
@@ -136,7 +137,7 @@ export class ResponseRoutes {
       const isLast = status === 'queued' || status === 'in_progress' || (await this.#waitsBehind(found));
       if (isLast) await session.abort({ runId: name.runId, reason: 'cancelled' });
     }
-    sendChatJson(response, 200, (await this.#answers.whole(found)).response);
+    sendJson(response, (await this.#answers.whole(found)).response);
   }
 
   /** Whether the run has not gone on behind the questions that a response ended with. */
@@ -166,12 +167,12 @@ export class ResponseRoutes {
         message: 'This response is a part of a conversation with others, which is deleted as a whole',
       });
     await session.delete();
-    sendChatJson(response, 200, { id: idOf(found), object: 'response', deleted: true });
+    sendJson(response, { id: idOf(found), object: 'response', deleted: true });
   }
 
   async #inputItems({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
     const found = await this.#finder.known(id, await authenticate());
-    sendChatJson(response, 200, itemPage(await this.#answers.input(found), queryOf(request.url)));
+    sendJson(response, itemPage(await this.#answers.input(found), queryOf(request.url)));
   }
 }
 

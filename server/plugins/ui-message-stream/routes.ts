@@ -5,8 +5,9 @@ import { metadataOf, type UiStreamOptions } from '../../../shared/ui-stream/opti
 import { unchanged } from '../../../shared/ui-stream/unchanged.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { sendJson } from '../conversation/answering.js';
 import { currentRun } from '../conversation/conversation.js';
-import { fieldError, sendUiJson } from '../conversation/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { assertKept, stateOf, stop } from '../conversation/state.js';
 import type { Telling } from '../conversation/telling.js';
@@ -86,7 +87,7 @@ export class UiRoutes {
       ...(before !== null && { before }),
     });
     const messages = page.messages.map((message) => toUiMessage(message, this.#options.stream));
-    sendUiJson(response, { messages, cursor: page.cursor, hasMore: page.hasMore });
+    sendJson(response, { messages, cursor: page.cursor, hasMore: page.hasMore });
   }
 
   async #stop(call: PluginRequest, chatId: string): Promise<void> {
@@ -94,7 +95,7 @@ export class UiRoutes {
     const { activeStreamId } = (await call.body()) as { readonly activeStreamId?: unknown };
     const segment = typeof activeStreamId === 'string' ? parseSegment(activeStreamId) : null;
     await stop(this.#session(chatId, identity), segment?.runId);
-    sendUiJson(call.response, { success: true });
+    sendJson(call.response, { success: true });
   }
 
   async #stream({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {

@@ -161,7 +161,7 @@ export class Reader {
     const { archived = false, status = null, query } = filter;
     const text = `SELECT ${LOG}, s.open FROM $S.session s JOIN $S.log l ON l.id = s.open
       WHERE s.scope = $1 AND s.archived = $2 AND s.open IS NOT NULL AND (s.used, s.open) < ($3::bigint, $4::bigint)
-        AND ($5::text IS NULL OR coalesce(l.status, 'idle') = $5) AND ($6::text IS NULL OR strpos(s.searched, $6) > 0)
+        AND ($5::text IS NULL OR l.status = $5) AND ($6::text IS NULL OR strpos(s.searched, $6) > 0)
       ORDER BY s.used DESC, s.open DESC LIMIT $7`;
     const rows = await this.#database.ask(
       text,

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http';
+import type { GatewayError } from '../../../shared/errors.js';
+
+/** What a whole answer has beside its body. */
+export interface AnswerHead {
+  /** @default 200 */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers with a body that is whole. */
+export function sendBody(
+  response: ServerResponse,
+  type: string,
+  body: string,
+  { status = 200, headers }: AnswerHead = {},
+): void {
+  response.writeHead(status, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  });
+  response.end(body);
+}
+
+/** Answers with JSON. */
+export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  sendBody(response, 'application/json', JSON.stringify(value), { status });
+}
+
+/**
+ * Begins an answer that is an error: who has to log in, and when to come back.
+ *
+ * @returns Its status; null where nothing can be said, since the response has begun: it is cut
+ */
+export function beginError(
+  { status, retryAfterMs }: { readonly status: number; readonly retryAfterMs?: number | undefined },
+  response: ServerResponse,
+): number | null {
+  if (response.headersSent) {
+    response.destroy();
+    return null;
+  }
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (retryAfterMs !== undefined)
+    response.setHeader('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
+  return status >= 400 ? status : 500;
+}
+
+/** What an error says, with the id that the log has of its request. */
+export function saidOf({ message, requestId }: GatewayError): string {
+  return requestId === undefined ? message : `${message} (${requestId})`;
+}
