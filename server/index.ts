@@ -162,6 +162,15 @@ export type {
 } from './stores/files/file-store.js';
 export { type MemoryFilesOptions, memoryFiles } from './stores/files/memory-file-store.js';
 export { memoryStore } from './stores/memory.js';
+export type {
+  RecordChange,
+  RecordHome,
+  RecordName,
+  RecordQuery,
+  StoredRecord,
+  Taken,
+  TakeOptions,
+} from './stores/records.js';
 export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';

@@ -4,7 +4,9 @@ import { ABOUT_NOTHING, type About, aboutOf } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
+import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows, withoutVersions } from './message-rows.js';
+import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from './records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -72,8 +74,6 @@ export function memoryStore(): Store {
   return new MemoryStore();
 }
 
-/** What is said of a session that begins with nothing. */
-
 class MemoryStore implements Store {
   readonly durability = 'memory';
   readonly #sessions = new Map<string, MemorySession>();
@@ -85,6 +85,7 @@ class MemoryStore implements Store {
   readonly #runs = new Map<string, MemorySession>();
   readonly #wakes = new Map<string, Set<() => void>>();
   readonly #erasures = new Map<string, BegunErasure>();
+  readonly #records = new StoredRecords();
   #ordinal = 0;
 
   open(): void {}
@@ -196,9 +197,11 @@ class MemoryStore implements Store {
     if (batch !== log.batch + 1) throw new StoreError('ROLLED_BACK', `Batch ${batch} follows ${log.batch}`);
     const head = headOf(log);
     const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
-    if (known) return { epoch: log.epoch, first: head + 1, last: head, duplicate: known };
-    if (options.once !== undefined && !isFirst(session, options.once))
-      return { epoch: log.epoch, first: head + 1, last: head, repeated: true };
+    const nothing = { epoch: log.epoch, first: head + 1, last: head };
+    if (known) return { ...nothing, duplicate: known };
+    const { records } = options;
+    if (records && !this.#records.allows(session.ref, records)) return { ...nothing, stale: true };
+    if (options.once !== undefined && !isFirst(session, options.once)) return { ...nothing, repeated: true };
 
     if (options.erase !== undefined) return this.#appendLast(session, events, options, options.erase);
     let seq = head;
@@ -215,6 +218,7 @@ class MemoryStore implements Store {
       this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
     if (options.steps) session.runs.keep(options.steps);
+    if (records) this.#records.change(session.ref, records);
     if (ends) {
       for (const { runId, result } of ends) {
         const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));
@@ -294,6 +298,20 @@ class MemoryStore implements Store {
     const session = this.#sessions.get(keyOf(ref));
     if (session?.log.epoch !== ref.epoch) return session?.past.get(ref.epoch);
     return session.log.expired ? undefined : session.log;
+  }
+
+  changeRecords(home: RecordHome, changes: readonly RecordChange[]): boolean {
+    const allowed = this.#records.allows(home, changes);
+    if (allowed) this.#records.change(home, changes);
+    return allowed;
+  }
+
+  records(query: RecordQuery): readonly StoredRecord[] {
+    return this.#records.list(query);
+  }
+
+  takeDue(options: TakeOptions): Taken {
+    return this.#records.take(options);
   }
 
   head(ref: SessionRef, epoch?: string): LogHead | null {
@@ -377,7 +395,9 @@ class MemoryStore implements Store {
       if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
       this.#drop(log);
       Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
-      if (runs.size === 0 && past.size === 0) this.#sessions.delete(key);
+      if (runs.size > 0 || past.size > 0) continue;
+      this.#records.drop(session.ref);
+      this.#sessions.delete(key);
     }
   }
 
@@ -398,6 +418,7 @@ class MemoryStore implements Store {
     log.scope.open.delete(session);
     for (const old of [log, ...past.values()]) this.#drop(old);
     for (const runId of runs.ids) this.#runs.delete(runKey(ref.scope, runId));
+    this.#records.drop(ref);
     this.#sessions.delete(keyOf(ref));
     if (notice) this.#leave(ref, notice);
     this.#wake(ref);

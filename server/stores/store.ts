@@ -5,6 +5,7 @@ import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { About } from './about.js';
 import type { FileStore } from './files/file-store.js';
+import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from './records.js';
 import type { SharedStore } from './shared-store.js';
 
 /** A session's stored identity. */
@@ -224,6 +225,8 @@ export interface AppendOptions {
    * `ONCE_MS`, nothing is written. Of a store that is shared.
    */
   readonly once?: string;
+  /** Records of the session that are put or dropped with this batch, which may have no events: each is named once. */
+  readonly records?: readonly RecordChange[];
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
   /**
@@ -234,10 +237,10 @@ export interface AppendOptions {
 }
 
 /** Whether a batch changes the log alone, as pieces of answers do. */
-export function isPlain({ opens, ends, steps, activity, about, close, once, erase }: AppendOptions): boolean {
-  return (
-    !opens && !ends && !steps && !activity && !about && !close && once === undefined && erase === undefined
-  );
+export function isPlain(options: AppendOptions): boolean {
+  const { opens, ends, steps, activity, about, records, close, once, erase } = options;
+  const changes = opens || ends || steps || activity || about || records || close;
+  return !changes && once === undefined && erase === undefined;
 }
 
 /** A batch that was appended, and changed the log alone: whoever has all that is before it need not look at the store. */
@@ -273,6 +276,8 @@ export interface AppendResult {
   readonly duplicate?: RunRecord;
   /** What is named by `once` was done already: nothing was written. Absent where it was not. */
   readonly repeated?: true;
+  /** A record is not the one that a change of `records` asked for: nothing was written. */
+  readonly stale?: true;
 }
 
 /**
@@ -396,6 +401,21 @@ export interface Store {
   read(log: LogRef, after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
   /** The current log of a session, or the one of an epoch; null when there is none. */
   head(ref: SessionRef, epoch?: string): MaybePromise<LogHead | null>;
+
+  /**
+   * Puts and drops records of one home, all or none. Those of a session that its holder writes go with an append.
+   *
+   * @returns false where one is not the record that a change asked for
+   * @throws StoreError
+   */
+  changeRecords(home: RecordHome, changes: readonly RecordChange[]): MaybePromise<boolean>;
+  /** Records of a home, or of an owner in all homes. */
+  records(query: RecordQuery): MaybePromise<readonly StoredRecord[]>;
+  /**
+   * Takes records that are due, for one gateway alone: whoever took one before cannot change it any more by the token that it has. One
+   * that is neither put nor dropped within the lease is due again.
+   */
+  takeDue(options: TakeOptions): MaybePromise<Taken>;
 
   /** Epochs of the logs of a session that are kept, the oldest first: the conversations that were held under its key, in order. */
   conversations(ref: SessionRef): MaybePromise<readonly string[]>;

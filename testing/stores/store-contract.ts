@@ -4,6 +4,7 @@ import { describeErasing } from './store-erasing.js';
 import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
+import { describeRecords } from './store-records.js';
 import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
 import { describeSteps } from './store-steps.js';
@@ -37,6 +38,7 @@ export function describeStore(
     describeMessages(makeStore);
     describeRuns(makeStore);
     describeSteps(makeStore);
+    describeRecords(makeStore);
     describeUsage(makeStore);
     describeErasing(makeStore);
   });

@@ -4,6 +4,7 @@ import {
   type AppendOptions,
   type AppendResult,
   type EventRecord,
+  isPlain,
   type LogRef,
   placeOfAccepted,
   placeOfEnd,
@@ -13,6 +14,7 @@ import { sizeOf } from '../stored-size.js';
 import { Batched } from './batched.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
+import { homeRow, toRow } from './records.js';
 import { runOf } from './rows.js';
 import { toColumn, toNullable } from './text.js';
 
@@ -96,6 +98,7 @@ function answerOf(
   if (kind === 'rolled back')
     return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${v_last}`);
   const result = { epoch, first: v_first as number, last: v_last as number };
+  if (kind === 'stale') return { ...result, stale: true };
   if (kind === 'repeated') return { ...result, repeated: true };
   if (kind === 'known') return { ...result, duplicate: runOf(v_known) };
   for (const [i, event] of events.entries()) {
@@ -112,10 +115,9 @@ function dataOf({ events, options: { term, erase } }: Append): string | null {
 }
 
 /** What goes with the events; null for most of them. */
-function extrasOf({ events, options }: Append): string | null {
-  const { term, opens, steps, ends, activity, about, once, close, erase } = options;
-  const isPlain = !opens && !steps && !ends && !activity && !about && !close;
-  if (isPlain && once === undefined && erase === undefined) return null;
+function extrasOf({ ref, key, events, options }: Append): string | null {
+  if (isPlain(options)) return null;
+  const { term, opens, steps, ends, activity, about, records, once, close, erase } = options;
   const last = events.length;
   return JSON.stringify({
     ...(opens && { opens: opensOf(opens, events) }),
@@ -129,6 +131,7 @@ function extrasOf({ events, options }: Append): string | null {
     }),
     ...(activity && { status: activity.status, activity: JSON.stringify(activity) }),
     ...(about && aboutOf(about)),
+    ...(records && { ...homeRow(ref, key), records: records.map(toRow) }),
     ...(once !== undefined && { once: toColumn(once) }),
     ...(close && { close }),
     ...(erase !== undefined && {

@@ -1,5 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import { encodeEvents } from '../event-text.js';
+import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
 import type { SharedStore } from '../shared-store.js';
 import {
   type Acquired,
@@ -35,6 +36,7 @@ import { Node } from './node.js';
 import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './options.js';
 import { prepareSchema } from './prepare-schema.js';
 import { Reader } from './reader.js';
+import { Records } from './records.js';
 import { headOf, recordOf, toMessageRow } from './rows.js';
 import { Sessions } from './sessions.js';
 import { sharedPart } from './shared.js';
@@ -46,7 +48,19 @@ const SLICE = 200;
 /** Names of rows of `meta`. */
 const ERASING = 'erasing ';
 /** What has anything of what people said. */
-const TABLES = ['batch', 'checkpoint', 'message', 'run', 'step', 'session', 'log', 'meta', 'note', 'mail'];
+const TABLES = [
+  'batch',
+  'checkpoint',
+  'message',
+  'run',
+  'step',
+  'session',
+  'log',
+  'meta',
+  'note',
+  'mail',
+  'record',
+];
 
 interface Parts {
   readonly database: Database;
@@ -55,6 +69,7 @@ interface Parts {
   readonly appends: Appends;
   readonly node: Node;
   readonly usage: Usage;
+  readonly records: Records;
 }
 
 /** Keeps everything in a schema of a PostgreSQL database, which several gateways use at once. */
@@ -109,6 +124,7 @@ export class PostgresStore implements Store {
       node,
       appends: new Appends(database, node.id),
       usage: new Usage(database, sessions),
+      records: new Records(database, sessions),
     };
   }
 
@@ -185,6 +201,18 @@ export class PostgresStore implements Store {
 
   async head(ref: SessionRef, epoch?: string): Promise<LogHead | null> {
     return this.#open.reader.head(ref, epoch);
+  }
+
+  async changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    return this.#open.records.change(home, changes);
+  }
+
+  async records(query: RecordQuery): Promise<readonly StoredRecord[]> {
+    return this.#open.records.list(query);
+  }
+
+  async takeDue(options: TakeOptions): Promise<Taken> {
+    return this.#open.records.take(options);
   }
 
   async conversations(ref: SessionRef): Promise<readonly string[]> {

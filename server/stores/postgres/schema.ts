@@ -1,14 +1,15 @@
 import { APPENDING } from './sql/appending.js';
 import { DROPPING } from './sql/dropping.js';
 import { MEMBERS } from './sql/members.js';
+import { RECORDS } from './sql/records.js';
 import { TABLES } from './sql/tables.js';
 import { TAKING } from './sql/taking.js';
 
 /** What the table `meta` says of the schema: changed with it. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * The schema. Every write is one call of a function. So no gateway holds a lock while it thinks: one that is frozen or cut off holds up
  * nobody, a pooler may give each call another connection, and a transaction is one round trip. `$S` stands for the schema's name.
  */
-export const SCHEMA: string = [TABLES, TAKING, APPENDING, DROPPING, MEMBERS].join('\n');
+export const SCHEMA: string = [TABLES, TAKING, RECORDS, APPENDING, DROPPING, MEMBERS].join('\n');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RecordHome } from '../records.js';
 import type { LogRef, SessionRef } from '../store.js';
 import type { Database } from './database.js';
 import { toColumn } from './text.js';
@@ -9,7 +10,7 @@ const LOGS = 10_000;
 /** How sessions and logs are found: by a hash of their names, and by the ids of rows. */
 export class Sessions {
   readonly #database: Database;
-  readonly #keys = new WeakMap<SessionRef, string>();
+  readonly #keys = new WeakMap<RecordHome, string>();
   /** Ids of logs by the keys of their sessions and their epochs. A log never has another id. */
   readonly #logs = new Map<string, number>();
   readonly #writers = new WeakMap<LogRef, number>();
@@ -18,7 +19,8 @@ export class Sessions {
     this.#database = database;
   }
 
-  keyOf(ref: SessionRef): string {
+  /** The hash of the name of a session, or of a scope. */
+  keyOf(ref: RecordHome): string {
     let key = this.#keys.get(ref);
     if (key === undefined) {
       const { scope, app, name } = ref;

@@ -2,6 +2,7 @@ import { type AppendOptions, type EventRecord, isPlain, type LogRef, placeOfAcce
 import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
 import type { Keys } from './keys.js';
+import { encodeChanges } from './records.js';
 import type { Script } from './script.js';
 import { APPEND, COMMIT, ERASE } from './scripts/append.js';
 import { openRowOf } from './session-data.js';
@@ -48,7 +49,7 @@ export function encodeAppend(
     script: COMMIT,
     keys: [
       ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
-      part.held,
+      ...[part.held, keys.home(log).records, part.due],
     ],
     args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
     size,
@@ -59,7 +60,7 @@ export function encodeAppend(
 /** What changes with a batch besides its log, in the order in which the script takes it. */
 function changesOf(
   events: readonly EventRecord[],
-  { opens, ends = [], steps = [], activity, about, close, once }: AppendOptions,
+  { opens, ends = [], steps = [], activity, about, records = [], close, once }: AppendOptions,
 ): string[] {
   const { usedAt, ...said } = about ?? {};
   return [
@@ -69,6 +70,7 @@ function changesOf(
           ...[openRowOf(opens.key, opens.hash, opens.request), String(placeOfAccepted(events, 1))],
         ]
       : ['']),
+    ...encodeChanges(records),
     once === undefined ? '' : `~${once}`,
     String(steps.length),
     ...steps.flatMap(({ runId, number, ...step }) => [runId, String(number), JSON.stringify(step)]),
@@ -117,5 +119,7 @@ export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readon
     const { events, checkpoint, rows, replies } = keys.log(session, epoch);
     return [events, checkpoint, rows, replies];
   });
-  return [...own, runs, logs, unfinished, busy, keys.log(session, left).events, held, done, ...dropped];
+  const { records, due } = keys.home(log);
+  const events = keys.log(session, left).events;
+  return [...own, runs, logs, unfinished, busy, events, held, done, records, due, ...dropped];
 }

@@ -52,7 +52,9 @@ export class Expiry {
         const given = [sid, String(before), ...runIds];
         // Before: whoever expires them next does not find them any more.
         await this.forgetRuns(ref.scope, runIds);
-        const isEmpty = await this.#link.run(EXPIRE_RUNS, [meta, closed, open, ended, byKey, runs], given);
+        const { records, due } = this.#keys.home(ref);
+        const keys = [meta, closed, open, ended, byKey, runs, records, due];
+        const isEmpty = await this.#link.run(EXPIRE_RUNS, keys, given);
         if (isEmpty === 1) await this.forget(ref);
       }
     }
@@ -66,7 +68,8 @@ export class Expiry {
         const session = this.#keys.session(ref);
         const { events, checkpoint, rows, replies } = this.#keys.log(session, epoch);
         const { meta, closed, open, ended } = session;
-        const keys = [meta, closed, open, ended, logs, events, checkpoint, rows, replies];
+        const { records, due } = this.#keys.home(ref);
+        const keys = [meta, closed, open, ended, logs, events, checkpoint, rows, replies, records, due];
         if ((await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)])) === 1)
           await this.forget(ref);
       }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type RecordHome, textOfHome } from '../records.js';
 import type { SessionRef } from '../store.js';
 
 /** Parts that sessions are divided into: all keys of one are in one slot of a Redis Cluster. Fixed for the life of the data. */
@@ -46,6 +47,19 @@ export interface PartitionKeys {
   readonly busy: string;
   /** Who holds each session that is held. */
   readonly held: string;
+  /** Records that are due, by when. */
+  readonly due: string;
+}
+
+/** Keys of the records of one session or scope. */
+export interface HomeKeys {
+  /** Its name. */
+  readonly home: string;
+  readonly partition: number;
+  /** Its records by their names. */
+  readonly records: string;
+  /** The records of its part that are due, by when. */
+  readonly due: string;
 }
 
 /** What a session is known as within its scope. */
@@ -101,6 +115,18 @@ export class Keys {
     return keys;
   }
 
+  home(home: RecordHome): HomeKeys {
+    const text = textOfHome(home);
+    const partition = hashOf(text) % PARTITIONS;
+    const { due } = this.partition(partition);
+    return { home: text, partition, records: `${this.prefix}:{${partition}}:a:${text}`, due };
+  }
+
+  /** Homes that have, or had, a record of an owner, by when one was put. */
+  owner(kind: string, owner: string): string {
+    return `${this.prefix}:u:${JSON.stringify([kind, owner])}`;
+  }
+
   log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
     return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
@@ -113,7 +139,14 @@ export class Keys {
 
   partition(partition: number): PartitionKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}`;
-    return { runs: key('rx'), logs: key('lx'), unfinished: key('o'), busy: key('oc'), held: key('h') };
+    return {
+      runs: key('rx'),
+      logs: key('lx'),
+      unfinished: key('o'),
+      busy: key('oc'),
+      held: key('h'),
+      due: key('a'),
+    };
   }
 
   /** Open sessions of a scope by their last use. */
@@ -150,6 +183,11 @@ export class Keys {
 
   get erasures(): string {
     return `${this.prefix}:erasures`;
+  }
+
+  /** Parts by when something of theirs is due. It follows them: a part may have less, and for a moment more. */
+  get due(): string {
+    return `${this.prefix}:due`;
   }
 
   get checked(): string {

@@ -125,17 +125,28 @@ export class Link {
     this.#heard.add(heard);
   }
 
-  /** Runs a script. @throws StoreError */
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  /**
+   * Runs a script.
+   *
+   * @param once It is not run again where it is unknown whether it was: done twice it would answer another thing.
+   * @throws StoreError
+   */
+  async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    once = false,
+  ): Promise<unknown> {
     const { writes } = script;
     const rest = [String(keys.length), ...keys, ...args];
     try {
-      return await this.#send(keys[0]!, ['EVALSHA', script.hash, ...rest], { writes, isDoubtful: false });
+      const asked = ['EVALSHA', script.hash, ...rest];
+      return await this.#send(keys[0]!, asked, { writes, once, isDoubtful: false });
     } catch (error) {
       if (!this.#isAnswer((error as Error).cause, /^NOSCRIPT/)) throw error;
       // Redis forgets scripts when it ends, and may have run this one before.
       const isDoubtful = (error as StoreError).code === 'UNKNOWN';
-      return this.#send(keys[0]!, ['EVAL', script.source, ...rest], { writes, isDoubtful });
+      return this.#send(keys[0]!, ['EVAL', script.source, ...rest], { writes, once, isDoubtful });
     }
   }
 
@@ -147,7 +158,11 @@ export class Link {
   async #send(
     key: string,
     args: readonly string[],
-    { writes, isDoubtful }: { readonly writes: boolean; isDoubtful: boolean },
+    {
+      writes,
+      once = false,
+      isDoubtful,
+    }: { readonly writes: boolean; readonly once?: boolean; isDoubtful: boolean },
   ): Promise<unknown> {
     const startedAt = performance.now();
     for (let tries = 0; ; tries++) {
@@ -161,7 +176,12 @@ export class Link {
         const isReply = this.#isAnswer(error, /^/);
         const passes = !isReply || this.#isAnswer(error, PASSING);
         isDoubtful ||= !this.#wire?.isUnsent(error) && !this.#isAnswer(error, REFUSED);
-        if (!passes || performance.now() - startedAt > Math.max(LEAST_TRIED_MS, this.#settings.leaseMs))
+        const isTried = once && isDoubtful;
+        if (
+          !passes ||
+          isTried ||
+          performance.now() - startedAt > Math.max(LEAST_TRIED_MS, this.#settings.leaseMs)
+        )
           throw new StoreError(
             writes && isDoubtful ? 'UNKNOWN' : 'UNAVAILABLE',
             `Redis cannot be used: ${(error as Error).message}`,

@@ -1,4 +1,5 @@
 import type { Message } from '../../../shared/messages.js';
+import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -37,6 +38,7 @@ import { Lists } from './lists.js';
 import { RedisMembers } from './membership.js';
 import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
 import { Reader } from './reader.js';
+import { Records } from './records.js';
 import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
 import { REMOVE } from './scripts/append.js';
@@ -57,6 +59,7 @@ interface Parts {
   readonly usage: Usage;
   readonly expiry: Expiry;
   readonly writer: Writer;
+  readonly records: Records;
 }
 
 /** Makes terms differ that are given within a millisecond of one another by a Redis that has forgotten the first. */
@@ -111,9 +114,10 @@ export class RedisStore implements Store {
       new Watches(link, cluster || sentinel ? leaseMs : undefined),
       new RedisRows(link, keys),
     ];
-    const writer = new Writer({ link, keys, held, lists, usage, expiry });
+    const records = new Records(link, keys);
+    const writer = new Writer({ link, keys, held, lists, usage, expiry, records });
     const reader = new Reader(link, keys, this.shared);
-    this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer };
+    this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer, records };
   }
 
   /** Closes the connections when its last user does. */
@@ -214,6 +218,18 @@ export class RedisStore implements Store {
 
   sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
     return this.#open.reader.sessionOf(scope, runId);
+  }
+
+  changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    return this.#open.records.change(home, changes);
+  }
+
+  records(query: RecordQuery): Promise<readonly StoredRecord[]> {
+    return this.#open.records.list(query);
+  }
+
+  takeDue(options: TakeOptions): Promise<Taken> {
+    return this.#open.records.take(options);
   }
 
   checkpoint(log: LogRef): Promise<Checkpoint | null> {

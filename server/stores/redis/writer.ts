@@ -12,6 +12,7 @@ import type { HeldLog, HeldLogs, KeptBatch } from './held-logs.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
+import type { Records } from './records.js';
 import { RELEASE } from './scripts/hold.js';
 import { runOf } from './session-data.js';
 import type { Usage } from './usage.js';
@@ -26,13 +27,14 @@ interface Parts {
   readonly lists: Lists;
   readonly usage: Usage;
   readonly expiry: Expiry;
+  readonly records: Records;
 }
 
 /** What the scripts of appends answer. */
 type Answer =
   | readonly ['A' | 'D', first: number, last: number]
   | readonly ['K', head: number, runId: string, open: string, ended: string]
-  | readonly ['O', head: number]
+  | readonly ['O' | 'S', head: number]
   | readonly ['R', batch: number]
   | readonly ['F', epoch: string, term: string]
   | readonly ['X'];
@@ -57,19 +59,22 @@ export class Writer {
   }
 
   async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { keys, held, usage } = this.#parts;
+    const { keys, held, usage, records } = this.#parts;
+    const { records: changes = [] } = options;
     if (options.erase !== undefined) return this.#erase(log, events, options, options.erase);
     const { sid } = keys.session(log);
     const own = held.get(sid, options.term);
     const sent = encodeAppend(keys, log, events, options);
     if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);
+    await records.announce(log, changes);
     const answer = await this.#write(sent, own).catch((error: unknown) => {
       if ((error as StoreError).code !== 'UNKNOWN') this.#unindexRun(log, sent.runId);
       throw error;
     });
     if (answer[0] !== 'A' && answer[0] !== 'D' && sent.runId !== answer[2]) this.#unindexRun(log, sent.runId);
     const result = this.#resultOf(log, answer);
-    if (answer[0] === 'K' || answer[0] === 'O') return result;
+    if (answer[0] === 'K' || answer[0] === 'O' || answer[0] === 'S') return result;
+    if (changes.length > 0) await records.hint(log, changes);
     place(events, result.first, options.term);
     if (answer[0] === 'A') usage.grow(log.scope, sent.size);
     if (own) {
@@ -103,6 +108,7 @@ export class Writer {
   #resultOf({ epoch }: LogRef, answer: Answer): AppendResult {
     if (answer[0] === 'A' || answer[0] === 'D') return { epoch, first: answer[1], last: answer[2] };
     if (answer[0] === 'R') throw rolledBack(answer[1]);
+    if (answer[0] === 'S') return { epoch, first: answer[1] + 1, last: answer[1], stale: true };
     if (answer[0] === 'O') return { epoch, first: answer[1] + 1, last: answer[1], repeated: true };
     if (answer[0] !== 'K') throw new StoreError('FENCED', 'Another writer holds this session');
     const [, head, runId, open, ended] = answer;

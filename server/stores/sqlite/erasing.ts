@@ -1,4 +1,5 @@
 import { encodeEvents } from '../event-text.js';
+import { textOfHome } from '../records.js';
 import type { BegunErasure, Erasure, Notice, SessionRef } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import type { Connection } from './connection.js';
@@ -31,6 +32,7 @@ export function eraseSession(
   db.prepare('DELETE FROM log WHERE session = ?').run(session);
   db.prepare('DELETE FROM run WHERE session = ?').run(session);
   db.prepare('DELETE FROM session WHERE id = ?').run(session);
+  sql.dropRecords.run(textOfHome({ scope, app, name }));
   if (!notice) return;
   const { epoch, term } = notice;
   const now = Date.now();

@@ -1,3 +1,5 @@
+import { textOfHome } from '../records.js';
+import type { SessionRef } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Value } from './driver.js';
 import { packChunks } from './packing.js';
@@ -21,8 +23,9 @@ export async function expireRecords(
   const drop = dropOfLog(connection);
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
-    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM run WHERE session = ?1)',
+    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM run WHERE session = ?1) RETURNING scope, app, name',
   );
+  const dropRecords = db.prepare('DELETE FROM record WHERE home = ?');
   const slice = (): boolean =>
     connection.transaction(() => {
       const sessions: Value[] = runs.all(before.runs, SLICE).map((row) => row.session as number);
@@ -31,7 +34,9 @@ export async function expireRecords(
         for (const statement of drop) statement.run(id as number);
         sessions.push(dropLog.all(id as number)[0]!.session as number);
       }
-      for (const session of new Set(sessions)) dropSession.run(session);
+      for (const session of new Set(sessions))
+        for (const gone of dropSession.all(session))
+          dropRecords.run(textOfHome(gone as unknown as SessionRef));
       return sessions.length > 0;
     });
   while (connection.open && slice()) await new Promise(setImmediate);

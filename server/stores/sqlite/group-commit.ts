@@ -16,6 +16,7 @@ import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
+import type { Records } from './records.js';
 import type { Statements } from './statements.js';
 
 interface Append {
@@ -42,6 +43,7 @@ export interface GroupCommitOptions {
   readonly sql: Statements;
   readonly live: LiveLogs;
   readonly journal: Journal;
+  readonly records: Records;
   /** Every commit survives the loss of power. */
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
@@ -100,7 +102,10 @@ export class GroupCommit {
 function syncOf(appends: readonly Append[], full: boolean): Sync {
   const precious =
     full ||
-    appends.some(({ events, options }) => options.steps || events.some(({ type }) => PRECIOUS.has(type)));
+    appends.some(
+      ({ events, options: { steps, records } }) =>
+        steps || records || events.some(({ type }) => PRECIOUS.has(type)),
+    );
   return precious ? 'FULL' : 'NORMAL';
 }
 
@@ -153,7 +158,10 @@ class Group {
     const first = log.head + 1;
     const key = options.opens?.key;
     const known = key === undefined ? null : this.#options.runOfKey(log.session, key);
-    if (known) return { epoch: log.epoch, first, last: log.head, duplicate: known };
+    const nothing = { epoch: log.epoch, first, last: log.head };
+    if (known) return { ...nothing, duplicate: known };
+    const { records } = options;
+    if (records && !this.#options.records.allows(log.ref, records)) return { ...nothing, stale: true };
 
     if (!this.#undo.has(log)) this.#undo.set(log, log.mark());
     if (options.erase !== undefined) this.#erase(log, events, options.erase);
@@ -185,13 +193,17 @@ class Group {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, steps = [], ends = [], activity, about }: AppendOptions,
+    { opens, steps = [], ends = [], activity, about, records }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
       log.activity = activity;
     }
     if (about) putAbout(this.#sql(), log, about);
+    if (records) {
+      this.#sql();
+      this.#options.records.change(log.ref, records);
+    }
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;
       const accepted = placeOfAccepted(events, first);

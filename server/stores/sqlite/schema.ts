@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /**
  * The schema. Events come first into `journal`, one row for everything an event-loop turn appended in all sessions, because a row a
@@ -77,6 +77,15 @@ export const SCHEMA = `
     outcome TEXT,                          -- NULL: it has only begun
     PRIMARY KEY (session, run_id, n)
   );
+  -- Typed rows beside the logs: of a session or a scope, by the text of that.
+  CREATE TABLE record (
+    home TEXT, kind TEXT, id TEXT,
+    owner TEXT, due INTEGER,
+    token INTEGER NOT NULL,                -- another one each time it is put or taken
+    value TEXT NOT NULL, PRIMARY KEY (home, kind, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX record_due ON record (due) WHERE due IS NOT NULL;
+  CREATE INDEX record_owner ON record (owner, kind, home, id) WHERE owner IS NOT NULL;
   CREATE TRIGGER run_over AFTER UPDATE OF request ON run WHEN NEW.request IS NULL BEGIN
     DELETE FROM step WHERE session = NEW.session AND run_id = NEW.run_id;
   END;

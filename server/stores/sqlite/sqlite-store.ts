@@ -1,6 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
+import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -46,6 +47,7 @@ import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { keyOf, LiveLogs } from './live-logs.js';
 import { Reader } from './reader.js';
+import { Records } from './records.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
 import { Usage } from './usage.js';
@@ -72,6 +74,7 @@ interface Parts {
   readonly commits: GroupCommit;
   readonly terms: Terms;
   readonly usage: Usage;
+  readonly records: Records;
 }
 
 /** Keeps everything in one SQLite file, which one process at a time can use. */
@@ -134,12 +137,14 @@ export class SqliteStore implements Store {
     const reader = new Reader(sql, live);
     const journal = new Journal(connection, sql, live);
     const usage = new Usage(sql, live);
+    const records = new Records(connection, sql);
     journal.replay();
     const commits = new GroupCommit({
       connection,
       sql,
       live,
       journal,
+      records,
       full: this.durability === 'disk',
       runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
@@ -149,7 +154,17 @@ export class SqliteStore implements Store {
         this.#wake(log.ref);
       },
     });
-    return { connection, sql, live, reader, journal, commits, usage, terms: new Terms(connection, sql) };
+    return {
+      connection,
+      sql,
+      live,
+      reader,
+      journal,
+      commits,
+      usage,
+      records,
+      terms: new Terms(connection, sql),
+    };
   }
 
   /** Closes the file when its last user does. */
@@ -227,6 +242,24 @@ export class SqliteStore implements Store {
 
   head(ref: SessionRef, epoch?: string): LogHead | null {
     return this.#open.reader.log(ref, epoch)?.describe() ?? null;
+  }
+
+  changeRecords(home: RecordHome, changes: readonly RecordChange[]): boolean {
+    return this.#write(({ connection, records }) =>
+      connection.transaction(() => {
+        const allowed = records.allows(home, changes);
+        if (allowed) records.change(home, changes);
+        return allowed;
+      }, 'FULL'),
+    );
+  }
+
+  records(query: RecordQuery): readonly StoredRecord[] {
+    return this.#open.records.list(query);
+  }
+
+  takeDue(options: TakeOptions): Taken {
+    return this.#write(({ records }) => records.take(options));
   }
 
   conversations(ref: SessionRef): readonly string[] {
@@ -358,9 +391,9 @@ export class SqliteStore implements Store {
     return copied;
   }
 
-  #write(work: (parts: Parts) => void): void {
+  #write<T>(work: (parts: Parts) => T): T {
     try {
-      work(this.#open);
+      return work(this.#open);
     } catch (error) {
       throw writeFailure(error);
     }

@@ -4,6 +4,7 @@ import type { Database } from './driver.js';
 const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
   s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.forked_from`;
 const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
+const RECORD = 'home, kind, id, owner, due, token, value';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
 /** The statements of the store, each prepared once. */
@@ -127,6 +128,20 @@ export function prepareStatements(db: Database) {
       `INSERT OR REPLACE INTO step SELECT session, run_id, ?3, ?4, ?5 FROM run
        WHERE run_id = ?1 AND session = ?2 AND request IS NOT NULL`,
     ),
+    record: sql('SELECT token FROM record WHERE home = ? AND kind = ? AND id = ?'),
+    putRecord: sql(`INSERT OR REPLACE INTO record (${RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?)`),
+    dropRecord: sql('DELETE FROM record WHERE home = ? AND kind = ? AND id = ?'),
+    dropRecords: sql('DELETE FROM record WHERE home = ?'),
+    recordsOfHome: sql(
+      `SELECT ${RECORD} FROM record WHERE home = ?1 AND (kind, id) > (?2, ?3) AND (?4 IS NULL OR kind = ?4)
+       ORDER BY kind, id LIMIT ?5`,
+    ),
+    recordsOfOwner: sql(
+      `SELECT ${RECORD} FROM record WHERE owner = ? AND kind = ? AND (home, id) > (?, ?) ORDER BY home, id LIMIT ?`,
+    ),
+    recordsDue: sql(`SELECT ${RECORD} FROM record WHERE due <= ? ORDER BY due LIMIT ?`),
+    takeRecord: sql('UPDATE record SET due = ?, token = ? WHERE home = ? AND kind = ? AND id = ?'),
+    nextDue: sql('SELECT min(due) AS due FROM record WHERE due IS NOT NULL'),
     endRuns: sql('UPDATE run SET request = NULL, ended = ? WHERE session = ? AND request IS NOT NULL'),
   };
 }

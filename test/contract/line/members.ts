@@ -148,6 +148,14 @@ const isForgotten = async (store: Store, world: World): Promise<boolean> =>
 
 const notice = ({ epoch }: World) => ({ epoch, event: { ...record(1, 'session_closed'), seq: 1, term: 1 } });
 
+const RECORD = { kind: 'note', id: 'r', owner: 'ben', dueAt: 1000, value: '1' };
+const TAKE = { limit: 1000, leaseMs: 60_000 };
+const hasRecord: NonNullable<MemberCase['done']> = async (store, { ref }) =>
+  (await store.records({ home: ref, limit: 9 })).length === 1;
+
+const isTaken: NonNullable<MemberCase['done']> = async (store, { ref }) =>
+  (await store.records({ home: ref, limit: 9 }))[0]!.dueAt! > RECORD.dueAt;
+
 /** Those that change something. */
 export const WRITES: readonly MemberCase[] = [
   {
@@ -234,6 +242,27 @@ export const WRITES: readonly MemberCase[] = [
     ({ runId }) => ({ ends: [{ runId, result: resultOf(runId) }], close: true }),
     async (store, { ref }) => (await store.head(ref))?.closed === true,
   ),
+  {
+    ...appending('of records', () => ({ records: [RECORD] }), hasRecord),
+    whole: async (store, { ref }) =>
+      (await store.takeDue(TAKE)).records.some(({ home }) => home.name === ref.name),
+  },
+  {
+    name: 'changeRecords',
+    call: (store, { ref }) => store.changeRecords(ref, [{ ...RECORD, token: 0 }]),
+    says: (done) => done === true,
+    done: hasRecord,
+  },
+  {
+    name: 'takeDue',
+    prepare: (store, { ref }) => store.changeRecords(ref, [RECORD]),
+    call: async (store, world) => {
+      // What others of the suite left is due as well, and a refusal may come between.
+      do await store.takeDue(TAKE);
+      while (!(await isTaken(world.beside, world)));
+    },
+    done: isTaken,
+  },
   {
     ...appending('that erases', ({ epoch }) => ({ erase: epoch }), isNoticed),
     whole: hasNoRuns,
@@ -326,6 +355,16 @@ export const READS: readonly MemberCase[] = [
     call: (store, { ref, log }) => store.head(ref, log.epoch),
   },
   { name: 'conversations', call: (store, { ref }) => store.conversations(ref) },
+  {
+    name: 'records, of a home',
+    prepare: (store, { ref }) => store.changeRecords(ref, [RECORD]),
+    call: (store, { ref }) => store.records({ home: ref, limit: 9 }),
+  },
+  {
+    name: 'records, of an owner',
+    prepare: (store, { ref }) => store.changeRecords(ref, [{ ...RECORD, owner: ref.name }]),
+    call: (store, { ref }) => store.records({ owner: ref.name, kind: 'note', limit: 9 }),
+  },
   { name: 'run', call: (store, { ref }) => store.run(ref, { key: 'k' }) },
   { name: 'run, by its id', call: (store, { ref, runId }) => store.run(ref, { runId }) },
   { name: 'sessionOf', call: (store, { ref, runId }) => store.sessionOf(ref.scope, runId) },

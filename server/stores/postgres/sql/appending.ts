@@ -57,6 +57,8 @@ BEGIN
       SELECT row_to_json(r) INTO v_known FROM $S.run r WHERE r.session = l.session AND r.key = x -> 'opens' ->> 'key';
       IF v_known IS NOT NULL THEN
         kind := 'known'; v_last := l.head;
+      ELSIF x ? 'records' AND NOT $S.change_records(x ->> 'home', x ->> 'scope', x ->> 'app', x ->> 'name', x -> 'records') THEN
+        kind := 'stale'; v_last := l.head;
       ELSIF x ? 'once' AND NOT $S.begin_once('once ' || l.session || ' ' || (x ->> 'once')) THEN
         kind := 'repeated'; v_last := l.head;
       ELSIF x ? 'erase' THEN

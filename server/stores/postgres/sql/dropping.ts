@@ -12,6 +12,7 @@ BEGIN
   PERFORM $S.drop_logs(array_agg(g.id)) FROM $S.log g WHERE g.session = p_session;
   DELETE FROM $S.step t WHERE t.session = p_session;
   DELETE FROM $S.run r WHERE r.session = p_session;
+  DELETE FROM $S.record r USING $S.session s WHERE s.id = p_session AND r.home = s.key;
 END $f$;
 
 CREATE FUNCTION $S.leave_notice(p_session bigint, p_epoch text, p_term bigint, p_data text, p_size bigint, p_was jsonb)
@@ -49,8 +50,11 @@ END $f$;
 CREATE FUNCTION $S.forget_sessions(p_sessions bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM FROM $S.session s WHERE s.id = ANY (p_sessions) ORDER BY s.id FOR UPDATE;
-  DELETE FROM $S.session s WHERE s.id = ANY (p_sessions)
-    AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id) AND NOT EXISTS (SELECT FROM $S.run r WHERE r.session = s.id);
+  WITH gone AS (
+    DELETE FROM $S.session s WHERE s.id = ANY (p_sessions)
+      AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id) AND NOT EXISTS (SELECT FROM $S.run r WHERE r.session = s.id)
+      RETURNING s.key
+  ) DELETE FROM $S.record r USING gone WHERE r.home = gone.key;
 END $f$;
 
 -- Drops at most so many, and leaves alone what somebody works with. How many it dropped.

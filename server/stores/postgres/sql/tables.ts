@@ -81,6 +81,17 @@ CREATE TABLE $S.step (
   PRIMARY KEY (session, run_id, n)
 );
 
+-- Typed rows beside the logs, of a session or a scope. Locked one after another by the home they have in common.
+CREATE TABLE $S.record (
+  home text COLLATE "C", kind text COLLATE "C", id text COLLATE "C",   -- home: hash of what it is
+  scope text NOT NULL, app text, name text,
+  owner text COLLATE "C", due bigint,
+  token bigint NOT NULL,                  -- another one each time it is put or taken
+  value text NOT NULL, PRIMARY KEY (home, kind, id)
+);
+CREATE INDEX record_due ON $S.record (due) WHERE due IS NOT NULL;
+CREATE INDEX record_owner ON $S.record (owner, kind, home, id) WHERE owner IS NOT NULL;
+
 -- Gateways that use the store, and who they are to one another.
 CREATE TABLE $S.node (id text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
 CREATE TABLE $S.member (holder text COLLATE "C" PRIMARY KEY, node text NOT NULL);

@@ -1,5 +1,6 @@
 import { ONCE_MS } from '../../store.js';
 import { COMMON, Script } from '../script.js';
+import { CHANGE_RECORDS } from './records.js';
 
 /**
  * The beginning of every append. KEYS: meta, events, news. ARGV: epoch, term, batch, number of events, their text, their size.
@@ -55,13 +56,14 @@ export const APPEND = new Script(
 
 /**
  * An append that begins or ends runs, has steps, changes what is said of the session, or closes it: all of that or nothing.
- * Besides KEYS: open, ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held. `K`: the key has started a run before;
- * `O`: it was done before what is done once. Nothing is written then.
+ * Besides KEYS: open, ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due. `K`: the key has started
+ * a run before; `S`: a record is another one; `O`: it was done before what is done once. Nothing is written then.
  */
 export const COMMIT = new Script(
   COMMON,
   CHECK,
   WRITE,
+  CHANGE_RECORDS,
   `
 at = 6
 local open, ended, byKey, steps, runsByTime, logsByTime = KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -90,6 +92,8 @@ if opens then
     if isOpen or isEnded then return {'K', head, known, isOpen or '', isEnded or ''} end
   end
 end
+local records = takeChanges()
+if not allowed(KEYS[14], records) then return {'S', head} end
 local once = take()
 if once ~= '' then
   local time = call('TIME')
@@ -100,6 +104,7 @@ if once ~= '' then
   call('PEXPIRE', KEYS[12], ${ONCE_MS})
 end
 write()
+change(KEYS[14], KEYS[15], sid, records)
 if opens then
   call('HSET', open, run, epoch .. '\\n' .. text(head + tonumber(place)) .. '\\n' .. row)
   if key ~= '' then call('HSET', byKey, key, run) end
@@ -130,7 +135,7 @@ note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
   done("''"),
 );
 
-/** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, held, and all keys of its logs. */
+/** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, held, done, records, due, and all keys of its logs. */
 const DROP = `
 local function drop()
   for _, run in ipairs(call('HKEYS', KEYS[5])) do call('ZREM', KEYS[9], run .. '\\n' .. sid) end
@@ -138,8 +143,9 @@ local function drop()
   call('ZREM', KEYS[10], call('HGET', KEYS[1], 'ep') .. '\\n' .. sid)
   note(KEYS[11], KEYS[12], sid, false)
   call('HDEL', KEYS[14], sid)
-  call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
-  for i = 15, #KEYS do call('DEL', KEYS[i]) end
+  call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[15])
+  dropRecords(KEYS[16], KEYS[17], sid)
+  for i = 18, #KEYS do call('DEL', KEYS[i]) end
 end
 
 -- A closed log with one event tells those who were behind.
@@ -156,6 +162,7 @@ end
 export const ERASE = new Script(
   COMMON,
   CHECK,
+  CHANGE_RECORDS,
   `
 at = 6
 local now, sid, left, event, size = take(), take(), take(), take(), take()
@@ -176,6 +183,7 @@ const GONE_MS = 600_000;
 /** Removes a closed session, or leaves it where it is another one than was looked at: whether it is removed, also before. KEYS as above, and gone; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
 export const REMOVE = new Script(
   COMMON,
+  CHANGE_RECORDS,
   `
 at = 0
 local seen, others, now, sid, random, left, event, size = take(), take(), take(), take(), take(), take(), take(), take()

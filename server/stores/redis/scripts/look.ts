@@ -1,4 +1,5 @@
 import { COMMON, Look, Script } from '../script.js';
+import { CHANGE_RECORDS } from './records.js';
 
 /** Entries that are read at first, and at most at once. */
 const FEW = 4;
@@ -92,17 +93,19 @@ return {run, call('HGET', KEYS[1], run) or '', call('HGET', KEYS[2], run) or ''}
 `,
 );
 
-/** Drops what is left of a session of which nothing is kept. Says 1 again where it is sent again. */
+/** Drops what is left of a session of which nothing is kept. Says 1 again where it is sent again. Its records and what is due are the last KEYS. */
 const DROP_EMPTY = `
-local function dropEmpty()
+${CHANGE_RECORDS}
+local function dropEmpty(sid)
   local isExpired = call('HGET', KEYS[1], 'ex')
   if call('EXISTS', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) > (isExpired and 1 or 0) then return 0 end
+  dropRecords(KEYS[#KEYS - 1], KEYS[#KEYS], sid)
   call('DEL', KEYS[1])
   return 1
 end
 `;
 
-/** Forgets runs of a session that ended. KEYS: meta, closed, open, ended, byKey, runs by time. ARGV: sid, before, runs. Whether nothing is left of it. */
+/** Forgets runs of a session that ended. KEYS: meta, closed, open, ended, byKey, runs by time, records, due. ARGV: sid, before, runs. Whether nothing is left of it. */
 export const EXPIRE_RUNS = new Script(
   COMMON,
   DROP_EMPTY,
@@ -117,17 +120,17 @@ for i = 3, #ARGV do
     call('ZREM', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
   end
 end
-return dropEmpty()
+return dropEmpty(ARGV[1])
 `,
 );
 
-/** Drops a closed log. KEYS: meta, closed, open, ended, logs by time, events, checkpoint, rows, replies. ARGV: epoch, sid, before. */
+/** Drops a closed log. KEYS: meta, closed, open, ended, logs by time, events, checkpoint, rows, replies, records, due. ARGV: epoch, sid, before. */
 export const EXPIRE_LOG = new Script(
   COMMON,
   DROP_EMPTY,
   `
 local score = call('ZSCORE', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
-if not score then return dropEmpty() end
+if not score then return dropEmpty(ARGV[2]) end
 if tonumber(score) >= tonumber(ARGV[3]) then return 0 end
 call('ZREM', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
 call('DEL', KEYS[6], KEYS[7], KEYS[8], KEYS[9])
@@ -139,6 +142,6 @@ if closed then
 elseif call('HGET', KEYS[1], 'ep') == ARGV[1] then
   call('HSET', KEYS[1], 'ex', '1', 'cu', '0', 'cz', '0', 'mz', '0')
 end
-return dropEmpty()
+return dropEmpty(ARGV[2])
 `,
 );

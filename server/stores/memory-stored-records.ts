@@ -1,0 +1,158 @@
+import {
+  homeOf,
+  type RecordChange,
+  type RecordHome,
+  type RecordName,
+  type RecordQuery,
+  recordWith,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+  Tokens,
+  textOfHome,
+} from './records.js';
+
+/** A record that is due. It counts only while the record has the token. */
+interface Due {
+  readonly at: number;
+  readonly home: string;
+  readonly key: string;
+  readonly token: number;
+}
+
+const keyOf = ({ kind, id }: RecordName): string => JSON.stringify([kind, id]);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The records of a store that keeps them in this process. */
+export class StoredRecords {
+  readonly #homes = new Map<string, Map<string, StoredRecord>>();
+  readonly #due = new DueQueue();
+  readonly #tokens = new Tokens();
+
+  /** Whether all of these changes may be made. */
+  allows(home: RecordHome, changes: readonly RecordChange[]): boolean {
+    const kept = this.#homes.get(textOfHome(home));
+    return changes.every(
+      (change) => change.token === undefined || (kept?.get(keyOf(change))?.token ?? 0) === change.token,
+    );
+  }
+
+  change(home: RecordHome, changes: readonly RecordChange[]): void {
+    const text = textOfHome(home);
+    const kept = this.#homes.get(text) ?? new Map<string, StoredRecord>();
+    for (const change of changes) {
+      const key = keyOf(change);
+      if (change.value === undefined) kept.delete(key);
+      else this.#keep(text, kept, key, change as RecordChange & { readonly value: string });
+    }
+    if (kept.size > 0) this.#homes.set(text, kept);
+    else this.#homes.delete(text);
+  }
+
+  #keep(
+    home: string,
+    kept: Map<string, StoredRecord>,
+    key: string,
+    { kind, id, owner, dueAt, value }: RecordChange & { readonly value: string },
+  ): StoredRecord {
+    const token = this.#tokens.after(kept.get(key)?.token ?? 0);
+    const record = recordWith({ home: homeOf(home), kind, id, value, token }, owner, dueAt);
+    kept.set(key, record);
+    if (dueAt !== undefined) this.#due.add({ at: dueAt, home, key, token });
+    return record;
+  }
+
+  list(query: RecordQuery): readonly StoredRecord[] {
+    return ('home' in query ? this.#ofHome(query.home, query.kind, query.after) : this.#ofOwner(query)).slice(
+      0,
+      query.limit,
+    );
+  }
+
+  #ofHome(home: RecordHome, kind: string | undefined, after: RecordName | undefined): StoredRecord[] {
+    const kept = [...(this.#homes.get(textOfHome(home))?.values() ?? [])];
+    const byName = (a: RecordName, b: RecordName): number => compare(a.kind, b.kind) || compare(a.id, b.id);
+    return kept
+      .filter(
+        (record) => (kind === undefined || record.kind === kind) && (!after || byName(record, after) > 0),
+      )
+      .sort(byName);
+  }
+
+  #ofOwner({ owner, kind, after }: Extract<RecordQuery, { readonly owner: string }>): StoredRecord[] {
+    const order = (a: Pick<StoredRecord, 'home' | 'id'>, b: Pick<StoredRecord, 'home' | 'id'>): number =>
+      compare(textOfHome(a.home), textOfHome(b.home)) || compare(a.id, b.id);
+    return [...this.#homes.values()]
+      .flatMap((kept) => [...kept.values()])
+      .filter(
+        (record) => record.owner === owner && record.kind === kind && (!after || order(record, after) > 0),
+      )
+      .sort(order);
+  }
+
+  take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Taken {
+    const now = Date.now() + aheadMs;
+    const records: StoredRecord[] = [];
+    let next = this.#next();
+    while (next && next.at <= now && records.length < limit) {
+      this.#due.shift();
+      const kept = this.#homes.get(next.home)!;
+      const record = kept.get(next.key)!;
+      const { token } = this.#keep(next.home, kept, next.key, { ...record, dueAt: now + leaseMs });
+      records.push({ ...record, token });
+      next = this.#next();
+    }
+    return { records, nextAt: next?.at ?? null };
+  }
+
+  /** The first that is due, and was not put or dropped since. */
+  #next(): Due | undefined {
+    for (;;) {
+      const due = this.#due.first;
+      if (!due || this.#homes.get(due.home)?.get(due.key)?.token === due.token) return due;
+      this.#due.shift();
+    }
+  }
+
+  /** Drops all of a home. */
+  drop(home: RecordHome): void {
+    this.#homes.delete(textOfHome(home));
+  }
+}
+
+/** A binary heap: what is due first is at its top. */
+class DueQueue {
+  readonly #heap: Due[] = [];
+
+  get first(): Due | undefined {
+    return this.#heap[0];
+  }
+
+  add(due: Due): void {
+    const heap = this.#heap;
+    let at = heap.push(due) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if (heap[above]!.at <= due.at) break;
+      heap[at] = heap[above]!;
+      at = above;
+    }
+    heap[at] = due;
+  }
+
+  shift(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && heap[below + 1]!.at < heap[below]!.at) below += 1;
+      if (heap[below]!.at >= last.at) break;
+      heap[at] = heap[below]!;
+      at = below;
+    }
+    heap[at] = last;
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type RecordChange,
+  type RecordHome,
+  type RecordQuery,
+  recordWith,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+} from '../records.js';
+import type { Database } from './database.js';
+import type { Row } from './driver.js';
+import type { Sessions } from './sessions.js';
+import { fromColumn, toColumn, toNullable } from './text.js';
+
+const COLUMNS = 'kind, id, scope, app, name, owner, due, token, value';
+
+/** Typed rows beside the logs. */
+export class Records {
+  readonly #database: Database;
+  readonly #sessions: Sessions;
+
+  constructor(database: Database, sessions: Sessions) {
+    this.#database = database;
+    this.#sessions = sessions;
+  }
+
+  change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    const named = homeRow(home, this.#sessions.keyOf(home));
+    return this.#database.call('change_records', ...Object.values(named), JSON.stringify(changes.map(toRow)));
+  }
+
+  async list(query: RecordQuery): Promise<readonly StoredRecord[]> {
+    const rows = 'home' in query ? this.#ofHome(query) : this.#ofOwner(query);
+    return (await rows).map(recordOf);
+  }
+
+  #ofHome({ home, kind, after, limit }: Extract<RecordQuery, { readonly home: RecordHome }>): Promise<Row[]> {
+    const query = `SELECT ${COLUMNS} FROM $S.record WHERE home = $1 AND ($2::text IS NULL OR kind = $2) AND (kind, id) > ($3, $4)
+      ORDER BY kind, id LIMIT $5`;
+    const from = [toColumn(after?.kind ?? ''), toColumn(after?.id ?? '')];
+    return this.#database.ask(query, this.#sessions.keyOf(home), toNullable(kind), ...from, limit);
+  }
+
+  #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>): Promise<Row[]> {
+    const query = `SELECT ${COLUMNS} FROM $S.record WHERE owner = $1 AND kind = $2 AND (home, id) > ($3, $4)
+      ORDER BY home, id LIMIT $5`;
+    const from = [after ? this.#sessions.keyOf(after.home) : '', toColumn(after?.id ?? '')];
+    return this.#database.ask(query, toColumn(owner), toColumn(kind), ...from, limit);
+  }
+
+  async take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Promise<Taken> {
+    const rows = await this.#database.change(
+      `SELECT ${COLUMNS} FROM $S.take_due($1, $2, $3)`,
+      limit,
+      Math.ceil(leaseMs),
+      Math.round(aheadMs),
+    );
+    const next = rows.pop()?.due as number | null | undefined;
+    return { records: rows.map(recordOf), nextAt: next ?? null };
+  }
+}
+
+/** A home as columns have it. @param key The hash of its name */
+export const homeRow = ({ scope, app, name }: RecordHome, key: string) => ({
+  home: key,
+  scope: toColumn(scope),
+  app: toNullable(app),
+  name: toNullable(name),
+});
+
+export const toRow = ({ kind, id, owner, dueAt, value, token }: RecordChange) => ({
+  kind: toColumn(kind),
+  id: toColumn(id),
+  owner: toNullable(owner),
+  due: dueAt === undefined ? null : Math.round(dueAt),
+  value: value ?? null,
+  token: token ?? null,
+});
+
+function recordOf({ scope, app, name, kind, id, owner, due, token, value }: Row): StoredRecord {
+  const home =
+    app === null
+      ? { scope: fromColumn(scope) }
+      : { scope: fromColumn(scope), app: fromColumn(app), name: fromColumn(name) };
+  return recordWith(
+    { home, kind: fromColumn(kind), id: fromColumn(id), value, token },
+    owner === null ? null : fromColumn(owner),
+    due,
+  );
+}

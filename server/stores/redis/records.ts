@@ -1,0 +1,221 @@
+import {
+  homeOf,
+  type RecordChange,
+  type RecordHome,
+  type RecordName,
+  type RecordQuery,
+  recordWith,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+} from '../records.js';
+import { StoreError } from '../store.js';
+import { type Keys, PARTITIONS } from './keys.js';
+import type { Link } from './link.js';
+import { CHANGE, DUE, HINT, TAKE } from './scripts/records.js';
+
+/** What is due in a part of a cluster is said in another one: what a gateway that was ended could not say is looked for so often, in milliseconds. */
+const SWEEP_MS = 60_000;
+
+const nameOf = ({ kind, id }: RecordName): string => JSON.stringify([kind, id]);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Changes, in the order in which scripts take them. */
+export function encodeChanges(changes: readonly RecordChange[]): string[] {
+  return [
+    String(changes.length),
+    ...changes.flatMap(({ owner, dueAt, value, token, ...name }) => [
+      ...[nameOf(name), token === undefined ? '' : String(token), value === undefined ? '' : '1'],
+      ...[dueAt === undefined ? '' : String(Math.round(dueAt))],
+      ...[owner === undefined ? '' : JSON.stringify(owner), value ?? ''],
+    ]),
+  ];
+}
+
+/** What is being taken, and what has failed meanwhile. */
+interface Taking {
+  readonly limit: number;
+  readonly lease: string;
+  readonly ahead: string;
+  readonly records: StoredRecord[];
+  readonly failures: StoreError[];
+}
+
+/** Names of records that are due by their homes. @param found As `DUE` gives them */
+function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const homes = new Map<string, string[]>();
+  for (const member of found.slice(0, -1).filter((_, i) => i % 2 === 0)) {
+    const line = member.indexOf('\n');
+    const home = member.slice(0, line);
+    homes.set(home, [...(homes.get(home) ?? []), member.slice(line + 1)]);
+  }
+  return homes;
+}
+
+function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
+  const [kind, id] = JSON.parse(name) as [string, string];
+  const [token, due, owner] = row.split('\n', 3) as [string, string, string];
+  const value = row.slice(token.length + due.length + owner.length + 3);
+  const whose = owner === '' ? null : (JSON.parse(owner) as string);
+  return recordWith({ home, kind, id, value, token: Number(token) }, whose, due === '' ? null : Number(due));
+}
+
+/** Typed rows beside the logs. */
+export class Records {
+  readonly #link: Link;
+  readonly #keys: Keys;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  constructor(link: Link, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    const { records, due, home: text } = this.#keys.home(home);
+    await this.announce(home, changes);
+    const done = await this.#link.run(CHANGE, [records, due], [text, ...encodeChanges(changes)], true);
+    await this.hint(home, changes);
+    return done === 1;
+  }
+
+  /** Says where there may be records of an owner, and when one may be due, before that is so. @throws StoreError `UNAVAILABLE`: nothing was changed */
+  async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
+    const { home: text } = this.#keys.home(home);
+    try {
+      for (const { kind, owner, value } of changes) {
+        if (owner === undefined || value === undefined) continue;
+        const key = this.#keys.owner(kind, owner);
+        await this.#link.send(key, ['ZADD', key, '0', text]);
+      }
+      await this.#say(home, changes);
+    } catch (cause) {
+      throw new StoreError('UNAVAILABLE', 'Redis cannot note where a record is', { cause });
+    }
+  }
+
+  /** Says that something is due in a part, now that it is. */
+  async hint(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
+    // It was said before, and the next sweep finds what somebody has taken back meanwhile.
+    await this.#say(home, changes).catch(() => {});
+  }
+
+  async #say(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
+    const times = changes.flatMap(({ dueAt, value }) =>
+      dueAt === undefined || value === undefined ? [] : [Math.round(dueAt)],
+    );
+    if (times.length === 0) return;
+    const { due } = this.#keys;
+    const part = String(this.#keys.home(home).partition);
+    await this.#link.send(due, ['ZADD', due, 'LT', String(Math.min(...times)), part]);
+  }
+
+  async list(query: RecordQuery): Promise<readonly StoredRecord[]> {
+    return 'home' in query ? this.#ofHome(query) : this.#ofOwner(query);
+  }
+
+  async #all(home: RecordHome): Promise<StoredRecord[]> {
+    const { records } = this.#keys.home(home);
+    const pairs = (await this.#link.send(records, ['HGETALL', records])) as string[];
+    return pairs.flatMap((name, i) => (i % 2 === 0 ? [recordOf(home, name, pairs[i + 1]!)] : []));
+  }
+
+  async #ofHome({ home, kind, after, limit }: Extract<RecordQuery, { readonly home: RecordHome }>) {
+    const order = (a: RecordName, b: RecordName): number => compare(a.kind, b.kind) || compare(a.id, b.id);
+    return (await this.#all(home))
+      .filter(
+        (record) => (kind === undefined || record.kind === kind) && (!after || order(record, after) > 0),
+      )
+      .sort(order)
+      .slice(0, limit);
+  }
+
+  async #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>) {
+    const key = this.#keys.owner(kind, owner);
+    const from = after ? this.#keys.home(after.home).home : '';
+    const homes = (await this.#link.send(key, [
+      'ZRANGEBYLEX',
+      key,
+      from === '' ? '-' : `[${from}`,
+      '+',
+    ])) as string[];
+    const found: StoredRecord[] = [];
+    for (const text of homes) {
+      if (found.length >= limit) break;
+      const records = (await this.#all(homeOf(text)))
+        .filter((record) => record.owner === owner && record.kind === kind)
+        .filter(({ id }) => text !== from || id > after!.id);
+      found.push(...records.sort((a, b) => compare(a.id, b.id)));
+    }
+    return found.slice(0, limit);
+  }
+
+  async take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Promise<Taken> {
+    await this.#sweep();
+    const ahead = String(Math.round(aheadMs));
+    const due = (await this.#link.run(DUE, [this.#keys.due], [ahead, String(PARTITIONS)])) as string[];
+    const taking: Taking = { limit, lease: String(Math.ceil(leaseMs)), ahead, records: [], failures: [] };
+    const nexts = [due.at(-1)!];
+    for (let i = 0; i + 1 < due.length; i += 2) {
+      const isOver = taking.records.length >= limit || taking.failures.length > 0;
+      nexts.push(isOver ? due[i + 1]! : await this.#takeOf(due[i]!, due[i + 1]!, taking));
+    }
+    const { records, failures } = taking;
+    // What has failed takes nothing of what was taken.
+    if (records.length === 0 && failures.length > 0)
+      throw failures.find(({ code }) => code === 'UNKNOWN') ?? failures[0]!;
+    const times = nexts.filter((at) => at !== '').map(Number);
+    const nextAt = times.length > 0 ? Math.min(...times) : null;
+    return { records: records.sort((a, b) => a.dueAt! - b.dueAt!), nextAt };
+  }
+
+  /** Takes what is due in a part. @returns When the next is due there, '' for never */
+  async #takeOf(part: string, seen: string, taking: Taking): Promise<string> {
+    const { due } = this.#keys.partition(Number(part));
+    try {
+      const most = String(taking.limit - taking.records.length);
+      const found = (await this.#link.run(DUE, [due], [taking.ahead, most])) as string[];
+      await Promise.all([...byHome(found)].map(([home, names]) => this.#takeOfHome(home, names, taking)));
+      const next = await this.#nextOf(due);
+      await this.#link.run(HINT, [this.#keys.due], [part, seen, next]);
+      return next;
+    } catch (error) {
+      taking.failures.push(error as StoreError);
+      return seen;
+    }
+  }
+
+  async #takeOfHome(text: string, names: readonly string[], taking: Taking): Promise<void> {
+    const { lease, ahead, records, failures } = taking;
+    const home = homeOf(text);
+    const keys = this.#keys.home(home);
+    try {
+      const taken = (await this.#link.run(
+        TAKE,
+        [keys.records, keys.due],
+        [text, lease, ahead, ...names],
+      )) as string[];
+      for (let i = 0; i < taken.length; i += 2) records.push(recordOf(home, taken[i]!, taken[i + 1]!));
+    } catch (error) {
+      failures.push(error as StoreError);
+    }
+  }
+
+  async #nextOf(due: string): Promise<string> {
+    const [, at = ''] = (await this.#link.send(due, ['ZRANGE', due, '0', '0', 'WITHSCORES'])) as string[];
+    return String(at);
+  }
+
+  async #sweep(): Promise<void> {
+    if (performance.now() - this.#sweptAt < SWEEP_MS) return;
+    this.#sweptAt = performance.now();
+    const { due } = this.#keys;
+    const parts = Array.from({ length: PARTITIONS }, (_, part) => part);
+    await Promise.all(
+      parts.map(async (part) => {
+        const next = await this.#nextOf(this.#keys.partition(part).due);
+        if (next !== '') await this.#link.send(due, ['ZADD', due, 'LT', next, String(part)]);
+      }),
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  homeOf,
+  type RecordChange,
+  type RecordHome,
+  type RecordQuery,
+  recordWith,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+  Tokens,
+  textOfHome,
+} from '../records.js';
+import type { Connection } from './connection.js';
+import type { Row } from './driver.js';
+import type { Statements } from './statements.js';
+
+/** Typed rows beside the logs. */
+export class Records {
+  readonly #connection: Connection;
+  readonly #sql: Statements;
+  readonly #tokens = new Tokens();
+
+  constructor(connection: Connection, sql: Statements) {
+    this.#connection = connection;
+    this.#sql = sql;
+  }
+
+  /** Whether all of these changes may be made. */
+  allows(home: RecordHome, changes: readonly RecordChange[]): boolean {
+    const text = textOfHome(home);
+    return changes.every(
+      ({ kind, id, token }) => token === undefined || this.#tokenOf(text, kind, id) === token,
+    );
+  }
+
+  #tokenOf(home: string, kind: string, id: string): number {
+    return (this.#sql.record.get(home, kind, id)?.token as number | undefined) ?? 0;
+  }
+
+  /** Makes changes that are allowed, within a transaction. */
+  change(home: RecordHome, changes: readonly RecordChange[]): void {
+    const text = textOfHome(home);
+    for (const { kind, id, owner = null, dueAt = null, value } of changes) {
+      if (value === undefined) this.#sql.dropRecord.run(text, kind, id);
+      else {
+        const token = this.#tokens.after(this.#tokenOf(text, kind, id));
+        this.#sql.putRecord.run(text, kind, id, owner, dueAt, token, value);
+      }
+    }
+  }
+
+  list(query: RecordQuery): readonly StoredRecord[] {
+    const { kind = null, limit } = query;
+    if ('home' in query) {
+      const after = [query.after?.kind ?? '', query.after?.id ?? ''] as const;
+      return this.#sql.recordsOfHome.all(textOfHome(query.home), ...after, kind, limit).map(recordOf);
+    }
+    const after = query.after ? [textOfHome(query.after.home), query.after.id] : ['', ''];
+    return this.#sql.recordsOfOwner.all(query.owner, kind, ...after, limit).map(recordOf);
+  }
+
+  /** Takes what is due. A loss of power may forget that: then it is due again. */
+  take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Taken {
+    const now = Date.now() + aheadMs;
+    const first = this.#nextAt();
+    if (first === null || first > now) return { records: [], nextAt: first };
+    return this.#connection.transaction(() => {
+      const records = this.#sql.recordsDue.all(now, limit).map((row) => {
+        const record = recordOf(row);
+        const token = this.#tokens.after(record.token);
+        this.#sql.takeRecord.run(now + leaseMs, token, row.home!, row.kind!, row.id!);
+        return { ...record, token };
+      });
+      return { records, nextAt: this.#nextAt() };
+    });
+  }
+
+  #nextAt(): number | null {
+    return (this.#sql.nextDue.get()?.due as number | null | undefined) ?? null;
+  }
+}
+
+function recordOf(row: Row): StoredRecord {
+  const { home, kind, id, value, token } = row as unknown as Pick<
+    StoredRecord,
+    'kind' | 'id' | 'value' | 'token'
+  > & {
+    readonly home: string;
+  };
+  return recordWith(
+    { home: homeOf(home), kind, id, value, token },
+    row.owner as string | null,
+    row.due as number | null,
+  );
+}
