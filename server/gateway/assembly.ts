@@ -15,6 +15,8 @@ import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { Documents } from '../documents/documents.js';
+import { DueWorker } from '../due/due-worker.js';
+import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
 import { newHolder } from '../ids.js';
 import { logCalls } from '../lifecycle/call-log.js';
@@ -70,6 +72,7 @@ export interface Assembly {
   readonly sessions: SessionDirectory;
   readonly files: Files;
   readonly erasing: Erasing;
+  readonly due: DueWorker;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -187,8 +190,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     state.away = !isReached;
     if (state.away) connections.drain();
   };
+  const due = new DueWorker({ store, report });
   const sessions = new SessionDirectory(
-    sessionEnvironment(config, { holder, apps, quotas, files, reaches, notify, report, now }),
+    sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
   const erasing = new Erasing({ store, sessions, files, holder, alive, report });
@@ -285,6 +289,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       sessions,
       files,
       erasing,
+      due,
       operations,
       calls,
       plugins,
@@ -304,7 +309,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
+  parts: { readonly apps: AppRegistry; readonly quotas: Quotas; readonly due: DueWorker } & Pick<
     SessionEnvironment,
     'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
   >,
@@ -314,7 +319,9 @@ function sessionEnvironment(
   const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
-    store: withTracedAppends(config.store, { gatewayId: id, format }),
+    store: tellingStore(withTracedAppends(config.store, { gatewayId: id, format }), (at) =>
+      parts.due.expect(at),
+    ),
     files: parts.files,
     gatewayId: id,
     holder: parts.holder,

@@ -81,7 +81,7 @@ export class GatewayLife {
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, files, erasing, apps, report, now: clock } = this.#parts;
+    const { config, sessions, files, erasing, due, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -94,6 +94,7 @@ export class GatewayLife {
       throw error;
     }
     this.#recovered = this.#listening
+      .then(() => due.start())
       .then(() => sessions.recover())
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
@@ -118,7 +119,7 @@ export class GatewayLife {
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, calls, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, due, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
@@ -128,6 +129,7 @@ export class GatewayLife {
     const drained = plugins.drain();
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);
+    await due.stop(storeMs);
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       storeMs,

@@ -11,12 +11,13 @@ export interface Committed {
   readonly last: number;
   readonly duplicate?: RunRecord;
   readonly repeated?: true;
+  readonly stale?: true;
 }
 
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** What goes with a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
+export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'records' | 'once' | 'close' | 'erase'> & {
   /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
   readonly ends?: readonly string[];
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
@@ -44,11 +45,12 @@ export function endsOf({ options }: Group, entries: readonly Entry[]): readonly 
   });
 }
 
-/** Size of the events and steps of groups, in characters, as far as they are made. */
+/** Size of the events, steps and records of groups, in characters, as far as they are made. */
 export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
   for (const { entries, options } of groups) {
     for (const { outcome = '' } of options?.steps ?? []) size += outcome.length;
+    for (const { value = '' } of options?.records ?? []) size += value.length;
     if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
   }
   return size;

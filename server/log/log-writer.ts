@@ -187,7 +187,7 @@ export class LogWriter {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0 && !group.options?.steps)
+      if (entries.length === 0 && !group.options?.steps && !group.options?.records)
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
@@ -253,13 +253,14 @@ export class LogWriter {
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, once, close, erase } = group.options;
+    const { opens, steps, records, once, close, erase } = group.options;
     const ends = endsOf(group, entries);
     return {
       term,
       batch,
       ...(opens && { opens }),
       ...(steps && { steps }),
+      ...(records && { records }),
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
       ...changes,
@@ -294,7 +295,7 @@ export class LogWriter {
     this.#inDoubtSince = null;
     const foreseen = this.#foreseen;
     this.#foreseen = null;
-    if (result.duplicate || result.repeated) this.#batch -= 1;
+    if (result.duplicate || result.repeated || result.stale) this.#batch -= 1;
     else {
       let seq = result.first;
       for (const record of records) {

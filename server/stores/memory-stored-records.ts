@@ -102,7 +102,7 @@ export class StoredRecords {
       records.push({ ...record, token });
       next = this.#next();
     }
-    return { records, nextAt: next?.at ?? null };
+    return { records, nextAt: next?.at ?? null, now };
   }
 
   /** The first that is due, and was not put or dropped since. */

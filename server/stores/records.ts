@@ -67,6 +67,8 @@ export interface Taken {
   readonly records: readonly StoredRecord[];
   /** When the next one is due, by the store's clock, in milliseconds since the epoch; null where there is none. */
   readonly nextAt: number | null;
+  /** The time by the store's clock, and by how much it was to be ahead, in milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** Tokens of a store that one process uses: none is given twice while it is open, not even to a record that was dropped and put again. */

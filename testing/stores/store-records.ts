@@ -195,7 +195,9 @@ export function describeRecords(makeStore: MakeStore): void {
         await store.remove(refOf());
         await store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 });
         expect([await ids(), await ids(refOf('old'))]).to.deep.equal([[], []]);
-        expect(await take()).to.deep.equal({ records: [], nextAt: null });
+        expect(await take())
+          .to.include({ nextAt: null })
+          .and.deep.include({ records: [] });
       });
     });
 
@@ -212,7 +214,8 @@ export function describeRecords(makeStore: MakeStore): void {
           put('e'),
         ]);
         await store.changeRecords(refOf('s2'), [put('c', '"c"', { dueAt: now - 500 })]);
-        const { records, nextAt } = await take();
+        const { records, nextAt, now: at } = await take();
+        expect(at).to.be.within(now - 5000, now + 60_000);
         expect(records.map(({ token: _, ...due }) => due)).to.deep.equal([
           { home: refOf('s1'), kind: 'note', id: 'a', owner: 'ben', value: '"a"', dueAt: now - 2000 },
           { home, kind: 'note', id: 'b', value: '"b"', dueAt: now - 1000 },
@@ -250,7 +253,9 @@ export function describeRecords(makeStore: MakeStore): void {
         expect(stale.stale).to.equal(true);
         writer.batch -= 1;
         await writer.append([record(1)], { records: [dropped('a', second!.token)] });
-        expect(await take(100, 10 * LEASE_MS)).to.deep.equal({ records: [], nextAt: null });
+        expect(await take(100, 10 * LEASE_MS))
+          .to.include({ nextAt: null })
+          .and.deep.include({ records: [] });
       });
 
       it('gives each to one of many that take at once', async () => {
@@ -269,7 +274,9 @@ export function describeRecords(makeStore: MakeStore): void {
       it('is not due any more once it is put without a time, or dropped', async () => {
         await store.changeRecords(home, [put('a', '1', { dueAt: 1 }), put('b', '1', { dueAt: 2 })]);
         await store.changeRecords(home, [put('a'), dropped('b')]);
-        expect(await take()).to.deep.equal({ records: [], nextAt: null });
+        expect(await take())
+          .to.include({ nextAt: null })
+          .and.deep.include({ records: [] });
       });
     });
 

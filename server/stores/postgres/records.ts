@@ -55,8 +55,8 @@ export class Records {
       Math.ceil(leaseMs),
       Math.round(aheadMs),
     );
-    const next = rows.pop()?.due as number | null | undefined;
-    return { records: rows.map(recordOf), nextAt: next ?? null };
+    const { due, token: now } = rows.pop()!;
+    return { records: rows.map(recordOf), nextAt: due as number | null, now: now as number };
   }
 }
 

@@ -44,7 +44,7 @@ interface Taking {
 /** Names of records that are due by their homes. @param found As `DUE` gives them */
 function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const homes = new Map<string, string[]>();
-  for (const member of found.slice(0, -1).filter((_, i) => i % 2 === 0)) {
+  for (const member of found.slice(0, -2).filter((_, i) => i % 2 === 0)) {
     const line = member.indexOf('\n');
     const home = member.slice(0, line);
     homes.set(home, [...(homes.get(home) ?? []), member.slice(line + 1)]);
@@ -155,8 +155,8 @@ export class Records {
     const ahead = String(Math.round(aheadMs));
     const due = (await this.#link.run(DUE, [this.#keys.due], [ahead, String(PARTITIONS)])) as string[];
     const taking: Taking = { limit, lease: String(Math.ceil(leaseMs)), ahead, records: [], failures: [] };
-    const nexts = [due.at(-1)!];
-    for (let i = 0; i + 1 < due.length; i += 2) {
+    const nexts = [due.at(-2)!];
+    for (let i = 0; i + 3 < due.length; i += 2) {
       const isOver = taking.records.length >= limit || taking.failures.length > 0;
       nexts.push(isOver ? due[i + 1]! : await this.#takeOf(due[i]!, due[i + 1]!, taking));
     }
@@ -166,7 +166,7 @@ export class Records {
       throw failures.find(({ code }) => code === 'UNKNOWN') ?? failures[0]!;
     const times = nexts.filter((at) => at !== '').map(Number);
     const nextAt = times.length > 0 ? Math.min(...times) : null;
-    return { records: records.sort((a, b) => a.dueAt! - b.dueAt!), nextAt };
+    return { records: records.sort((a, b) => a.dueAt! - b.dueAt!), nextAt, now: Number(due.at(-1)) };
   }
 
   /** Takes what is due in a part. @returns When the next is due there, '' for never */

@@ -63,7 +63,7 @@ export class Records {
   take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Taken {
     const now = Date.now() + aheadMs;
     const first = this.#nextAt();
-    if (first === null || first > now) return { records: [], nextAt: first };
+    if (first === null || first > now) return { records: [], nextAt: first, now };
     return this.#connection.transaction(() => {
       const records = this.#sql.recordsDue.all(now, limit).map((row) => {
         const record = recordOf(row);
@@ -71,7 +71,7 @@ export class Records {
         this.#sql.takeRecord.run(now + leaseMs, token, row.home!, row.kind!, row.id!);
         return { ...record, token };
       });
-      return { records, nextAt: this.#nextAt() };
+      return { records, nextAt: this.#nextAt(), now };
     });
   }
 

@@ -24,7 +24,7 @@ BEGIN
   RETURN true;
 END $f$;
 
--- What is taken, and last of all a row without a name that says when the next is due.
+-- What is taken, and last of all a row without a name that says when the next is due, and the time.
 CREATE FUNCTION $S.take_due(p_limit int, p_lease bigint, p_ahead bigint)
 RETURNS TABLE (kind text, id text, scope text, app text, name text, owner text, due bigint, token bigint, value text)
 LANGUAGE plpgsql AS $f$
@@ -37,7 +37,7 @@ BEGIN
     value := t.value;
     RETURN NEXT;
   END LOOP;
-  kind := NULL;
+  kind := NULL; token := v_now;
   SELECT min(r.due) INTO due FROM $S.record r WHERE r.due IS NOT NULL;
   RETURN NEXT;
 END $f$;

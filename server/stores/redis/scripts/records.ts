@@ -66,7 +66,7 @@ local time = call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
-/** What is due of those that something is due of by when. KEYS: a sorted set. ARGV: ahead, limit. Gives members and scores, and the lowest score of the rest at the end. */
+/** What is due of those that something is due of by when. KEYS: a sorted set. ARGV: ahead, limit. Gives members and scores, and at the end the lowest score of the rest, and the time. */
 export const DUE = new Look(
   COMMON,
   CLOCK,
@@ -74,6 +74,7 @@ export const DUE = new Look(
 local found = call('ZRANGEBYSCORE', KEYS[1], '-inf', text(now + tonumber(ARGV[1])), 'WITHSCORES', 'LIMIT', 0, ARGV[2])
 local rest = call('ZRANGE', KEYS[1], #found / 2, #found / 2, 'WITHSCORES')
 found[#found + 1] = rest[2] or ''
+found[#found + 1] = text(now + tonumber(ARGV[1]))
 return found
 `,
 );

@@ -1,0 +1,21 @@
+import { andThen } from '../async/maybe-promise.js';
+import type { RecordChange } from '../stores/records.js';
+import type { Store } from '../stores/store.js';
+
+/** A store that says by when something is due that was put. @param store Its methods need no `this` */
+export function tellingStore(store: Store, expect: (at: number) => void): Store {
+  const told = <T>(changes: readonly RecordChange[], result: T): T => {
+    for (const { dueAt, value } of changes) if (dueAt !== undefined && value !== undefined) expect(dueAt);
+    return result;
+  };
+  return {
+    ...store,
+    append: (log, events, options) => {
+      const appended = store.append(log, events, options);
+      const { records } = options;
+      return records ? andThen(appended, (result) => told(records, result)) : appended;
+    },
+    changeRecords: (home, changes) =>
+      andThen(store.changeRecords(home, changes), (result) => told(changes, result)),
+  };
+}
