@@ -1,34 +1,20 @@
-import type { AnswerTo, ContentOf } from '../shared/content.js';
-import type { EventType, SessionChanges } from '../shared/events.js';
+import type { EventType } from '../shared/events.js';
 import type { SendInput } from '../shared/messages.js';
 import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { createCall } from './call.js';
+import { callsOf } from './calls-of.js';
 import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import { createRetries } from './retries.js';
-import {
-  type Core,
-  type EditOptions,
-  type FollowedRun,
-  findRun,
-  type Run,
-  type RunOptions,
-  type SendOptions,
-} from './run.js';
+import { type Core, type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
 import {
   type AbortOptions,
-  type Answer,
-  type Asked,
   bindSession,
   type Channel,
   type ClientSession,
   type EventsOptions,
-  type ForkOptions,
-  type HistoryOptions,
-  type ImportOptions,
-  type MoveTarget,
 } from './session.js';
 import type { Aborts } from './timing.js';
 import { autoTransport } from './transport/auto.js';
@@ -38,13 +24,7 @@ import type { HttpOptions } from './transport/http-options.js';
 import { sseTransport } from './transport/sse.js';
 import type { ClientTransport } from './transport/transport.js';
 import { webSocketFrames, webSocketTransport } from './transport/websocket.js';
-import type {
-  ChannelInput,
-  ChannelNames,
-  ChannelPayload,
-  ClientEvent,
-  ClientHistory,
-} from './typed-events.js';
+import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './typed-events.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
@@ -64,10 +44,6 @@ export interface ClientOperations<Source = unknown> {
 
   session(sessionId: string): ClientSession<Source>;
   send(sessionId: string, input: SendInput, options?: SendOptions): Run<Source>;
-  edit(sessionId: string, messageId: string, input: SendInput, options?: EditOptions): Run<Source>;
-  regenerate(sessionId: string, messageId?: string, options?: RunOptions): Run<Source>;
-  move(sessionId: string, to: MoveTarget, options?: SignalOptions): Promise<ResultOf<'move'>>;
-  fork(sessionId: string, to: string, options?: ForkOptions): Promise<ResultOf<'fork'>>;
   events<Type extends EventType = EventType>(
     sessionId: string,
     options?: EventsOptions<Type>,
@@ -75,30 +51,13 @@ export interface ClientOperations<Source = unknown> {
   /** A run that was begun elsewhere, or before this page was loaded. */
   run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
-  /** Changes a session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
-  update(sessionId: string, changes: SessionChanges, options?: SignalOptions): Promise<ResultOf<'update'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
-  delete(sessionId: string, options?: SignalOptions): Promise<ResultOf<'delete'>>;
-  import(
-    sessionId: string,
-    messages: readonly unknown[],
-    options?: ImportOptions,
-  ): Promise<ResultOf<'import'>>;
-  respond<Name extends string = string>(
-    sessionId: string,
-    asked: Asked<Name>,
-    answer: Answer<AnswerTo<ContentOf<Source>, Name>>,
-    options?: SignalOptions,
-  ): Promise<ResultOf<'tool-response'>>;
-  approve(sessionId: string, asked: Asked, input?: unknown): Promise<ResultOf<'tool-response'>>;
-  deny(sessionId: string, asked: Asked, reason?: string): Promise<ResultOf<'tool-response'>>;
   /** A channel of a session. @default sessionId 'main' */
   channel<Name extends ChannelNames<Source>>(
     name: Name,
     sessionId?: string,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
-  history(sessionId: string, options?: HistoryOptions): Promise<ClientHistory<Source>>;
   /** The status of a session, or of the gateway itself. */
   status(sessionId: string, options?: SignalOptions): Promise<SessionStatusResult>;
   status(sessionId?: undefined, options?: SignalOptions): Promise<GatewayStatus>;
@@ -147,27 +106,16 @@ export function createClient(options: ClientOptions): Client {
   options.persist?.attach(core);
   const session = (id: string) => bindSession(core, id);
 
-  return {
+  const client: Client = {
     connection,
     on: (_event, listener) => connection.subscribe(listener),
     ...bindCalls(core),
     session,
     send: (id, ...args) => session(id).send(...args),
-    edit: (id, ...args) => session(id).edit(...args),
-    regenerate: (id, ...args) => session(id).regenerate(...args),
-    move: (id, ...args) => session(id).move(...args),
-    fork: (id, ...args) => session(id).fork(...args),
     events: (id, ...args) => session(id).events(...args),
     run: (runId, { signal } = {}) => findRun(core, { runId }, signal),
     abort: (id, ...args) => session(id).abort(...args),
-    update: (id, ...args) => session(id).update(...args),
     close: (id, ...args) => session(id).close(...args),
-    delete: (id, ...args) => session(id).delete(...args),
-    import: (id, ...args) => session(id).import(...args),
-    respond: (id, ...args) => session(id).respond(...args),
-    approve: (id, ...args) => session(id).approve(...args),
-    deny: (id, ...args) => session(id).deny(...args),
-    history: (id, ...args) => session(id).history(...args),
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
     status: (sessionId?: string, options?: SignalOptions) =>
       call('status', { ...options, sessionId }) as Promise<never>,
@@ -181,6 +129,8 @@ export function createClient(options: ClientOptions): Client {
       transport.close();
     },
   };
+  callsOf.set(client, call);
+  return client;
 }
 
 function transportOf(options: ClientOptions): ClientTransport {

@@ -16,6 +16,7 @@ function random(bytes: number): string {
 /** 64 random bits: one incarnation of a session's log. */
 export const newEpoch = (): string => random(8);
 
+export const newScheduleId = (): string => `sch_${random(12)}`;
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;

@@ -53,6 +53,15 @@ export type {
   ToolSummary,
 } from '../shared/operation-types.js';
 export type { OperationName } from '../shared/operations.js';
+export type {
+  FiredInstant,
+  MissedPolicy,
+  Schedule,
+  ScheduleParams,
+  ScheduleTimes,
+  ScheduleTrigger,
+  SkipReason,
+} from '../shared/schedules.js';
 export type { SessionKey } from '../shared/session-key.js';
 export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
 export { type Tracked, tracked } from '../shared/tracked.js';

@@ -1,5 +1,6 @@
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
+import type { FiredInstant, Schedule } from './schedules.js';
 
 /** Why continuity with a cursor could not be proved. */
 export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed';
@@ -129,6 +130,12 @@ export interface LoggedEventData {
     /** Id of the user who changed it, where it was a user. */
     readonly by?: string;
   };
+  /** A schedule was set, or another one took the place of one of its name. */
+  schedule_set: Schedule;
+  /** A schedule was taken back. */
+  schedule_unset: { readonly id: string; readonly by: string };
+  /** An instant of a schedule: `runId` is the run that it began. */
+  schedule_fired: FiredInstant;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };
@@ -231,6 +238,9 @@ const LOGGED: Record<LoggedEventType, true> = {
   message_end: true,
   history_moved: true,
   session_updated: true,
+  schedule_set: true,
+  schedule_unset: true,
+  schedule_fired: true,
   channel: true,
   custom: true,
   session_closed: true,

@@ -1,6 +1,7 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
+import type { Schedule, ScheduleParams } from './schedules.js';
 
 /** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
 export type From = 'now' | 'run' | 'earliest' | 'snapshot';
@@ -288,6 +289,16 @@ export interface OperationTypes {
     result: { readonly subscriptions: readonly string[] };
   };
   update: { params: UpdateParams; result: { readonly ok: true } };
+  schedule: { params: ScheduleParams; result: { readonly schedule: Schedule } };
+  unschedule: {
+    params: { readonly sessionId: string; readonly id: string };
+    result: { readonly ok: true };
+  };
+  schedules: {
+    params: { readonly sessionId: string };
+    /** In the order in which they fire next. */
+    result: { readonly schedules: readonly Schedule[] };
+  };
   abort: {
     params: {
       readonly sessionId: string;

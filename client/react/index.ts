@@ -15,4 +15,5 @@ export {
   useSessions,
 } from './use-calls.js';
 export { useChannel, useSessionEvents } from './use-events.js';
+export { useSchedules } from './use-schedules.js';
 export { type SelectOptions, useSession } from './use-session.js';

@@ -15,7 +15,7 @@ export function ImportSession({ onImported }: { readonly onImported: (sessionId:
     setProblem('');
     const sessionId = `${file.name.replace(/\..*$/, '').replace(/[^\w-]+/g, '-')}-${Date.now().toString(36)}`;
     try {
-      await client.import(sessionId, messagesOf(await file.text()));
+      await client.session(sessionId).import(messagesOf(await file.text()));
       onImported(sessionId);
     } catch (error) {
       setProblem((error as Error).message);

@@ -15,7 +15,7 @@ const ENDS = {
   },
   Delete: {
     warning: 'All that the gateway keeps of it is gone then: messages, events and title.',
-    end: (client: Client, sessionId: string) => client.delete(sessionId),
+    end: (client: Client, sessionId: string) => client.session(sessionId).delete(),
     recipe: deleteRecipe,
   },
 } as const;

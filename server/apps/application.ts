@@ -11,6 +11,7 @@ import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool } from '../../shared/operation-types.js';
+import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';
@@ -143,6 +144,8 @@ export interface Turn<
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The `traceparent` (W3C Trace Context) that the sender's request came with, to be passed on to what the app calls. */
   readonly traceparent?: string | undefined;
+  /** What began the run, where nobody sent its message; null where somebody did. */
+  readonly trigger: ScheduleTrigger | null;
   /**
    * Calls one of `clientTools`, which the sender answers; the app's own tool where both have the name.
    *

@@ -15,6 +15,7 @@ import type {
   SendParams,
   SessionStatusResult,
 } from '../../shared/operation-types.js';
+import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
 
@@ -108,6 +109,12 @@ export interface SessionHandle<Channels = any> {
   ): Promise<void>;
   /** Changes the session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
   update(changes: SessionChanges): Promise<void>;
+  /** Sets a schedule: its message is sent `at` a time, or again and again, as `every` says. One of the same `id` takes its place. */
+  schedule(schedule: Omit<ScheduleParams, 'sessionId'>): Promise<Schedule>;
+  /** Takes a schedule back, if there is one of that name. */
+  unschedule(id: string): Promise<void>;
+  /** In the order in which they fire next. */
+  schedules(): Promise<readonly Schedule[]>;
   close(): Promise<void>;
   /** Ends the conversation and drops all that is kept of the session. Its followers are told `session_closed`, with the reason `deleted`. */
   delete(): Promise<void>;

@@ -77,6 +77,14 @@ export interface Limits {
   readonly metadataBytes: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
+  /** Schedules of one session. @default 32 */
+  readonly schedulesPerSession: number;
+  /** The shortest time from one instant of a schedule to the next. @default 60 s */
+  readonly scheduleMinMs: number;
+  /** How late an instant of a schedule may be that is not missed. @default 60 s */
+  readonly scheduleGraceMs: number;
+  /** Length of a schedule's message, in characters. @default 16 Ki */
+  readonly scheduleLength: number;
   /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
   readonly pageBytes: number;
   /** Answers of one user that were written and not read, in bytes, above which no more requests are taken. @default 16 MiB */
@@ -150,6 +158,10 @@ export const DEFAULT_LIMITS: Limits = {
   clientToolsPerSend: 128,
   titleLength: 256,
   metadataBytes: 16 * 1024,
+  schedulesPerSession: 32,
+  scheduleMinMs: 60_000,
+  scheduleGraceMs: 60_000,
+  scheduleLength: 16 * 1024,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

@@ -47,6 +47,9 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   ],
   export: [...READING, ...SESSION, 'TOO_MANY_CONNECTIONS'],
   move: [...POSTING, ...SESSION, 'MESSAGE_NOT_FOUND', 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  schedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  unschedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  schedules: [...READING, ...SESSION],
   fork: [
     ...POSTING,
     ...SESSION,

@@ -55,6 +55,22 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; whoever follows it is told `session_closed` with the reason `deleted`.',
   },
+  schedule: {
+    tag: 'conversation',
+    summary: 'Set a schedule',
+    description:
+      'Its message is sent once, `at` a time, or again and again, as `every` says. One of the same `id` takes its place. Each instant has one run at most, also where gateways end and clocks jump. Begins a session that is not there.',
+  },
+  unschedule: {
+    tag: 'conversation',
+    summary: 'Take a schedule back',
+    description: 'One that there is not is taken back already.',
+  },
+  schedules: {
+    tag: 'conversation',
+    summary: 'The schedules of a session',
+    description: 'In the order in which they fire next.',
+  },
   import: {
     tag: 'conversation',
     summary: 'Begin a session with messages of elsewhere',
@@ -141,6 +157,9 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   run_error: 'Why a run failed',
   message_end: 'A run has ended: the last event of each',
   history_moved: 'The conversation ends at another message from here on',
+  schedule_set: 'A schedule was set, or took the place of one of its name',
+  schedule_unset: 'A schedule was taken back',
+  schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',

@@ -62,7 +62,7 @@ export class DueWorker {
 
   /** Something is due at a time of the store's clock, in milliseconds since the epoch. */
   expect(at: number): void {
-    this.#look(at - this.#now());
+    this.#look(Math.min(at - this.#now(), LOOK_MS));
   }
 
   #now(): number {
@@ -92,7 +92,8 @@ export class DueWorker {
       if (!taken) return this.#look(LOOK_MS);
       const { records, nextAt, now } = taken;
       await atOnce(records, LANES, (record) => this.#handle(record, now));
-      if (records.length > 0 && nextAt !== null && nextAt <= now && this.#state === 'running') continue;
+      // What was handled may be due again, as the instants are that were missed.
+      if (records.length > 0 && this.#state === 'running') continue;
       if (nextAt !== null) this.#look(Math.min(nextAt - now, LOOK_MS));
       else if (this.#store.shared) this.#look(LOOK_MS);
       return;

@@ -15,6 +15,7 @@ import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { Documents } from '../documents/documents.js';
+import { scheduleHandler } from '../due/due-schedules.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
@@ -33,6 +34,7 @@ import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
+import { SCHEDULE } from '../schedules/schedule-record.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
@@ -195,6 +197,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
+  due.on(SCHEDULE, scheduleHandler({ sessions, store, limits }));
   const erasing = new Erasing({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
   const rates = sharesRates && cluster ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
@@ -232,6 +235,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     clientMessages: config.clientMessages,
     clientToolsPerSend: config.limits.clientToolsPerSend,
     importedMessages: config.limits.importedMessages,
+    schedules: config.limits,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,

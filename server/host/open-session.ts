@@ -149,6 +149,11 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     async update(changes) {
       await execute('update', changes);
     },
+    schedule: async (schedule) => (await execute('schedule', schedule)).schedule,
+    async unschedule(id) {
+      await execute('unschedule', { id });
+    },
+    schedules: async () => (await execute('schedules')).schedules,
     async close() {
       await execute('close');
     },

@@ -20,6 +20,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'tool_result',
   'data',
   'custom',
+  'schedule_set',
   'channel',
 ]);
 

@@ -15,6 +15,7 @@ import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
 import type { OpenCalls } from './open-calls.js';
+import type { ScheduleLimits } from './scheduling.js';
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -41,6 +42,7 @@ export interface OperationEnvironment {
   readonly clientMessages: ClientMessages;
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
+  readonly schedules: ScheduleLimits;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

@@ -32,6 +32,7 @@ import {
 import type { Authorize } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
 import { Reading, type SentRun } from './reading.js';
+import { Scheduling } from './scheduling.js';
 import { type Followed, Sending, type Sent } from './sending.js';
 
 /** The operations whose answer does not depend on the transport. */
@@ -66,6 +67,7 @@ export class Operations {
   readonly #invokeEnv: InvokeEnvironment;
   readonly #files: FileOperations;
   readonly #importing: Importing;
+  readonly #scheduling: Scheduling;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -79,6 +81,7 @@ export class Operations {
     const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
     this.#sending = new Sending(env, parts);
     this.#importing = new Importing(env, parts);
+    this.#scheduling = new Scheduling(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -253,6 +256,9 @@ export class Operations {
       await this.#env.sessions.perform(ref, { type: 'update', changes, by });
       return { ok: true };
     },
+    schedule: (params, caller) => this.#scheduling.schedule(params, caller),
+    unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
+    schedules: (params, caller) => this.#scheduling.schedules(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

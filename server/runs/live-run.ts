@@ -3,6 +3,7 @@ import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { ClientTool } from '../apps/application.js';
 import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
@@ -27,6 +28,8 @@ export interface RunRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** What began it, where nobody sent its message. */
+  readonly trigger?: ScheduleTrigger | undefined;
   /** The trace of the send that began it. */
   readonly trace?: TraceOrigin | undefined;
   /** Of the request that began it; not kept, so that another process does not know it. */

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
+import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type {
   ClientTool,
   Confirmation,
@@ -35,13 +36,14 @@ export class LiveTurn implements Turn {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly trigger: ScheduleTrigger | null;
   readonly traceparent: string | undefined;
   readonly #scope: RunScope;
   #steps: RunSteps | null = null;
 
   constructor(scope: RunScope, history: readonly Message[]) {
     const { run, signal, user, session } = scope;
-    const { metadata, clientTools, parameters, trace } = run.request;
+    const { metadata, clientTools, parameters, trigger = null, trace } = run.request;
     const message = run.placed ?? run.request.message;
     this.runId = run.id;
     this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(scope.resumption?.steps ?? []) };
@@ -54,6 +56,7 @@ export class LiveTurn implements Turn {
     this.metadata = metadata;
     this.clientTools = clientTools;
     this.parameters = parameters;
+    this.trigger = trigger;
     this.traceparent = trace?.parentSpan && formatTraceparent(trace.parentSpan);
     this.#scope = scope;
   }

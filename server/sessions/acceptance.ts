@@ -8,6 +8,7 @@ import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
+import type { RecordChange } from '../stores/records.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
@@ -147,13 +148,38 @@ async function othersAccepted({ queue, session }: SessionRuns): Promise<void> {
     await session.writer.settled();
 }
 
+/** What is stored with a message that nobody sent. */
+export interface Cause {
+  /** Come before `message_accepted`. */
+  readonly drafts: (runId: string) => readonly EventDraft[];
+  readonly records: readonly RecordChange[];
+}
+
+/** A record is not the one that was to be changed with a message: nothing was stored. */
+export class StaleRecord extends Error {}
+
+/**
+ * Accepts a message that comes of something else, in one append with that.
+ *
+ * @throws StaleRecord
+ * @throws GatewayError as `accept`
+ */
+export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause): Promise<AcceptedRun> {
+  return acceptAt(runs, request, { cause });
+}
+
 async function acceptAt(
   runs: SessionRuns,
   request: RunRequest,
   {
     move,
     behind: expected,
-  }: { readonly move?: Move | undefined; readonly behind?: string | null | undefined },
+    cause,
+  }: {
+    readonly move?: Move | undefined;
+    readonly behind?: string | null | undefined;
+    readonly cause?: Cause;
+  },
 ): Promise<AcceptedRun> {
   const { session, queue } = runs;
   const { message, preceding, metadata, onBusy, key } = request;
@@ -187,7 +213,7 @@ async function acceptAt(
     // Where nothing else runs then, it starts in the same append.
     const drafts = (state: SessionState, ends: readonly EventDraft[] = []): readonly EventDraft[] => {
       assertBehind(state, expected);
-      const moved = move?.drafts(log.view, ends) ?? [];
+      const moved = move?.drafts(log.view, ends) ?? cause?.drafts(run.id) ?? [];
       behind = ends.length + moved.length;
       const idle = !state.run || ends.length > 0;
       starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
@@ -199,7 +225,10 @@ async function acceptAt(
       starts &&= run.state !== 'ended';
       if (starts) runs.activate(run, log);
     };
-    const options = { opens: toNewRun(request), refusable: true };
+    const options = {
+      ...{ opens: toNewRun(request), refusable: true },
+      ...(cause && { records: cause.records }),
+    };
     // What it supersedes ends in the same append, or not at all.
     const committed = interrupts
       ? await runs.endWith(log, move ? queue.others(run) : queue.mayRun(), {
@@ -208,6 +237,7 @@ async function acceptAt(
           ...{ cause: drafts, options, acknowledged },
         })
       : await log.commit(drafts, { ...options, acknowledged });
+    if (committed.stale) throw new StaleRecord();
     if (committed.duplicate) {
       runs.withdraw(run);
       return { duplicate: committed.duplicate };

@@ -3,6 +3,7 @@ import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
+import type { Schedule } from '../../shared/schedules.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
@@ -11,6 +12,13 @@ import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
 import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
+import {
+  type DueSchedule,
+  fireSchedule,
+  type NewSchedule,
+  setSchedule,
+  unsetSchedule,
+} from './scheduling.js';
 import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
@@ -68,6 +76,12 @@ export interface SessionWork {
     readonly input: { readonly changes: SessionChanges; readonly by: string };
     readonly output: void;
   };
+  /** Sets a schedule. Begins a session that is not there. */
+  schedule: { readonly input: NewSchedule; readonly output: Schedule };
+  /** Takes a schedule back, if there is one. */
+  unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
+  /** Fires a schedule that is due. */
+  fire: { readonly input: DueSchedule; readonly output: void };
   /** Ends the conversation. */
   close: { readonly input: { readonly reason: string }; readonly output: void };
   /** Ends the conversation and drops all that is kept of the session. */
@@ -164,6 +178,12 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return session.calls.withdraw(input);
     case 'update':
       return session.publisher.update(input.changes, input.by);
+    case 'schedule':
+      return setSchedule(session, input);
+    case 'unschedule':
+      return unsetSchedule(session, input.id, input.by);
+    case 'fire':
+      return fireSchedule(session, input);
     case 'close':
       return session.close(input.reason);
     case 'delete':
@@ -205,5 +225,6 @@ function createdBy(input: SessionInput, begun: () => void): Beginning | undefine
   }
   if (input.type === 'begin') return { ...input.parts, userId: input.userId, begun };
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
+  if (input.type === 'schedule') return { userId: input.user.id };
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
 }

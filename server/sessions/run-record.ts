@@ -4,14 +4,17 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { LeftRun, NewRun, StepRecord } from '../stores/store.js';
 
 /** What of a request its session's log does not hold, because its readers are not to see it. */
-type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trace'> & {
+type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace'> & {
   readonly messageId: string;
 };
 
 /** Writes down what it takes to find a run and to start it in another process. */
 export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
-  const { user, metadata, clientTools, parameters, trace } = request;
-  const kept: Private = { messageId: message.id, user, metadata, clientTools, parameters, trace };
+  const { user, metadata, clientTools, parameters, trigger, trace } = request;
+  const kept: Private = {
+    ...{ messageId: message.id, user, metadata, clientTools, parameters, trace },
+    ...(trigger && { trigger }),
+  };
   return { runId, ...(key !== undefined && { key, hash }), request: JSON.stringify(kept) };
 }
 
@@ -49,10 +52,10 @@ export class LeftRuns {
   request({ runId, message, preceding = [], onBusy }: QueuedMessage): RunRequest {
     const creator = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
     const unknown = { user: creator, metadata: {}, clientTools: [], parameters: {} };
-    const { user, metadata, clientTools, parameters, trace }: Omit<Private, 'messageId'> =
+    const { user, metadata, clientTools, parameters, trigger, trace }: Omit<Private, 'messageId'> =
       this.#private(runId) ?? unknown;
     const { key, hash } = this.#records.get(runId) ?? {};
     const sent = { runId, message, preceding, onBusy, key, hash };
-    return { ...sent, user, metadata, clientTools, parameters, trace };
+    return { ...sent, user, metadata, clientTools, parameters, trigger, trace };
   }
 }

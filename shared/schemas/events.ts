@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
 import { messageSchema, usageSchema } from './messages.js';
+import { scheduleShape } from './schedules.js';
 import { sessionStateSchema } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -88,6 +89,15 @@ export const loggedShapes = {
     metadata: z.record(z.string(), z.unknown()).nullable().optional(),
     archived: z.boolean().optional(),
     by: z.string().exactOptional(),
+  },
+  schedule_set: scheduleShape,
+  schedule_unset: { id: z.string(), by: z.string() },
+  schedule_fired: {
+    id: z.string(),
+    instant: z.number(),
+    skipped: z.enum(['missed', 'busy']).exactOptional(),
+    missed: count.exactOptional(),
+    nextAt: z.number().nullable(),
   },
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },

@@ -3,6 +3,7 @@ import type { Accepted, OperationTypes, RunResult } from '../operation-types.js'
 import type { OperationName } from '../operations.js';
 import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
 const sessionId = z.string();
@@ -176,6 +177,23 @@ export const operationSchemas: Schemas = {
       archived: z.boolean().optional(),
     }),
     result: ok,
+  },
+  schedule: {
+    params: z
+      .strictObject({ sessionId, ...schedulingShape })
+      .refine(({ at, every }) => (at === undefined) !== (every === undefined), {
+        path: ['every'],
+        message: 'give either at or every',
+      }),
+    result: z.object({ schedule: z.object(scheduleShape) }),
+  },
+  unschedule: {
+    params: z.strictObject({ sessionId, id: scheduleId }),
+    result: ok,
+  },
+  schedules: {
+    params: z.strictObject({ sessionId }),
+    result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
   },
   abort: {
     params: z.strictObject({

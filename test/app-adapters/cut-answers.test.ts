@@ -66,7 +66,7 @@ async function askedAfter(
   if (by !== 'lost') await run.result;
   await server.gateway.close();
   const client = connectClient((await startDurable(path, { app })).url);
-  const { messages } = await client.history('main');
+  const { messages } = await client.session('main').history();
   expect(messages.at(-1)).to.include({ role: 'assistant', stopReason: by });
   const next = client.send('main', 'Go on');
   const { body } = await endpoint.next();

@@ -13,7 +13,9 @@ export function listBehaviour(door: Door): void {
       const events = client().events('main', { from: 'earliest', types: ['session_updated'] });
       const metadata = { project: 'p1' };
       const changed = takeUntil(events, ({ type }) => type === 'session_updated');
-      expect(await alice.update('main', { title: 'Greetings', metadata })).to.deep.equal({ ok: true });
+      expect(await alice.session('main').update({ title: 'Greetings', metadata })).to.deep.equal({
+        ok: true,
+      });
       expect((await changed)[0]).to.deep.include({ title: 'Greetings', metadata });
       // What a client follows already is shown as far as it has come.
       const state = () => client().session('main').state();
@@ -23,7 +25,7 @@ export function listBehaviour(door: Door): void {
       const now = await state();
       expect(now).to.include({ title: 'Greetings', archived: true });
       expect(now).to.not.have.property('metadata');
-      const error = await failure(alice.update('nowhere', { title: 'x' }));
+      const error = await failure(alice.session('nowhere').update({ title: 'x' }));
       expect(error).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
       const long = await failure(session.update({ title: 'x'.repeat(257) }));
       expect(long).to.include({ code: 'INVALID_PARAMS', status: 400 });
@@ -33,9 +35,9 @@ export function listBehaviour(door: Door): void {
       const { client } = await openBehaviour(door);
       const alice = client();
       for (const id of ['a', 'b', 'c', 'other:d']) await alice.send(id, `to ${id}`).result;
-      await alice.update('a', { title: 'First 100%' });
-      await alice.update('b', { title: 'second' });
-      await alice.update('c', { title: 'First of all', archived: true });
+      await alice.session('a').update({ title: 'First 100%' });
+      await alice.session('b').update({ title: 'second' });
+      await alice.session('c').update({ title: 'First of all', archived: true });
       const names = async (options: Parameters<typeof alice.sessions>[0]): Promise<string[]> =>
         (await alice.sessions(options)).sessions.map(({ sessionId }) => sessionId);
       expect(await names({ query: 'FIRST' })).to.deep.equal(['a']);

@@ -189,8 +189,8 @@ export function sessionBehaviour(door: Door): void {
       const asked = await eventOf(run[Symbol.asyncIterator](), 'tool_confirmation_required');
       expect(asked.input).to.deep.equal({ file: 'a.txt' });
       const other = client();
-      expect(await other.approve('main', asked.callId)).to.deep.equal({ ok: true });
-      expect(await failure(alice.deny('main', asked.callId))).to.include({
+      expect(await other.session('main').approve(asked.callId)).to.deep.equal({ ok: true });
+      expect(await failure(alice.session('main').deny(asked.callId))).to.include({
         code: 'ALREADY_ANSWERED',
         status: 409,
       });
@@ -201,7 +201,7 @@ export function sessionBehaviour(door: Door): void {
       const { client } = await openBehaviour(door);
       const run = client().send('main', 'ask');
       const { callId } = await eventOf(run[Symbol.asyncIterator](), 'input_required');
-      await client().respond('main', callId, { output: 'green' });
+      await client().session('main').respond(callId, { output: 'green' });
       expect(textOf((await run.result).message)).to.equal('you said "green"');
     });
 
@@ -235,7 +235,7 @@ export function sessionBehaviour(door: Door): void {
       expect((await events.next()).value).to.include({ type: 'gap', reason: 'epoch' });
       expect((await events.next()).value).to.include({ type: 'snapshot' });
       expect(placesOf(await takeUntil(events, ({ type }) => type === 'message_end'))).to.deep.equal(upTo(5));
-      const { messages } = await alice.history('main');
+      const { messages } = await alice.session('main').history();
       expect(messages.map(textOf)).to.deep.equal(['new', 'echo: new']);
     });
 
@@ -266,10 +266,13 @@ export function sessionBehaviour(door: Door): void {
       await bob.send('main', 'for bob').result;
       const seen = await takeUntil(bobs, ({ type }) => type === 'message_end');
       expect(JSON.stringify(seen)).not.to.include('alice');
-      expect((await bob.history('main')).messages.map(textOf)).to.deep.equal(['for bob', 'echo: for bob']);
+      expect((await bob.session('main').history()).messages.map(textOf)).to.deep.equal([
+        'for bob',
+        'echo: for bob',
+      ]);
       await alice.send('private', 'hello').result;
       for (const ask of ['status', 'abort', 'close', 'history'] as const) {
-        expect(await failure(bob[ask]('private'))).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
+        expect(await failure(bob.session('private')[ask]())).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
       }
     });
   });

@@ -90,7 +90,7 @@ describe('agent-session-gateway chat, on a terminal', () => {
     chat.types('\x03');
     expect(await chat.exited).to.equal(0);
     const client = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
-    const { messages } = await client.history('main');
+    const { messages } = await client.session('main').history();
     expect(messages.map(({ role, stopReason }) => stopReason ?? role)).to.deep.equal([
       'user',
       'aborted',
@@ -132,7 +132,7 @@ describe('agent-session-gateway chat, on a terminal', () => {
     const run = client.send('main', 'delete a.txt');
     await chat.shows(/delete a\.txt[\s\S]*\[y\/n\] /);
     const { pending } = await client.session('main').state();
-    await client.approve('main', pending[0]!);
+    await client.session('main').approve(pending[0]!);
     await run.result;
     await chat.shows(/delete was approved[\s\S]*Done: a\.txt is gone[\s\S]*> /);
   });

@@ -125,7 +125,7 @@ describe('agent-session-gateway dev', () => {
     await kill({ authorization: `Bearer ${TOKEN}` }).catch(() => {});
     await program.prints(/Killed from the playground; starting again\.\nStarted again\. http/);
     expect(await ask(client, 'again')).to.equal('hi again');
-    const { messages } = await client.history('main');
+    const { messages } = await client.session('main').history();
     expect(messages.map(textOf)).to.deep.equal(['hello', 'hi hello', 'again', 'hi again']);
     expect(await program.kill('SIGTERM')).to.equal(0);
   });
@@ -223,7 +223,7 @@ describe('agent-session-gateway start', () => {
       GATEWAY_DB: 'kept.db',
     });
     const [, next] = await again.prints(/"url":"(http[^"]+)"/);
-    const { messages } = await connect(next!).history('main');
+    const { messages } = await connect(next!).session('main').history();
     expect(messages.map(textOf)).to.deep.equal(['b', 'a b']);
   });
 

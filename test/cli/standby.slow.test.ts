@@ -15,7 +15,8 @@ describe('agent-session-gateway start --standby', () => {
   const start = (...args: readonly string[]): Program =>
     runCliIn(folder, ['start', '--port', '0', ...args], { GATEWAY_TOKEN: TOKEN, GATEWAY_DB: 'kept.db' });
   const urlOf = async (program: Program) => (await program.prints(/"url":"(http[^"]+)"/))[1]!;
-  const said = async (url: string) => (await connectClient(url).history('main')).messages.map(textOf);
+  const said = async (url: string) =>
+    (await connectClient(url).session('main').history()).messages.map(textOf);
 
   beforeEach(() => {
     folder = tempDir();

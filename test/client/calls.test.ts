@@ -109,7 +109,7 @@ describe('the calls of a client', () => {
     expect(transport.requests).to.have.length(4);
     transport.answers.history = (_: unknown, attempt: number) =>
       attempt < 2 ? new Promise(() => {}) : { messages: [], cursor: null, hasMore: false };
-    expect(await client.history('main')).to.have.property('hasMore', false);
+    expect(await client.session('main').history()).to.have.property('hasMore', false);
     client.disconnect();
   });
 

@@ -248,7 +248,10 @@ describe('client connection', () => {
     expect(await aborted).to.have.property('code', 'ABORTED');
     clock.tick(30_000);
     expect(await slow).to.have.property('code', 'TIMEOUT');
-    const history = client.history('main').catch((error: unknown) => error);
+    const history = client
+      .session('main')
+      .history()
+      .catch((error: unknown) => error);
     for (let tries = 0; tries < 3; tries++) {
       await settle();
       clock.runToLast();

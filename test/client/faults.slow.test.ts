@@ -30,7 +30,7 @@ for (const transport of TRANSPORTS) {
       proxy.hush();
       const run = client.send('main', 'hello');
       expect(textOf((await run.result).message)).to.equal('echo: hello');
-      expect((await client.history('main')).messages).to.have.length(2);
+      expect((await client.session('main').history()).messages).to.have.length(2);
     });
 
     for (const deaf of ['both', 'up', 'down'] as const) {
@@ -194,7 +194,7 @@ for (const transport of TRANSPORTS) {
         expect(await run.accepted).to.have.property('runId');
         expect(textOf((await run.result).message)).to.equal('echo: two');
         await takeUntil(events, isEnd);
-        expect((await client.history('main')).messages).to.have.length(4);
+        expect((await client.session('main').history()).messages).to.have.length(4);
       });
 
     it('brings everything over a line that delays', async () => {
@@ -354,7 +354,7 @@ for (const transport of TRANSPORTS) {
       held.open();
       expect(await run.result).to.include({ stopReason: 'end' });
       clearInterval(hurry);
-      expect((await client.history('main')).messages).to.have.length(2);
+      expect((await client.session('main').history()).messages).to.have.length(2);
     });
 
     it('ends no other run with an abort whose answer was lost', async () => {

@@ -28,7 +28,7 @@ describe('the operations of a client', () => {
     await client.send('main', 'hi').result;
     const { sessions } = await client.sessions();
     expect(sessions.map(({ sessionId }) => sessionId)).to.have.members(['main', 'other:one']);
-    const [page] = [await client.history('other:one', { limit: 1 })];
+    const [page] = [await client.session('other:one').history({ limit: 1 })];
     expect(page!.messages.map(({ role }) => role)).to.deep.equal(['assistant']);
     const older = await client.session('other:one').history({ limit: 10, before: page!.cursor! });
     expect(older.messages.map(({ role }) => role)).to.deep.equal(['user']);
@@ -183,7 +183,7 @@ describe('the operations of a client', () => {
     expect(seen.slice(-3).map(({ type }) => type)).to.deep.equal(['session_closed', 'gap', 'snapshot']);
     const next = await takeUntil(events, ({ type }) => type === 'message_end');
     expect(next[0]!.cursor).to.match(/\.1$/);
-    expect((await client.history('main')).messages).to.have.length(2);
+    expect((await client.session('main').history()).messages).to.have.length(2);
   });
 
   it('gives every call up on its signal and time limit', async () => {
@@ -195,7 +195,7 @@ describe('the operations of a client', () => {
       client.invoke('hang', {}, { signal: abort.signal }),
       client.status(undefined, { signal: AbortSignal.abort() }),
       client.close('main', { signal: AbortSignal.abort() }),
-      client.respond('main', 'c', {}, { signal: AbortSignal.abort() }),
+      client.session('main').respond('c', {}, { signal: AbortSignal.abort() }),
     ];
     const failures = Promise.all(calls.map(failure));
     abort.abort();
@@ -212,7 +212,10 @@ describe('the operations of a client', () => {
     const alice = connectClient(url, { token: 'alice' });
     const bob = connectClient(url, { token: undefined, headers: async () => ({ ...as('bob') }) });
     await alice.send('main', 'mine').result;
-    expect(await failure(bob.history('main'))).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
+    expect(await failure(bob.session('main').history())).to.include({
+      code: 'SESSION_NOT_FOUND',
+      status: 404,
+    });
     expect((await bob.sessions()).sessions).to.deep.equal([]);
     const nobody = connectClient(url, { token: 'bad' });
     expect(await failure(nobody.apps())).to.include({ code: 'UNAUTHENTICATED', status: 401 });

@@ -205,13 +205,13 @@ describe('a watched session', () => {
     await queued.accepted;
     await shows(() => watch.getSnapshot().queue.length === 1);
     await session.approve(asking.pending[0]!.callId);
-    expect(await failure(connectClient(url).deny('main', asking.pending[0]!.callId))).to.include({
+    expect(await failure(connectClient(url).session('main').deny(asking.pending[0]!.callId))).to.include({
       code: 'ALREADY_ANSWERED',
       status: 409,
     });
     expect(textOf((await run.result).message)).to.include('erased');
     const next = await shows(() => watch.getSnapshot().pending.length > 0);
-    await client.deny('main', next.pending[0]!.callId, 'not now');
+    await client.session('main').deny(next.pending[0]!.callId, 'not now');
     expect(textOf((await queued.result).message)).to.include('kept');
     const question = session.send('ask');
     const open = await shows(() => watch.getSnapshot().pending[0]?.kind === 'input');

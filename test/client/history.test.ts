@@ -100,12 +100,12 @@ describe('a conversation that clients change', () => {
     const client = connectClient(url);
     const { message: answer } = await client.send('main', 'one').result;
     await client.send('main', 'two').result;
-    const forked = await client.fork('main', 'other', { at: answer.id });
+    const forked = await client.session('main').fork('other', { at: answer.id });
     expect(forked).to.include({ sessionId: 'other', tip: answer.id });
     expect(textOf((await client.send('other', 'three').result).message)).to.equal('3: one | 1: one | three');
-    expect(texts((await client.history('main')).messages)).to.have.length(4);
+    expect(texts((await client.session('main').history()).messages)).to.have.length(4);
     await client.send('third', 'x').result;
-    expect((await failure(client.fork('main', 'third'))).code).to.equal('SESSION_EXISTS');
+    expect((await failure(client.session('main').fork('third'))).code).to.equal('SESSION_EXISTS');
   });
 
   it('is changed by one of two pages that edit the same message at once; both show the same', async () => {
@@ -114,7 +114,7 @@ describe('a conversation that clients change', () => {
     await clients[0].send('main', { id: 'q1', content: 'one' }).result;
     const pages = clients.map(page);
     await Promise.all(pages.map((each) => shows(each, ({ status }) => status === 'ready')));
-    const runs = clients.map((client, at) => client.edit('main', 'q1', `by ${at}`));
+    const runs = clients.map((client, at) => client.session('main').edit('q1', `by ${at}`));
     const ends = await Promise.allSettled(runs.map(({ result }) => result));
     const [winner, loser] = ends[0]!.status === 'fulfilled' ? [0, 1] : [1, 0];
     const refused = await failure(runs[loser]!.accepted);
@@ -143,7 +143,7 @@ describe('a conversation that clients change', () => {
     const started = new Hearing(gateway, 'run:started');
     const clients = [connectClient(url), connectClient(url)] as const;
     const { message } = await clients[0].send('main', 'one').result;
-    const runs = clients.map((client) => client.regenerate('main', message.id));
+    const runs = clients.map((client) => client.session('main').regenerate(message.id));
     const ends = await Promise.allSettled(runs.map(({ result }) => result));
     expect(ends.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
     const refused = ends.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
@@ -167,11 +167,11 @@ describe('a conversation that clients change', () => {
         throw new TypeError('fetch failed');
       },
     });
-    await client.regenerate('main', message.id).result;
-    const { message: uno } = await client.edit('main', 'q1', 'uno').result;
+    await client.session('main').regenerate(message.id).result;
+    const { message: uno } = await client.session('main').edit('q1', 'uno').result;
     expect(started.heard).to.have.length(2);
-    expect(await client.fork('main', 'other')).to.have.property('tip', uno.id);
-    expect(texts((await client.history('other')).messages)).to.deep.equal(['uno', '3: uno']);
+    expect(await client.session('main').fork('other')).to.have.property('tip', uno.id);
+    expect(texts((await client.session('other').history()).messages)).to.deep.equal(['uno', '3: uno']);
     expect(lost).to.include.members(['/regenerate', '/send', '/fork']);
   });
 
@@ -187,7 +187,9 @@ describe('a conversation that clients change', () => {
         return Response.json({ error }, { status: 503 });
       },
     });
-    expect((await failure(client.move('main', message.id))).details).to.deep.equal({ outcome: 'unknown' });
+    expect((await failure(client.session('main').move(message.id))).details).to.deep.equal({
+      outcome: 'unknown',
+    });
     expect(moves).to.equal(1);
   });
 
@@ -209,9 +211,9 @@ describe('a conversation that clients change', () => {
         throw new TypeError('fetch failed');
       },
     });
-    expect((await failure(client.move('main', message.id))).code).to.equal('NETWORK');
+    expect((await failure(client.session('main').move(message.id))).code).to.equal('NETWORK');
     expect(moves).to.equal(2);
-    const { messages } = await other.history('main');
+    const { messages } = await other.session('main').history();
     expect(texts(messages).slice(0, 3)).to.deep.equal(['one', '1: one', 'three']);
   });
 });
@@ -225,7 +227,7 @@ describe('a page of a conversation that is changed', () => {
     const { message } = await client.send('main', { id: 'q1', content: 'one' }).result;
     const watch = page(client);
     await shows(watch, ({ status }) => status === 'ready');
-    const regenerated = client.regenerate('main', message.id);
+    const regenerated = client.session('main').regenerate(message.id);
     const asking = watch.getSnapshot();
     expect(asking.status).to.equal('running');
     expect(asking.regenerating).to.deep.include({ messageId: message.id, status: 'sending' });
@@ -235,7 +237,7 @@ describe('a page of a conversation that is changed', () => {
     const answered = await shows(watch, ({ status }) => status === 'ready');
     expect(answered).to.not.have.property('regenerating');
     expect(answered.messages[1]!.versions).to.have.length(2);
-    const edit = client.edit('main', 'q1', 'uno');
+    const edit = client.session('main').edit('q1', 'uno');
     const [sending] = watch.getSnapshot().sending;
     expect(sending).to.deep.include({ key: edit.idempotencyKey, replaces: 'q1', status: 'sending' });
     await edit.result;
@@ -248,18 +250,18 @@ describe('a page of a conversation that is changed', () => {
     const { url } = await startGateway({ app: echo });
     const client = connectClient(url);
     const { message } = await client.send('main', 'one').result;
-    await client.regenerate('main', message.id).result;
+    await client.session('main').regenerate(message.id).result;
     const watch = page(client);
     await shows(watch, ({ status }) => status === 'ready');
-    client.regenerate('main', message.id);
+    client.session('main').regenerate(message.id);
     const { regenerating, status } = await shows(watch, (state) => state.regenerating?.status === 'failed');
     expect(regenerating!.error!.code).to.equal('HISTORY_MOVED');
     expect(status).to.equal('ready');
     regenerating!.discard();
     expect(watch.getSnapshot()).to.not.have.property('regenerating');
-    client.regenerate('main', message.id);
+    client.session('main').regenerate(message.id);
     await shows(watch, (state) => state.regenerating?.status === 'failed');
-    await client.regenerate('main').result;
+    await client.session('main').regenerate().result;
     expect(await shows(watch, (state) => state.status === 'ready')).to.not.have.property('regenerating');
   });
 
@@ -272,16 +274,16 @@ describe('a page of a conversation that is changed', () => {
     expect((await shows(watch, ({ status }) => status === 'ready')).messages).to.have.length(50);
     await watch.loadEarlier();
     expect(watch.getSnapshot()).to.deep.include({ hasMore: false });
-    await client.edit('main', 'q39', 'the end').result;
+    await client.session('main').edit('q39', 'the end').result;
     const edited = await shows(watch, (state) => last(state) === 'echo: the end');
     expect(texts(edited.messages.slice(-4))).to.deep.equal(['38', 'echo: 38', 'the end', 'echo: the end']);
     expect(edited.messages).to.have.length(80);
     expect(edited.hasMore).to.equal(false);
-    await client.edit('main', 'q2', 'early').result;
+    await client.session('main').edit('q2', 'early').result;
     const early = await shows(watch, (state) => last(state) === 'echo: early');
     expect(texts(early.messages)).to.deep.equal(['0', 'echo: 0', '1', 'echo: 1', 'early', 'echo: early']);
     expect(early.hasMore).to.equal(false);
-    await client.move('main', { version: 'q39' });
+    await client.session('main').move({ version: 'q39' });
     const back = await shows(watch, (state) => last(state) === 'echo: 39');
     if (back.hasMore) await watch.loadEarlier();
     const whole = watch.getSnapshot();

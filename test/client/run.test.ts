@@ -297,9 +297,9 @@ describe('client operations', () => {
     expect(await client.invoke('ping', { a: 1 }, { sessionId: 's' })).to.deep.equal({ pong: true });
     await client.abort('main', { runId: 'r', reason: 'x' });
     await client.close('main');
-    await client.respond('main', 'c1', { output: 1 });
+    await client.session('main').respond('c1', { output: 1 });
     await session.approve('c2', { changed: true });
-    await client.deny('main', 'c3', 'never');
+    await client.session('main').deny('c3', 'never');
     await session.history({ limit: 5, before: 'x' });
     await client.sessions({ limit: 2 });
     await client.apps();

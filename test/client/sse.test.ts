@@ -109,7 +109,7 @@ describe('sseTransport', () => {
   it('asks GET operations in the query', async () => {
     handlers['/agent/history'] = (_, response) =>
       json(response, 200, { messages: [], cursor: null, hasMore: false });
-    await connect().history('app:main', { limit: 3 });
+    await connect().session('app:main').history({ limit: 3 });
     expect(seen[0]!.method).to.equal('GET');
     expect(Object.fromEntries(seen[0]!.query)).to.deep.equal({ sessionId: 'app:main', limit: '3' });
     expect(seen[0]!.body).to.equal(undefined);

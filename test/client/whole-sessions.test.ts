@@ -39,15 +39,15 @@ describe('whole sessions, through the client', () => {
         expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant']);
         const events = await collect(exportSession(options, 'main', { what: 'events' }));
         expect(events.at(-1)?.type).to.equal('message_end');
-        const place = await client.import('copy', messages, { title: 'A copy' });
+        const place = await client.session('copy').import(messages, { title: 'A copy' });
         expect(place).to.include({ sessionId: 'copy', tip: messages[1]!.id });
         expect((await client.session('copy').state()).title).to.equal('A copy');
-        const again = await failure(client.import('copy', [{ content: 'other' }]));
+        const again = await failure(client.session('copy').import([{ content: 'other' }]));
         expect(again).to.include({ code: 'SESSION_EXISTS', status: 409 });
-        await client.delete('copy');
+        await client.session('copy').delete();
       }
       expect(await client.session('main').delete(), name).to.deep.equal({ ok: true });
-      expect(await failure(client.delete('main')), name).to.include({ code: 'SESSION_NOT_FOUND' });
+      expect(await failure(client.session('main').delete()), name).to.include({ code: 'SESSION_NOT_FOUND' });
       expect((await clients.sse.session('main').state()).messages).to.deep.equal([]);
       stop();
     }

@@ -87,7 +87,9 @@ describe('demo app', () => {
       for await (const event of run) {
         if (event.type !== 'tool_confirmation_required') continue;
         expect(event).to.include({ name: 'delete', message: 'Delete notes.txt?' });
-        await (approved ? client.approve('main', event.callId) : client.deny('main', event.callId));
+        await (approved
+          ? client.session('main').approve(event.callId)
+          : client.session('main').deny(event.callId));
       }
       const { message, stopReason } = await run.result;
       expect(stopReason).to.equal('end');

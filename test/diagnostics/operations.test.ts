@@ -92,7 +92,7 @@ for (const { door, calls, events } of DOORS) {
         [() => alice.invoke('admin'), 'GUARD_DENIED', 'admin'],
         [() => alice.invoke('add', { a: 'x' }), 'INVALID_PARAMS', 'add'],
         [() => alice.invoke('no:such'), 'METHOD_NOT_FOUND', undefined],
-        [() => alice.history('nothing'), 'SESSION_NOT_FOUND', undefined],
+        [() => alice.session('nothing').history(), 'SESSION_NOT_FOUND', undefined],
       ] as const;
       for (const [ask, code, name] of refusals) {
         expect((await failure(ask())).code).to.equal(code);

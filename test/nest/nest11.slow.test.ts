@@ -52,7 +52,7 @@ describe('GatewayModule in Nest 11', () => {
       expect(textOf(message)).to.equal('Nest 11 heard hello');
       await eventOf(events, 'message_end');
       expect(await client.invoke('ping')).to.deep.equal({ pong: true });
-      expect((await client.history('main')).messages).to.have.length(2);
+      expect((await client.session('main').history()).messages).to.have.length(2);
       const end = (id: string) => fetch(`${url}/api/own/${id}/end`, { method: 'POST' });
       expect(await (await end('main')).json()).to.deep.equal({ ok: true, messages: 2 });
       expect((await (await end('none')).json()).error.code).to.equal('SESSION_NOT_FOUND');

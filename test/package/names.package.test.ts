@@ -32,6 +32,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
+  './client/schedules': ['sessionSchedules'],
   './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],

@@ -82,7 +82,7 @@ describe('a client whose network fails in every way, with a page that throws and
             for (let ends = 0; ends < runs.length; ends++) seen.push(...(await takeUntil(events, isEnd)));
             const seqs = seen.map(({ cursor }) => Number(cursor!.split('.')[2]));
             expect(seqs).to.deep.equal(seqs.map((_, at) => at + 1));
-            const { messages } = await direct.history(name);
+            const { messages } = await direct.session(name).history();
             // Calls may overtake each other on such a line: the order of the messages is the gateway's.
             expect(messages.filter(({ role }) => role === 'user').map(({ id }) => id)).to.have.members(
               runs.map(({ run }) => run.idempotencyKey),

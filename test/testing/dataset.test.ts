@@ -31,9 +31,9 @@ describe('a dataset', () => {
       client: it.client({ user: 'ada' }),
     }));
     for (const text of ['Oslo', 'Rome', 'fail']) await client.send('main', text).result;
-    await client.update('main', { metadata: { thumbs: 'up' } });
+    await client.session('main').update({ metadata: { thumbs: 'up' } });
     await client.send('other', 'Lima').result;
-    await client.update('other', { archived: true });
+    await client.session('other').update({ archived: true });
     const ada = { user: { id: 'ada' } };
     const all = await entries(exportDataset(gateway, ada));
     expect(

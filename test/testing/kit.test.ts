@@ -57,7 +57,7 @@ describe('the testing kit', () => {
       const run = client.send('main', 'remove it');
       await cut;
       await gateway.restart();
-      await client.approve('main', await pendingOf(client, 'main', 'remove'));
+      await client.session('main').approve(await pendingOf(client, 'main', 'remove'));
       const { message, stopReason } = await run.result;
       expect(stopReason).to.equal('end');
       expect(textOf(message)).to.equal('Shall I? Done.');
@@ -108,7 +108,12 @@ describe('the testing kit', () => {
     const client = gateway.client({ transport: 'sse' });
     client.goOffline();
     const run = client.send('main', 'hello');
-    expect(await client.update('main', {}).catch(({ code }: { code: string }) => code)).to.equal('NETWORK');
+    expect(
+      await client
+        .session('main')
+        .update({})
+        .catch(({ code }: { code: string }) => code),
+    ).to.equal('NETWORK');
     client.goOnline();
     expect(textOf((await run.result).message)).to.equal('heard');
   });
@@ -152,7 +157,7 @@ describe('the testing kit', () => {
     expect(first.message.content.map(({ type }) => type)).to.deep.equal(['reasoning', 'text', 'data']);
     expect(first.usage).to.deep.equal({ inputTokens: 3 });
     const second = client.send('main', '2');
-    await client.respond('main', await pendingOf(client, 'main', 'day'), { output: 'Monday' });
+    await client.session('main').respond(await pendingOf(client, 'main', 'day'), { output: 'Monday' });
     expect(textOf((await second.result).message)).to.equal('asked');
     for (const text of ['3', '4'])
       expect((await client.send('main', text).result).stopReason).to.equal('error');

@@ -29,8 +29,9 @@ async function say(client: TestClient, sessionId: string, dialogue: Dialogue): P
     if (text === 'yes' || text === 'no') continue;
     const run = client.send(sessionId, text);
     const answer = dialogue[at + 1];
-    if (answer === 'yes') await client.approve(sessionId, await pendingOf(client, sessionId));
-    if (answer === 'no') await client.deny(sessionId, await pendingOf(client, sessionId), 'I need it');
+    if (answer === 'yes') await client.session(sessionId).approve(await pendingOf(client, sessionId));
+    if (answer === 'no')
+      await client.session(sessionId).deny(await pendingOf(client, sessionId), 'I need it');
     await run.result;
   }
 }
@@ -145,7 +146,7 @@ describe('recorded sessions', () => {
     });
     const client = gateway.client();
     const run = client.send('main', 'a book');
-    await client.respond('main', await pendingOf(client, 'main', 'day'), { output: 'Monday' });
+    await client.session('main').respond(await pendingOf(client, 'main', 'day'), { output: 'Monday' });
     await run.result;
     const { divergence } = await replaySession({ record: turns, app, redact: (_key, value) => value });
     expect(divergence?.text).to.equal(undefined);

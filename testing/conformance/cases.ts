@@ -142,7 +142,7 @@ export const CASES: readonly Case[] = [
       const shown = await place.client.session(place.sessionId).state();
       assert.deepEqual(shown.messages, folded.messages);
       assert.equal(shown.cursor, folded.cursor);
-      const { messages } = await place.client.history(place.sessionId);
+      const { messages } = await place.client.session(place.sessionId).history();
       assert.deepEqual(messages, folded.messages);
     },
   },
@@ -211,7 +211,7 @@ export const CASES: readonly Case[] = [
     name: 'knows no session that there is not, and none that was deleted',
     async check(place) {
       await converse(place);
-      await place.client.delete(place.sessionId);
+      await place.client.session(place.sessionId).delete();
       const gone = await ask(place, `/history?sessionId=${encodeURIComponent(place.sessionId)}`);
       assert.equal(gone.status, 404);
       const body = (await gone.json()) as { readonly error?: { readonly code?: string } };

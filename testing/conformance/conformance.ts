@@ -52,7 +52,10 @@ export async function* conformance(
     } finally {
       clearTimeout(timer);
       late.abort();
-      await client.delete(sessionId).catch(() => {});
+      await client
+        .session(sessionId)
+        .delete()
+        .catch(() => {});
       client.disconnect();
     }
   }

@@ -188,7 +188,10 @@ function answerAsRecorded(client: TestClient, playing: Playing): () => void {
         : kind === 'confirmation'
           ? { approved: false }
           : { output: null };
-      client.respond('replayed', callId, answer).catch(() => {});
+      client
+        .session('replayed')
+        .respond(callId, answer)
+        .catch(() => {});
     }
   };
   const stop = watch.subscribe(look);

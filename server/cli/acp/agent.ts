@@ -149,10 +149,12 @@ export class Acp {
     const known = new Set(messages.map(({ id }) => id));
     let before: string | null = null;
     for (let isMore = hasMore; isMore; ) {
-      const page: Awaited<ReturnType<Client['history']>> = await this.#client.history(sessionId, {
-        limit: PAGE,
-        ...(before !== null && { before }),
-      });
+      const page: Awaited<ReturnType<ReturnType<Client['session']>['history']>> = await this.#client
+        .session(sessionId)
+        .history({
+          limit: PAGE,
+          ...(before !== null && { before }),
+        });
       older.unshift(...page.messages.filter(({ id }) => !known.has(id)));
       before = page.cursor;
       isMore = before !== null;

@@ -126,7 +126,7 @@ export class Turn {
     if (cancellationSignal.aborted) return;
     const approved = outcome.outcome === 'selected' && outcome.optionId === 'allow';
     try {
-      await client.respond(sessionId, callId, { approved });
+      await client.session(sessionId).respond(callId, { approved });
     } catch (error) {
       // Somebody else was first, or the run has ended, which its events tell.
       if (!isGatewayError(error) || !/^(?:ALREADY_ANSWERED|CALL_NOT_FOUND)$/.test(error.code)) throw error;

@@ -64,7 +64,7 @@ async function sendOne(
       else transcript.event(event);
       if (event.type === 'tool_confirmation_required' && confirm !== undefined) {
         const answer = { approved: confirm === 'approve' };
-        await client.respond(sessionId, event.callId, answer).catch(unlessAnswered);
+        await client.session(sessionId).respond(event.callId, answer).catch(unlessAnswered);
       } else if (event.type === 'tool_confirmation_required' || event.type === 'input_required') {
         const flags = event.type === 'input_required' ? '' : ', or give --approve or --deny';
         terminal.warn(`${event.name} waits for an answer: run \`chat ${sessionId}\` on a terminal${flags}`);

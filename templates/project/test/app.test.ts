@@ -10,7 +10,7 @@ test('asks before it deletes, also where the page is cut off just then', async (
   const cut = client.cutAt('tool_confirmation_required');
   const run = client.send('main', 'delete report.txt');
   await cut;
-  await client.approve('main', await pendingOf(client, 'main', 'delete'));
+  await client.session('main').approve(await pendingOf(client, 'main', 'delete'));
   const { message } = await run.result;
   assert.equal(textOf(message), 'report.txt is gone (not really).');
   assert.deepEqual(toolCallsOf(message)[0]?.output, { deleted: 'report.txt' });
@@ -19,7 +19,7 @@ test('asks before it deletes, also where the page is cut off just then', async (
 test('takes no for an answer', async () => {
   const client = (await start({ app })).client();
   const run = client.send('main', 'delete report.txt');
-  await client.deny('main', await pendingOf(client, 'main', 'delete'));
+  await client.session('main').deny(await pendingOf(client, 'main', 'delete'));
   assert.equal(textOf((await run.result).message), 'report.txt stays.');
 });
 

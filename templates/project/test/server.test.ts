@@ -26,7 +26,7 @@ test('answers piece by piece, and remembers', async (t) => {
   let text = '';
   for await (const piece of client.send('main', 'good morning').text) text += piece;
   assert.equal(text, 'You said: good morning ');
-  const { messages } = await client.history('main');
+  const { messages } = await client.session('main').history();
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['user', 'assistant'],

@@ -13,7 +13,7 @@ describe('an agent’s tool that needs approval', () => {
       const run = client.send('main', 'Erase');
       const seen = follow(run, (event) => {
         if (event.type !== 'tool_confirmation_required') return undefined;
-        return client.respond('main', event.callId, answer);
+        return client.session('main').respond(event.callId, answer);
       });
       (await endpoint.next())
         .call('call_1', 'erase', { path: 'a' })
@@ -60,7 +60,7 @@ describe('an agent’s tool that needs approval', () => {
     const run = client.send('main', 'Erase');
     const seen = follow(run, (event) =>
       event.type === 'tool_confirmation_required'
-        ? client.respond('main', event.callId, { approved: true, input: { path: 'b' } })
+        ? client.session('main').respond(event.callId, { approved: true, input: { path: 'b' } })
         : undefined,
     );
     (await endpoint.next()).call('call_1', 'erase', { path: 'a' }).finish('tool_calls');
@@ -87,7 +87,7 @@ describe('an agent’s tool that needs approval', () => {
     const run = client.send('main', 'Erase');
     const seen = follow(run, (event) =>
       event.type === 'tool_confirmation_required'
-        ? client.respond('main', event.callId, { approved: true, input: { path: 'b' } })
+        ? client.session('main').respond(event.callId, { approved: true, input: { path: 'b' } })
         : undefined,
     );
     (await endpoint.next()).call('call_1', 'helper', { input: 'Erase' }).finish('tool_calls');
@@ -109,8 +109,8 @@ describe('an agent’s tool that needs approval', () => {
     const open: string[] = [];
     const seen = follow(run, async (event) => {
       if (event.type !== 'tool_confirmation_required' || open.push(event.callId) < 2) return;
-      await client.deny('main', open[1]!);
-      await client.approve('main', open[0]!);
+      await client.session('main').deny(open[1]!);
+      await client.session('main').approve(open[0]!);
     });
     (await endpoint.next())
       .call('call_1', 'erase', { path: 'a' })

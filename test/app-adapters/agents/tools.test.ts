@@ -30,7 +30,7 @@ describe('tools that are not the agent’s own', () => {
     });
     const seen = follow(run, (event) => {
       if (event.type !== 'input_required') return undefined;
-      return client.respond('main', event.callId, { output: { picked: 2 } });
+      return client.session('main').respond(event.callId, { output: { picked: 2 } });
     });
     const asked = await endpoint.next();
     expect(asked.body)
@@ -68,8 +68,8 @@ describe('tools that are not the agent’s own', () => {
     const seen = follow(run, (event) => {
       if (event.type !== 'tool_confirmation_required') return undefined;
       return (event.input as any).sum === 1
-        ? client.approve('main', event.callId)
-        : client.deny('main', event.callId);
+        ? client.session('main').approve(event.callId)
+        : client.session('main').deny(event.callId);
     });
     const asked = await endpoint.next();
     expect(asked.body.tools[0].function).to.deep.include({ name: 'pay', description: 'Pays' });

@@ -38,7 +38,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     for await (const event of events) {
       if (event.type !== 'tool_confirmation_required') continue;
       expect(ran).to.deep.equal([]);
-      await client.approve('main', event.callId);
+      await client.session('main').approve(event.callId);
       break;
     }
     const seen = outline(await collect(run)) as any[];
@@ -64,7 +64,8 @@ describe('a tool of the AI SDK that needs approval', () => {
     const { client } = await serve(aiSdkApp({ model, tools }));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
-      if (event.type === 'tool_confirmation_required') await client.deny('main', event.callId, 'too risky');
+      if (event.type === 'tool_confirmation_required')
+        await client.session('main').deny(event.callId, 'too risky');
     }
     const { message, stopReason } = await run.result;
     expect(ran).to.deep.equal([]);
@@ -86,7 +87,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required')
-        await client.approve('main', event.callId, { path: '/b' });
+        await client.session('main').approve(event.callId, { path: '/b' });
     }
     expect(ran).to.deep.equal([{ path: '/b' }]);
   });
@@ -97,7 +98,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
       if (event.type === 'tool_confirmation_required')
-        await client.approve('main', event.callId, { path: 5 });
+        await client.session('main').approve(event.callId, { path: 5 });
     }
     expect(ran).to.deep.equal([]);
     const { message } = await run.result;
@@ -124,8 +125,8 @@ describe('a tool of the AI SDK that needs approval', () => {
       if (asks.length < 2) continue;
       // In the other order than they were asked.
       for (const { callId, input } of asks.reverse()) {
-        if (input.path === '/a') await client.deny('main', callId);
-        else await client.approve('main', callId);
+        if (input.path === '/a') await client.session('main').deny(callId);
+        else await client.session('main').approve(callId);
       }
     }
     expect(ran).to.deep.equal([{ path: '/free' }, { path: '/b' }]);
@@ -142,7 +143,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     );
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
-      if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
+      if (event.type === 'tool_confirmation_required') await client.session('main').approve(event.callId);
     }
     expect(ran).to.have.length(2);
     expect((await run.result).stopReason).to.equal('tool_use');
@@ -154,7 +155,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     const { send, client } = await serve(aiSdkApp({ model, tools }));
     const run = send('Erase it', { parameters: { tool_choice: 'required' } });
     for await (const event of run) {
-      if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
+      if (event.type === 'tool_confirmation_required') await client.session('main').approve(event.callId);
     }
     expect([0, 1].map((call) => asked(model, call).toolChoice?.type)).to.deep.equal(['required', 'auto']);
   });
@@ -164,7 +165,7 @@ describe('a tool of the AI SDK that needs approval', () => {
     const { client } = await serve(aiSdkApp(new ToolLoopAgent({ model: script(), tools })));
     const run = client.send('main', 'Erase it');
     for await (const event of run) {
-      if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
+      if (event.type === 'tool_confirmation_required') await client.session('main').approve(event.callId);
     }
     expect([ran.length, (await run.result).stopReason]).to.deep.equal([1, 'end']);
   });
@@ -187,7 +188,7 @@ describe('tools that go through the gateway', () => {
     const seen: any[] = [];
     for await (const event of run) {
       seen.push(event);
-      if (event.type === 'tool_confirmation_required') await client.approve('main', event.callId);
+      if (event.type === 'tool_confirmation_required') await client.session('main').approve(event.callId);
     }
     expect(outline(seen).map(({ type }) => type)).to.deep.equal([
       'tool_use',
@@ -213,7 +214,7 @@ describe('tools that go through the gateway', () => {
     const { client } = await serve(aiSdkApp({ model }, { tools: { greet } }));
     const run = client.send('main', 'Greet');
     for await (const event of run) {
-      if (event.type === 'tool_confirmation_required') await client.deny('main', event.callId, 'no');
+      if (event.type === 'tool_confirmation_required') await client.session('main').deny(event.callId, 'no');
     }
     const outputs = [1, 2].map((call) => (asked(model, call).prompt.at(-1)!.content as any[])[0].output);
     expect(outputs[0].type).to.equal('error-text');
@@ -240,7 +241,7 @@ describe('tools that go through the gateway', () => {
       for await (const event of run) {
         if (event.type !== 'input_required') continue;
         expect(event).to.deep.include({ name: 'pick', payload: { of: ['red', 'blue'] } });
-        await client.respond('main', event.callId, { output: 'red' });
+        await client.session('main').respond(event.callId, { output: 'red' });
       }
       const { message, stopReason } = await run.result;
       expect(message.content.map(({ type }) => type)).to.deep.equal(['tool_use', 'tool_result', 'text']);
@@ -264,7 +265,7 @@ describe('tools that go through the gateway', () => {
       });
       for await (const event of events) {
         if (event.type === 'input_required')
-          await client.respond('main', event.callId, { output: { ok: true } });
+          await client.session('main').respond(event.callId, { output: { ok: true } });
         if (event.type === 'message_end') break;
       }
       expect((await run.result).stopReason).to.equal('end');

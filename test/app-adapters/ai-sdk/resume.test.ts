@@ -163,7 +163,7 @@ describe('a resumable app of the AI SDK', () => {
     const second = await startDurable(path2, {
       app: appOf(scriptedModel(), () => new Promise(() => {})),
     });
-    await connectClient(second.url).approve('main', callId);
+    await connectClient(second.url).session('main').approve(callId);
     await begun.passed;
     const third = await startDurable(crashed(path2), {
       app: appOf(scriptedModel([...says('Gone.'), ends()]), () => {}),

@@ -46,7 +46,7 @@ describe('tools that are not the graph’s own', () => {
     const run = session.send('Pick one', { clientTools: [PICK], parameters: { temperature: 0.25 } });
     const seen = follow(run, (event) => {
       if (event.type !== 'input_required') return undefined;
-      return client.respond('main', event.callId, { output: { picked: 2 } });
+      return client.session('main').respond(event.callId, { output: { picked: 2 } });
     });
     const asked = await endpoint.next();
     expect(asked.body.temperature).to.equal(0.25);
@@ -103,8 +103,8 @@ describe('tools that are not the graph’s own', () => {
     const seen = follow(run, (event) => {
       if (event.type !== 'tool_confirmation_required') return undefined;
       return event.input && (event.input as any).path === 'a'
-        ? client.approve('main', event.callId)
-        : client.deny('main', event.callId, 'not that');
+        ? client.session('main').approve(event.callId)
+        : client.session('main').deny(event.callId, 'not that');
     });
     (await endpoint.next())
       .call('call_1', 'erase', { path: 'a' })

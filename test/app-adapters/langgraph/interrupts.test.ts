@@ -67,7 +67,7 @@ describe('interrupts of a graph', () => {
     const seen = follow(run, (event) => {
       if (event.type !== 'tool_confirmation_required') return undefined;
       asked = event;
-      return client.approve('main', event.callId, { path: '/tmp/b' });
+      return client.session('main').approve(event.callId, { path: '/tmp/b' });
     });
     (await endpoint.next()).call('call_1', 'erase', { path: '/tmp/a' }).finish('tool_calls');
     (await endpoint.next()).text('Done.').finish();
@@ -157,13 +157,16 @@ describe('interrupts of a graph', () => {
   it('a question that is declined ends the run, and the session goes on', async () => {
     const { client } = await serve(langGraphApp({ graph: asking('Which day?') }));
     const first = client.send('main', 'Go');
-    await follow(first, (event) => event.type === 'input_required' && client.deny('main', event.callId));
+    await follow(
+      first,
+      (event) => event.type === 'input_required' && client.session('main').deny(event.callId),
+    );
     expect(await first.result).to.include({ stopReason: 'end' });
     const second = client.send('main', 'Again');
     await follow(
       second,
       (event) =>
-        event.type === 'input_required' && client.respond('main', event.callId, { output: 'Monday' }),
+        event.type === 'input_required' && client.session('main').respond(event.callId, { output: 'Monday' }),
     );
     expect(textOf((await second.result).message)).to.equal('Got "Monday"');
   });
@@ -182,7 +185,7 @@ describe('interrupts of a graph', () => {
     await follow(run, async (event) => {
       if (event.type !== 'input_required' || open.push(event) < 2) return;
       for (const { callId, payload } of open.reverse())
-        await client.respond('main', callId, { output: `answer to ${payload}` });
+        await client.session('main').respond(callId, { output: `answer to ${payload}` });
     });
     expect(
       textOf((await run.result).message)
@@ -209,7 +212,7 @@ describe('interrupts of a graph', () => {
     await follow(run, (event) => {
       if (event.type !== 'input_required') return undefined;
       asked.push(event.payload);
-      return client.respond('main', event.callId, { output: `${event.payload}!` });
+      return client.session('main').respond(event.callId, { output: `${event.payload}!` });
     });
     expect(asked).to.deep.equal(['first', 'second']);
     expect(textOf((await run.result).message)).to.equal('first!,second!');
@@ -226,7 +229,7 @@ describe('interrupts of a graph', () => {
       const run = client.send('main', 'Weather?');
       const seen = follow(run, (event) => {
         if (event.type !== 'tool_confirmation_required') return undefined;
-        return client.respond('main', event.callId, { approved });
+        return client.session('main').respond(event.callId, { approved });
       });
       (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
       if (approved) (await endpoint.next()).text('Sunny.').finish();

@@ -208,7 +208,7 @@ describe('the thread of a graph with a checkpointer', () => {
     await before.gateway.close();
     const { url } = await startDurable(copy, { app });
     const client = connectClient(url);
-    await client.approve('main', callId);
+    await client.session('main').approve(callId);
     const seen = await follow(
       (async function* () {
         for await (const event of client.events('main', { from: 'earliest' })) {

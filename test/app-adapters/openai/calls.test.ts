@@ -95,8 +95,8 @@ describe('the tools of an openai app', () => {
         seen.push(event);
         if (event.type === 'tool_confirmation_required') {
           expect(ran).to.deep.equal([]);
-          if (approve) await client.approve('main', event.callId);
-          else await client.deny('main', event.callId, 'too risky');
+          if (approve) await client.session('main').approve(event.callId);
+          else await client.session('main').deny(event.callId, 'too risky');
           const second = await endpoint.next(2);
           expect(second.body.messages.at(-1).content).to.equal(approve ? 'erased' : 'Denied: too risky');
           second.say('Done.');
@@ -136,7 +136,7 @@ describe('the tools of an openai app', () => {
     for await (const event of events) {
       if (event.type === 'input_required') {
         asked.push(event.name);
-        await client.respond('main', event.callId, { output: `did ${event.name}` });
+        await client.session('main').respond(event.callId, { output: `did ${event.name}` });
       }
       if (asked.length === 2 && event.type === 'tool_result') break;
     }
@@ -243,7 +243,7 @@ describe('the tools of an openai app', () => {
     for await (const event of run) {
       if (event.type !== 'tool_confirmation_required') continue;
       await client.send('main', 'And be quick', { onBusy: 'steer' }).accepted;
-      await client.approve('main', event.callId);
+      await client.session('main').approve(event.callId);
       const second = await endpoint.next(2);
       expect(second.body.messages.slice(-2)).to.deep.equal([
         { role: 'tool', tool_call_id: 'id-erase', content: 'erased' },

@@ -41,7 +41,7 @@ describe('a resumable openai app', () => {
     const second = await startDurable(crashed(path), { app });
     const after = connectClient(second.url);
     const events = after.events('main', { from: 'earliest' });
-    await after.approve('main', callId);
+    await after.session('main').approve(callId);
     const again = await endpoint.next(2);
     expect(again.body.messages).to.deep.equal([
       { role: 'user', content: 'Erase it' },

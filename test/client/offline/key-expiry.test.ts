@@ -20,6 +20,8 @@ describe('a message that is sent again when its gateway has forgotten its key', 
     await gateway.clock.advance(3 * HOUR);
     const error = await send().accepted.catch((cause: { code: string }) => cause);
     expect(error).to.have.property('code');
-    expect((await client.history('main')).messages.filter(({ role }) => role === 'user')).to.have.length(1);
+    expect(
+      (await client.session('main').history()).messages.filter(({ role }) => role === 'user'),
+    ).to.have.length(1);
   });
 });

@@ -22,7 +22,7 @@ describe('vue', () => {
     const changed = new Promise<void>((resolve) => {
       watch(session.archived, () => resolve(), { flush: 'sync' });
     });
-    await client.update('main', { title: 'One', metadata: { color: 'red' }, archived: true });
+    await client.session('main').update({ title: 'One', metadata: { color: 'red' }, archived: true });
     await changed;
     expect(session.title.value).to.equal('One');
     expect(session.metadata.value).to.deep.equal({ color: 'red' });

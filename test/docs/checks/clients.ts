@@ -76,7 +76,7 @@ export const CLIENTS: Checks = {
   'docs/types.md#4': {
     before: async () => {
       const [{ callId }] = await asked('Oslo');
-      await client.respond('main', callId, { output: { day: '2026-05-17' } });
+      await client.session('main').respond(callId, { output: { day: '2026-05-17' } });
       await asked('Rome');
     },
     prints: /21/,

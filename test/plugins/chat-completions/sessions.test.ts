@@ -150,7 +150,7 @@ describe('sessions of chat completions', () => {
     await create('two', 'kept');
     await create('two', 'two:kept');
     const client = connectClient(chat.url, { token: 'alice' });
-    const { messages } = await client.history('two:kept');
+    const { messages } = await client.session('two:kept').history();
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user', 'assistant']);
     const response = await chat.ask(says('Hi', { model: 'two' }), {
       headers: { 'x-session-id': 'one:kept' },

@@ -1,0 +1,37 @@
+import { fieldError } from '../../shared/errors.js';
+import type { ScheduleTimes } from '../../shared/schedules.js';
+import type { Limits } from '../config/limits.js';
+import { occurrencesOf, shortestGap } from './occurrences.js';
+
+/** The last instant that a date can have, in milliseconds since the epoch. */
+const LAST = 8.64e15;
+
+/**
+ * Whether a schedule can be set.
+ *
+ * @param now The time, in milliseconds since the epoch
+ * @throws GatewayError `INVALID_PARAMS` naming the field
+ */
+export async function checkTimes(
+  times: ScheduleTimes,
+  now: number,
+  { scheduleMinMs, scheduleGraceMs }: Pick<Limits, 'scheduleMinMs' | 'scheduleGraceMs'>,
+): Promise<void> {
+  const { at, every, zone } = times;
+  if (zone !== undefined && typeof every !== 'string')
+    throw fieldError('zone', 'only with a cron expression');
+  if (at !== undefined) {
+    if (at > LAST) throw fieldError('at', 'no time that a date can have');
+    if (at < now - scheduleGraceMs)
+      throw fieldError('at', `more than ${scheduleGraceMs} ms ago (limits.scheduleGraceMs)`);
+    return;
+  }
+  if (typeof every === 'object' && !(every.ms > 0 && now + every.ms <= LAST))
+    throw fieldError('every.ms', 'a number of milliseconds above 0');
+  const occurrences = await occurrencesOf(times, now);
+  if (occurrences.after(now) === null) throw fieldError('every', 'never fires');
+  if (shortestGap(occurrences, now) < scheduleMinMs) {
+    const path = typeof every === 'object' ? 'every.ms' : 'every';
+    throw fieldError(path, `at least ${scheduleMinMs} ms from one to the next (limits.scheduleMinMs)`);
+  }
+}

@@ -1,0 +1,189 @@
+import type { UserContext } from '../../shared/contract.js';
+import { fieldError, isGatewayError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
+import type { FiredInstant, Schedule } from '../../shared/schedules.js';
+import { LimitError } from '../limit-error.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { RunRequest } from '../runs/live-run.js';
+import { occurrencesOf, type Passed, passedBy } from '../schedules/occurrences.js';
+import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
+import type { RecordChange, StoredRecord } from '../stores/records.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import { acceptWith, StaleRecord } from './acceptance.js';
+import type { Session } from './session.js';
+
+/** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
+const MOST_MISSED = 24;
+
+/** A schedule that is set: what of it the gateway adds is added where the session is held. */
+export interface NewSchedule {
+  readonly schedule: Omit<Schedule, 'nextAt' | 'setAt'>;
+  readonly user: UserContext;
+  readonly senderId: string | undefined;
+  /** `limits.schedulesPerSession`. */
+  readonly most: number;
+}
+
+/** A schedule that is due. */
+export interface DueSchedule {
+  readonly record: Pick<StoredRecord, 'id' | 'value' | 'token'>;
+  /** The time by the store's clock. */
+  readonly now: number;
+  /** How late an instant may be that is not missed, in milliseconds. */
+  readonly graceMs: number;
+  /** The run that it begins. */
+  readonly begins: RunRequest;
+}
+
+const sameTimes = (a: Schedule, b: Omit<Schedule, 'nextAt' | 'setAt'>): boolean => {
+  const { nextAt: _, setAt: __, ...rest } = a;
+  return JSON.stringify(Object.entries(rest).sort()) === JSON.stringify(Object.entries(b).sort());
+};
+
+/**
+ * The schedules of a conversation, in the order in which they fire next, with their tokens.
+ *
+ * @throws StoreError
+ */
+export async function schedulesOf(
+  store: Pick<Store, 'records'>,
+  home: SessionRef,
+  epoch: string,
+): Promise<readonly (KeptSchedule & { readonly token: number })[]> {
+  const records = await store.records({ home, kind: SCHEDULE, limit: 1000 });
+  return records
+    .map((record) => ({ ...keptOf(record), token: record.token }))
+    .filter((kept) => kept.epoch === epoch)
+    .sort((a, b) => a.schedule.nextAt - b.schedule.nextAt);
+}
+
+/**
+ * Sets a schedule, or finds it as it is to be.
+ *
+ * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times of which none is to come
+ */
+export async function setSchedule(
+  session: Session,
+  { schedule, user, senderId, most }: NewSchedule,
+): Promise<Schedule> {
+  const { ref, store } = session;
+  for (;;) {
+    const writer = session.writer!;
+    const { epoch } = writer.ref;
+    const records = await asUnavailable(() => store.records({ home: ref, kind: SCHEDULE, limit: 1000 }));
+    const there = records.find(({ id }) => id === schedule.id);
+    const before = there && keptOf(there);
+    if (before?.epoch === epoch && sameTimes(before.schedule, schedule)) return before.schedule;
+    const others = records.filter((record) => record !== there && keptOf(record).epoch === epoch);
+    if (others.length >= most) {
+      const message = `A session has at most ${most} schedules (limits.schedulesPerSession)`;
+      throw new LimitError('limits.schedulesPerSession', { code: 'QUOTA_EXCEEDED', message });
+    }
+    const setAt = Date.now() + (store.shared?.skewMs ?? 0);
+    const nextAt = schedule.at ?? (await occurrencesOf(schedule, setAt)).after(setAt);
+    if (nextAt === null) throw fieldError('every', 'never fires');
+    const set = { ...schedule, setAt, nextAt };
+    const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...set };
+    if (
+      await write(
+        writer,
+        [draft],
+        keeping(
+          { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) },
+          there?.token ?? 0,
+        ),
+      )
+    )
+      return set;
+  }
+}
+
+/** Takes a schedule back, if there is one. */
+export async function unsetSchedule(session: Session, id: string, by: string): Promise<void> {
+  for (;;) {
+    const writer = session.writer!;
+    const schedules = await asUnavailable(() => schedulesOf(session.store, session.ref, writer.ref.epoch));
+    const kept = schedules.find(({ schedule }) => schedule.id === id);
+    if (!kept) return;
+    const draft: EventDraft = { type: 'schedule_unset', ts: Date.now(), id, by };
+    if (await write(writer, [draft], dropping(id, kept.token))) return;
+  }
+}
+
+/**
+ * Fires a schedule that is due: in one append with its run, what becomes of it and its next instant. Whoever took it before, or after it
+ * was set anew, does nothing.
+ */
+export async function fireSchedule(session: Session, due: DueSchedule): Promise<void> {
+  const { record, now, graceMs, begins } = due;
+  const { id, token } = record;
+  const writer = session.writer!;
+  const kept = keptOf(record);
+  const { schedule } = kept;
+  // It was set in a conversation that is over.
+  if (kept.epoch !== writer.ref.epoch) return void (await write(writer, [], dropping(id, token)));
+  const occurrences = await occurrencesOf(schedule, schedule.setAt);
+  const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: MOST_MISSED + 1 });
+  const fired = instantOf(schedule, passed, now - graceMs);
+  const isLast = fired.instant === passed.last.at(-1);
+  const nextAt = isLast ? passed.nextAt : occurrences.after(fired.instant);
+  const change =
+    nextAt === null ? dropping(id, token) : keeping({ ...kept, schedule: { ...schedule, nextAt } }, token);
+  const event = { ...fired, id, nextAt };
+  const log = (skipped: Pick<FiredInstant, 'skipped'>): Promise<boolean> =>
+    write(writer, [{ type: 'schedule_fired', ts: Date.now(), ...event, ...skipped }], change);
+  if (fired.skipped) return void (await log({}));
+  const drafts = (runId: string): readonly EventDraft[] => [
+    { type: 'schedule_fired', runId, ts: Date.now(), ...event },
+  ];
+  try {
+    const accepted = await acceptWith(session.runs, requestOf(begins, id, fired.instant), {
+      drafts,
+      records: [change],
+    });
+    // One of this name had this instant before, and was taken back.
+    if ('duplicate' in accepted) await write(writer, drafts(accepted.duplicate.runId), change);
+  } catch (error) {
+    if (error instanceof StaleRecord) return;
+    const isBusy = isGatewayError(error) && (error.code === 'QUEUE_FULL' || error.code === 'SESSION_BUSY');
+    if (!isBusy) throw error;
+    await log({ skipped: 'busy' });
+  }
+}
+
+function requestOf(request: RunRequest, id: string, instant: number): RunRequest {
+  const key = `schedule:${id}:${instant}`;
+  return { ...request, key, trigger: { type: 'schedule', id, instant } };
+}
+
+/**
+ * What becomes of the instants that have passed: which one is accounted for now, and those before it with it.
+ *
+ * @param late Instants before this time were missed
+ */
+function instantOf(
+  { missed, nextAt: first }: Schedule,
+  { last, count }: Passed,
+  late: number,
+): Pick<FiredInstant, 'instant' | 'skipped' | 'missed'> {
+  const instant = last.at(-1)!;
+  const before = count > 1 ? { missed: count - 1 } : {};
+  if (missed === 'once') return { instant, ...before };
+  if (missed === 'skip') return { instant, ...before, ...(instant < late && { skipped: 'missed' }) };
+  // Each is taken by itself, the next one when this is done.
+  if (count <= MOST_MISSED) return { instant: first };
+  const left = last.length > MOST_MISSED ? MOST_MISSED : 0;
+  const skipped = { instant: last.at(-1 - left)!, skipped: 'missed' } as const;
+  return count - left > 1 ? { ...skipped, missed: count - left - 1 } : skipped;
+}
+
+/** Writes a change of a record with what is logged of it. Whether that was the record that was meant. */
+async function write(
+  writer: LogWriter,
+  drafts: readonly EventDraft[],
+  change: RecordChange,
+): Promise<boolean> {
+  const { stale } = await writer.commit(drafts, { records: [change], refusable: true });
+  return !stale;
+}

@@ -1,0 +1,28 @@
+import { memoryStore } from '../../server/stores/memory.js';
+import type { Store } from '../../server/stores/store.js';
+import { overriding } from '../support/overriding.js';
+
+/** The clock of a store, which a test sets forward and back: what is due goes by it. */
+export class TestClock {
+  readonly store: Store;
+  #ahead = 0;
+
+  constructor(inner: Store = memoryStore()) {
+    this.store = this.of(inner);
+  }
+
+  /** Another store that goes by it. */
+  of(inner: Store): Store {
+    return overriding(inner, {
+      takeDue: (options) => inner.takeDue({ ...options, aheadMs: this.#ahead }),
+    });
+  }
+
+  forward(ms: number): void {
+    this.#ahead += ms;
+  }
+
+  now(): number {
+    return Date.now() + this.#ahead;
+  }
+}
