@@ -172,6 +172,16 @@ export interface Turn<
    *   result that is no JSON, a name that is none, and a step within a step; `PAYLOAD_TOO_LARGE` beyond `limits.stepsSize`
    */
   step<T>(name: string, work: (step: StepContext) => T | Promise<T>): Promise<Wire<T>>;
+  /**
+   * Waits for a time. In a `resumable` app that is a step, which ends at its time in whichever gateway has the session then, and keeps
+   * nothing in memory meanwhile: after `limits.parkMs` a run that only waits, and that nobody follows, leaves its process, and is run again
+   * from its steps when it is time. The time of the run stands still.
+   *
+   * @param name As of a step.
+   * @param time How long, in milliseconds, or until when.
+   * @throws GatewayError `INVALID_PARAMS`, and as `step`
+   */
+  sleep(name: string, time: number | Date): Promise<void>;
   /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
   steered(): readonly Message[];
   /** Asks the person; resolves with the answer, as `schema`, or the app's own for questions of this name, makes it. Time spent waiting does not count towards the run's time-out. */

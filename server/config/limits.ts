@@ -111,6 +111,8 @@ export interface Limits {
   readonly answerSize: number;
   /** Names and results of all `turn.step` of one run together, in characters of JSON, and 100 for each. @default 16 Mi */
   readonly stepsSize: number;
+  /** A run of a resumable app that only waits, and that nobody follows, leaves memory after so long. @default 60 s */
+  readonly parkMs: number;
   /** How long `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
   /** Time that `close()` gives runs and method calls to finish. @default 25 s */
@@ -176,6 +178,7 @@ export const DEFAULT_LIMITS: Limits = {
   waitMs: Number.POSITIVE_INFINITY,
   answerSize: 32 * 1024 * 1024,
   stepsSize: 16 * 1024 * 1024,
+  parkMs: 60_000,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
   storeMs: 10_000,

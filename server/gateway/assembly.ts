@@ -15,6 +15,7 @@ import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { Documents } from '../documents/documents.js';
+import { wakingHandler } from '../due/due-runs.js';
 import { scheduleHandler } from '../due/due-schedules.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
@@ -39,6 +40,7 @@ import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
 import { Erasing } from '../sessions/erasing.js';
+import { WAKING } from '../sessions/waking.js';
 import type { SessionRef } from '../stores/store.js';
 import { allowedOrigins } from '../transports/allowed-origins.js';
 import type { FrameEnvironment } from '../transports/frames/frame-environment.js';
@@ -197,6 +199,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
+  due.on(WAKING, wakingHandler({ sessions, store }));
   due.on(SCHEDULE, scheduleHandler({ sessions, store, limits }));
   const erasing = new Erasing({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
@@ -319,7 +322,8 @@ function sessionEnvironment(
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
-  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, storeMs } = limits;
+  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, parkMs, storeMs } =
+    limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
@@ -340,6 +344,7 @@ function sessionEnvironment(
     waitMs,
     answerSize,
     stepsSize,
+    parkMs,
     storeMs,
     disconnectGraceMs,
     onDisconnect,

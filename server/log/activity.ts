@@ -49,6 +49,7 @@ export function isSameActivity(a: Activity, b: Activity): boolean {
     a.runId === b.runId &&
     a.start === b.start &&
     a.queued === b.queued &&
-    a.ended === b.ended
+    a.ended === b.ended &&
+    a.parked === b.parked
   );
 }

@@ -20,6 +20,10 @@ export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly 
 export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'records' | 'once' | 'close' | 'erase'> & {
   /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
   readonly ends?: readonly string[];
+  /** Nobody need take the session up from here on, until something else happens in it. */
+  readonly parks?: boolean;
+  /** It is to be taken up again, where its gateway ends. */
+  readonly unparks?: boolean;
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
   readonly refusable?: boolean;
   /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for what was written before. */

@@ -253,7 +253,8 @@ export class LogWriter {
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, records, once, close, erase } = group.options;
+    const { opens, steps, records, parks, unparks, once, close, erase } = group.options;
+    const { parked: _, ...activity } = this.view.activity;
     const ends = endsOf(group, entries);
     return {
       term,
@@ -264,6 +265,8 @@ export class LogWriter {
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
       ...changes,
+      ...(parks && { activity: { ...activity, parked: true } }),
+      ...(unparks && { activity }),
       ...(close && { close }),
       ...(erase !== undefined && { erase }),
     };

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
-import { isGatewayError } from '../../shared/errors.js';
+import { fieldError, isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type {
@@ -67,12 +67,34 @@ export class LiveTurn implements Turn {
   };
 
   readonly step: Turn['step'] = (name, work) => {
-    this.#steps ??= new RunSteps(stepScope(this.#scope), this.#scope.resumption?.steps);
-    const outcome = this.#steps.run(name, work);
+    const scope = this.#scope;
+    scope.stepping += 1;
+    const outcome = this.#runSteps().run(name, work);
+    const over = (): void => {
+      scope.stepping -= 1;
+      scope.waits.used();
+    };
     // An app may let go of it; what it waits for it is told.
-    outcome.catch(() => {});
+    outcome.then(over, over);
     return outcome;
   };
+
+  readonly sleep: Turn['sleep'] = (name, time) => {
+    const slept = this.#sleep(name, time);
+    slept.catch(() => {});
+    return slept;
+  };
+
+  /** When it ends is the outcome of a step: whoever goes on with the run waits for the rest. */
+  async #sleep(name: string, time: number | Date): Promise<void> {
+    const at = wakingAt(time);
+    await this.#scope.sleep((await this.#runSteps().run(name, () => at)) as number);
+  }
+
+  #runSteps(): RunSteps {
+    this.#steps ??= new RunSteps(stepScope(this.#scope), this.#scope.resumption?.steps);
+    return this.#steps;
+  }
 
   readonly steered: Turn['steered'] = () => (this.#scope.ended ? [] : this.#scope.port.steered());
 
@@ -160,6 +182,13 @@ export class LiveTurn implements Turn {
       ...(answer.input !== undefined && { input: answer.input }),
     };
   }
+}
+
+/** When a sleep ends, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */
+function wakingAt(time: number | Date): number {
+  const at = time instanceof Date ? time.getTime() : Date.now() + time;
+  if (Number.isFinite(at) && (time instanceof Date || time >= 0)) return at;
+  throw fieldError('time', 'a date, or a number of milliseconds that is not negative');
 }
 
 function stepScope(scope: RunScope): StepScope {

@@ -18,6 +18,8 @@ export interface RunSetting {
   readonly answerSize: number;
   /** Names and results of a run's steps together, in characters. */
   readonly stepsSize: number;
+  /** After so long of waiting the run leaves this process, in milliseconds. */
+  readonly parkMs: number;
 }
 
 /** All that a run reaches of its session. */
@@ -36,6 +38,8 @@ export interface RunPort {
   emit(name: string, payload: unknown): void;
   /** Gives the session a title. */
   title(text: string): void;
+  /** The run only waits: nobody need hold it, where nobody follows it, until then, in milliseconds since the epoch. */
+  park(until: number): void;
   /** Asks for the run to end; the session logs the end. */
   end(ending: Ending): void;
   /** Tells the gateway's operators of an error. */

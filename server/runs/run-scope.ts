@@ -11,6 +11,7 @@ import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
 import type { Asked, ToolCaller } from './tool-call.js';
+import { sleepUntil, Waits } from './waits.js';
 
 /** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
 export class RunScope implements ToolCaller {
@@ -23,11 +24,17 @@ export class RunScope implements ToolCaller {
   #ended = false;
   /** The batch of the last question, and what it is stored with. */
   #asked: { readonly with: object | null; readonly batch: string } | null = null;
+  readonly waits: Waits;
+  /** Steps that are under way. */
+  stepping = 0;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
   constructor(run: LiveRun, port: RunPort) {
     this.run = run;
     this.port = port;
+    const { parkMs } = port.setting;
+    const busy = (): boolean => this.stepping > 0;
+    this.waits = new Waits({ parkMs, busy, parked: (until) => port.park(until) });
     const began = (): void => {
       run.firstDeltaAt ??= performance.now();
     };
@@ -95,6 +102,7 @@ export class RunScope implements ToolCaller {
 
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
     if (this.#ended) return;
+    this.waits.used();
     const isQuestion = type === 'tool_confirmation_required' || type === 'input_required';
     const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
     const put = { type, runId: this.runId, ts: Date.now(), ...data, ...(batch && { batch }) };
@@ -142,6 +150,8 @@ export class RunScope implements ToolCaller {
   #pause(): () => void {
     this.#clock?.pause();
     const { waitMs } = this.port.setting;
+    // How long somebody was waited for is known here alone.
+    const noMore = Number.isFinite(waitMs) ? () => {} : this.waits.add(Number.POSITIVE_INFINITY);
     const wait = new PausableTimer(waitMs, () =>
       this.#timeOut(`Nobody answered within ${waitMs} ms`, 'limits.waitMs'),
     );
@@ -149,9 +159,23 @@ export class RunScope implements ToolCaller {
     return () => {
       if (!waiting) return;
       waiting = false;
+      noMore();
       wait.stop();
       this.#clock?.resume();
     };
+  }
+
+  /** Waits until then, while the clock of the run stands still. */
+  async sleep(at: number): Promise<void> {
+    if (at <= Date.now()) return;
+    this.#clock?.pause();
+    const noMore = this.waits.add(at);
+    try {
+      await sleepUntil(at, this.signal);
+    } finally {
+      noMore();
+      this.#clock?.resume();
+    }
   }
 
   progress(data: LoggedEventData['tool_progress']): void {
@@ -206,6 +230,7 @@ export class RunScope implements ToolCaller {
       // The last progress does not fit the answer any more, which is at its end.
     }
     this.#ended = true;
+    this.waits.stop();
     this.#clock?.stop();
     this.port.questions.dropRun(this.runId);
   }

@@ -26,6 +26,7 @@ export interface SessionEnvironment {
   readonly waitMs: number;
   readonly answerSize: number;
   readonly stepsSize: number;
+  readonly parkMs: number;
   readonly written: Written;
   /** How long a call of the store is waited for. */
   readonly storeMs: number;

@@ -21,6 +21,7 @@ import {
 } from './scheduling.js';
 import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
+import { type Woken, wake } from './waking.js';
 
 /** What a session can be asked to do, with what comes of it. Plain values: whoever holds the session may be another process. */
 export interface SessionWork {
@@ -80,6 +81,8 @@ export interface SessionWork {
   schedule: { readonly input: NewSchedule; readonly output: Schedule };
   /** Takes a schedule back, if there is one. */
   unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
+  /** Goes on with a run that was parked. */
+  wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
   fire: { readonly input: DueSchedule; readonly output: void };
   /** Ends the conversation. */
@@ -182,6 +185,8 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return setSchedule(session, input);
     case 'unschedule':
       return unsetSchedule(session, input.id, input.by);
+    case 'wake':
+      return wake(session, input);
     case 'fire':
       return fireSchedule(session, input);
     case 'close':

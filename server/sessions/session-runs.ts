@@ -24,6 +24,7 @@ import type { SessionEnvironment } from './environment.js';
 import { type CausedEnding, endRuns, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
+import { waking } from './waking.js';
 
 /** What became of the end of a run: something else may have ended it before, or the store did not take it. */
 type EndOutcome = 'stored' | 'over' | 'failed';
@@ -163,10 +164,13 @@ export class SessionRuns {
 
   #port(run: LiveRun, log: LogWriter): RunPort {
     const { id, ref } = this.session;
-    const { gatewayId, runMs, waitMs, answerSize, stepsSize } = this.env;
+    const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = this.env;
     const session = new RunSession(this.session, log, gatewayId);
     return {
-      setting: { gatewayId, session, app: this.env.app(ref.app), runMs, waitMs, answerSize, stepsSize },
+      setting: {
+        ...{ gatewayId, session, app: this.env.app(ref.app) },
+        ...{ runMs, waitMs, answerSize, stepsSize, parkMs },
+      },
       log,
       questions: this.questions,
       file: (fileId) => this.env.files.open(ref.scope, fileId),
@@ -174,6 +178,7 @@ export class SessionRuns {
       publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),
       emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
       title: (text) => this.session.publisher.title(text, run.id),
+      park: (until) => void this.#park(run, log, until),
       end: (ending) => void this.end(run, ending),
       warn: (what, why) => this.env.report.warn?.(what, { ...this.about(run), ...why }),
       report: (error, what) => this.env.report(error, `session ${id}: ${what}`, this.about(run)),
@@ -293,6 +298,26 @@ export class SessionRuns {
       const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
       run.reject(gone);
       this.session.results.fail(run.id, gone);
+    }
+  }
+
+  /** Leaves a run that only waits to the store, where nobody waits for it or follows it here. @param until By when it is to be taken up again */
+  async #park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
+    const { session } = this;
+    const isAlone = (): boolean =>
+      run === this.active && this.queue.all().length === 1 && session.writer === log && session.unfollowed;
+    if (!this.env.app(session.ref.app).resumable || this.held || !isAlone()) return;
+    try {
+      const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
+      await log.commit([], { parks: true, records, refusable: true });
+      // What it has said meanwhile is to be stored by its writer.
+      if (!isAlone() || log.pending) return;
+      this.#stop(run);
+      run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
+      await session.holding.letGo();
+      session.watch();
+    } catch (error) {
+      this.env.report(error, `parking run ${run.id}`, this.about(run));
     }
   }
 

@@ -92,7 +92,12 @@ export class Session implements Subscribable {
   }
 
   get idle(): boolean {
-    const used = this.viewers.any || this.results.size > 0 || this.runs.busy || (this.#calls?.busy ?? false);
+    return !this.runs.busy && this.results.size === 0 && this.unfollowed;
+  }
+
+  /** Whether nobody follows it here, or has work of it under way. Those who wait for a run can do so without. */
+  get unfollowed(): boolean {
+    const used = this.viewers.any || (this.#calls?.busy ?? false);
     return !used && !this.holding.taking && !this.#closing;
   }
 

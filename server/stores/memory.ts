@@ -377,7 +377,8 @@ class MemoryStore implements Store {
 
   unfinished(): readonly SessionRef[] {
     const isBusy = ({ runs, log }: MemorySession): boolean =>
-      runs.openCount > 0 || (log.closedAt === null && log.activity.status !== 'idle');
+      !log.activity.parked &&
+      (runs.openCount > 0 || (log.closedAt === null && log.activity.status !== 'idle'));
     return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 

@@ -92,6 +92,8 @@ export interface Activity {
   readonly queued: number;
   /** How many runs of the log have ended since that was first counted: those who wait for one look when it changes. */
   readonly ended?: number;
+  /** The active run waits for its time or for a person, and nobody need take it up before: what is due, or what answers it, does. */
+  readonly parked?: true;
 }
 
 /** The activity of a session that does nothing. */
@@ -452,7 +454,7 @@ export interface Store {
   usage(ref: SessionRef): MaybePromise<StoredSize>;
 
   /**
-   * Open sessions with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading
+   * Open sessions, but for those that are parked, with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading
    * logs. On a store that is shared only those that no living gateway holds, and who held them.
    */
   unfinished(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;

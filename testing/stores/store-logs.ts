@@ -165,6 +165,23 @@ export function describeLogs(makeStore: MakeStore): void {
       expect(await store.unfinished()).to.deep.equal([]);
     });
 
+    it('does not name what is parked as unfinished, until something happens in it', async () => {
+      const writer = await TestWriter.acquire(store, refOf());
+      const waiting = { status: 'waiting', runId: 'run_1', queued: 0 } as const;
+      await writer.append([record(1, 'message_accepted')], {
+        ...{ opens: { runId: 'run_1', request: '{}' }, activity: waiting },
+      });
+      await writer.append([], { activity: { ...waiting, parked: true } });
+      await store.release(writer.log, writer.term);
+      expect(await store.unfinished()).to.deep.equal([]);
+      expect((await store.record(refOf()))?.activity).to.deep.equal({ ...waiting, parked: true });
+      const next = await TestWriter.acquire(store, refOf(), null);
+      expect(next.acquired.openRuns.map(({ runId }) => runId)).to.deep.equal(['run_1']);
+      await next.append([], { activity: waiting });
+      await store.release(next.log, next.term);
+      expect((await store.unfinished()).map(({ name }) => name)).to.deep.equal([refOf().name]);
+    });
+
     it('keeps terms, checkpoint and messages of a log that was closed and begun anew', async () => {
       await writer.append(records(1, 3));
       await store.cut(writer.log, checkpointAt(2, 'm0'), [message('m0')], writer.term);

@@ -190,7 +190,7 @@ export class Reader {
       FROM $S.session s JOIN $S.log l ON l.id = s.open WHERE s.id IN (
         SELECT r.session FROM $S.run r WHERE r.request IS NOT NULL
         UNION SELECT g.session FROM $S.log g WHERE g.status <> 'idle' AND g.closed IS NULL
-      ) AND NOT EXISTS (SELECT FROM $S.living($1) v WHERE v.holder = l.holder) ORDER BY s.open`;
+      ) AND l.activity::json ->> 'parked' IS NULL AND NOT EXISTS (SELECT FROM $S.living($1) v WHERE v.holder = l.holder) ORDER BY s.open`;
     return (await this.#database.ask(query, leaseMs)).map((row) => ({
       ...refOf(row),
       from: fromColumn(row.holder),

@@ -81,7 +81,7 @@ function changesOf(
       JSON.stringify(result),
     ]),
     activity ? JSON.stringify(activity) : '',
-    activity && activity.status !== 'idle' ? '1' : '0',
+    activity?.parked ? 'p' : activity && activity.status !== 'idle' ? '1' : '0',
     about ? JSON.stringify(said) : '',
     usedAt === undefined ? '' : String(usedAt),
     close ? '1' : '',

@@ -47,7 +47,7 @@ export function prepareStatements(db: Database) {
        WHERE s.id IN (
          SELECT session FROM run WHERE request IS NOT NULL
          UNION SELECT session FROM log WHERE activity <> 'idle' AND closed IS NULL
-       ) ORDER BY s.open`,
+       ) AND iif(l.activity = 'idle', NULL, json_extract(l.activity, '$.parked')) IS NULL ORDER BY s.open`,
     ),
 
     log: sql(`SELECT ${LOG} ${OF_LOG} WHERE l.id = ?`),

@@ -129,7 +129,8 @@ if closes then
   call('ZADD', logsByTime, now, epoch .. '\\n' .. sid)
 end
 local state = call('HMGET', KEYS[1], 'bz', 'own')
-local isLeft = not closes and (state[1] == '1' or call('HLEN', open) > 0)
+-- Nobody takes up what is parked.
+local isLeft = not closes and state[1] ~= 'p' and (state[1] == '1' or call('HLEN', open) > 0)
 note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
 `,
   done("''"),

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { defineApp } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import type { Message } from '../../shared/messages.js';
+import { connectClient } from '../support/client.js';
+import { newDatabase } from '../support/durable.js';
+import { get, post, startGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+const textsOf = ({ content }: Message): string[] =>
+  content.map((block) => (block.type === 'text' ? block.text : block.type));
+const RESPOND_ASYNC = { prefer: 'respond-async' };
+
+describe('turn.sleep', () => {
+  const laps: string[] = [];
+  const sleeper = defineApp({
+    resumable: true,
+    async *run(turn) {
+      laps.push(turn.resumed ? 'resumed' : 'began');
+      yield turn.resumed ? '' : 'before ';
+      const until = await turn.step('when', () => Date.now() + Number(turn.text));
+      await turn.sleep('nap', new Date(until));
+      laps.push('slept');
+      yield `after ${Date.now() >= until}`;
+    },
+  });
+
+  beforeEach(() => laps.splice(0));
+
+  it('waits, while the time of the run stands still', async () => {
+    const { url } = await startGateway({ app: sleeper, limits: { runMs: 100 } });
+    const { text, stopReason } = await connectClient(url)
+      .send('main', '150')
+      .result.then(({ message, stopReason }) => ({ text: message.content, stopReason }));
+    expect({ text, stopReason }).to.deep.equal({
+      text: [{ type: 'text', text: 'before after true' }],
+      stopReason: 'end',
+    });
+    expect(laps).to.deep.equal(['began', 'slept']);
+  });
+
+  it('leaves memory while nobody follows it, and goes on when it is time', async () => {
+    const { gateway, url } = await startGateway({ app: sleeper, limits: { parkMs: 20 } });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: '400' }, RESPOND_ASYNC);
+    await until(() => gateway.stats().sessions.held === 0);
+    expect(laps).to.deep.equal(['began']);
+    expect((await get(`${url}/status?sessionId=main`)).body).to.include({
+      status: 'running',
+      runId: body.runId,
+    });
+    const { message, stopReason } = await connectClient(url).run(body.runId).result;
+    expect([textsOf(message), stopReason]).to.deep.equal([['before ', 'after true'], 'end']);
+    expect(laps).to.deep.equal(['began', 'resumed', 'slept']);
+  });
+
+  it('is left alone by the next process until it is time', async () => {
+    const path = newDatabase();
+    const config = { app: sleeper, limits: { parkMs: 20 } };
+    const first = await startGateway({ ...config, store: sqliteStore({ path }) });
+    const { body } = await post(`${first.url}/send`, { sessionId: 'main', message: '900' }, RESPOND_ASYNC);
+    await until(() => first.gateway.stats().sessions.held === 0);
+    await first.gateway.close();
+    const store = sqliteStore({ path });
+    const { gateway, url } = await startGateway({ ...config, store });
+    await get(`${url}/sessions`);
+    expect(await store.unfinished()).to.deep.equal([]);
+    expect(gateway.stats().sessions.held).to.equal(0);
+    expect(laps).to.deep.equal(['began']);
+    const { message } = await connectClient(url).run(body.runId).result;
+    expect(textsOf(message)).to.deep.equal(['before ', 'after true']);
+    expect(laps).to.deep.equal(['began', 'resumed', 'slept']);
+    expect(
+      await store.records({ home: { scope: '[null,"token"]', app: 'default', name: 'main' }, limit: 9 }),
+    ).to.deep.equal([]);
+  });
+
+  it('leaves memory while it waits for a person, and goes on with the answer', async () => {
+    const app = defineApp({
+      resumable: true,
+      async *run(turn) {
+        laps.push(turn.resumed ? 'resumed' : 'began');
+        const { color } = (await turn.ask({ name: 'color' })) as { color: string };
+        yield `It is ${color}`;
+      },
+    });
+    const { gateway, url } = await startGateway({ app, limits: { parkMs: 20 } });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' }, RESPOND_ASYNC);
+    await until(() => gateway.stats().sessions.held === 0);
+    const main = connectClient(url).session('main');
+    const { pending } = await main.state();
+    expect(pending).to.have.length(1);
+    await main.respond(pending[0]!, { output: { color: 'red' } });
+    const { message } = await main.run(body.runId).result;
+    expect(textsOf(message)).to.deep.equal(['It is red']);
+    expect(laps).to.deep.equal(['began', 'resumed']);
+  });
+
+  it('is ended like any other run, wherever it sleeps', async () => {
+    const { url } = await startGateway({ app: sleeper, limits: { parkMs: 20 } });
+    const client = connectClient(url);
+    const run = client.send('main', '60000');
+    await run.accepted;
+    expect(await client.abort('main')).to.deep.equal({ aborted: true });
+    expect((await run.result).stopReason).to.equal('aborted');
+    expect(laps).to.deep.equal(['began']);
+  });
+
+  for (const time of [-1, Number.NaN, new Date(Number.NaN), Number.POSITIVE_INFINITY]) {
+    it(`refuses ${time}`, async () => {
+      const app = defineApp({
+        async run(turn) {
+          await turn.sleep('nap', time);
+        },
+      });
+      const { url } = await startGateway({ app });
+      const { error } = (await connectClient(url).send('main', 'hi').result) as any;
+      expect(error).to.include({ code: 'INVALID_PARAMS' });
+    });
+  }
+});
