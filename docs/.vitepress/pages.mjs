@@ -35,6 +35,7 @@ export const GROUPS = [
       ['apps-agents.md', 'OpenAI Agents SDK'],
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],
+      ['time.md', 'Schedules and sleep'],
       ['testing.md', 'Test your app'],
       ['recording.md', 'Record, replay, evaluate'],
     ],
