@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import type { ConfirmPolicy } from '../../server/apps/confirm-policy.js';
-import { defineApp, isGatewayError, type Store, tool } from '../../server/index.js';
+import {
+  type Application,
+  type BaseUser,
+  defineApp,
+  isGatewayError,
+  type SessionHandle,
+  type Store,
+  tool,
+} from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type TestGateway, testGateway } from '../../testing/index.js';
 import { gate } from '../support/gate.js';
@@ -52,10 +60,31 @@ export const stories: fc.Arbitrary<Story> = fc.record({
 
 const nameOf = (voter: number): string => `voter-${voter}`;
 
+/** The gateways of a story. */
+export interface World {
+  /** The session `main` of a user, at a gateway that lives. */
+  main(user: BaseUser): SessionHandle;
+  /** Ends a gateway as the end of its process does; others go on. */
+  kill(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** One gateway at a time. */
+export function oneGateway(store?: Store) {
+  return async (app: Application): Promise<World> => {
+    const kit = await testGateway({ app, sessionScope: 'global', ...(store && { store }) });
+    return {
+      main: (user) => kit.gateway.session('main', { user }),
+      kill: () => kit.kill(),
+      end: () => (kit as TestGateway<any>).close(),
+    };
+  };
+}
+
 /** Lets a story happen, and says what of it is not as promised. */
 export async function violationsOf(
   { roles, policy, acts }: Story,
-  store?: Store,
+  begin: (app: Application) => Promise<World>,
 ): Promise<readonly string[]> {
   const effects: string[] = [];
   const app = defineApp({
@@ -67,10 +96,10 @@ export async function violationsOf(
         (error: Error) => error.message,
       ),
   });
-  const kit = await testGateway({ app, sessionScope: 'global', ...(store && { store }) });
+  const world = await begin(app);
   try {
     const sender = { id: nameOf(0), roles: roles[0]! };
-    const run = kit.gateway.session('main', { user: sender }).send('pay');
+    const run = world.main(sender).send('pay');
     const { runId } = await run.accepted;
     let callId = '';
     for await (const event of run)
@@ -84,8 +113,8 @@ export async function violationsOf(
       user: { id: string; roles: readonly string[] },
       approved: boolean,
     ): Promise<string> => {
-      const answered = kit.gateway
-        .session('main', { user })
+      const answered = world
+        .main(user)
         .respond(callId, { approved })
         .then(
           () => 'ok',
@@ -101,7 +130,7 @@ export async function violationsOf(
       if (one === 'kill') {
         // What is on its way is cut off with it.
         killed.open();
-        await kit.kill();
+        await world.kill();
         killed = gate();
       } else if ('waitMs' in one) await new Promise((resolve) => setTimeout(resolve, one.waitMs));
       else {
@@ -113,7 +142,7 @@ export async function violationsOf(
       }
     }
     await Promise.all(open);
-    const result = kit.gateway.session('main', { user: sender }).run(runId).result;
+    const result = world.main(sender).run(runId).result;
     let isOver = false;
     const over = result.finally(() => {
       isOver = true;
@@ -124,11 +153,10 @@ export async function violationsOf(
       await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 5))]);
     }
     const events: GatewayEvent[] = [];
-    for await (const event of kit.gateway.session('main', { user: sender }).export('events'))
-      events.push(event);
+    for await (const event of world.main(sender).export('events')) events.push(event);
     return judge({ roles, policy, events, told, effects: effects.length });
   } finally {
-    await (kit as TestGateway<any>).close();
+    await world.end();
   }
 }
 
@@ -181,7 +209,7 @@ function judge({ roles, policy, events, told, effects }: Seen): readonly string[
   for (const [by, known] of told) {
     if (known.has('ok') && !voted.has(by)) wrong.push(`${by} was told ok without a vote`);
     for (const code of known.keys())
-      if (!/^(?:ok|killed|GUARD_DENIED|ALREADY_ANSWERED|CALL_NOT_FOUND|ABORTED)$/.test(code))
+      if (!/^(?:ok|killed|GUARD_DENIED|ALREADY_ANSWERED|CALL_NOT_FOUND|OVERLOADED|SHUTTING_DOWN)$/.test(code))
         wrong.push(`${by} was told ${code}`);
   }
   if (effects > approvals) wrong.push(`${effects} effects of ${approvals} approvals`);
