@@ -122,7 +122,7 @@ export class Turn {
       title: message ?? name,
       rawInput: input,
       status: 'pending' as const,
-      ...(policy && { _meta: { 'agent-session-gateway/policy': policy } }),
+      ...(policy && { _meta: { 'agent-session-gateway': { policy } } }),
     };
     const request: RequestPermissionRequest = { sessionId, toolCall, options: [...OPTIONS] };
     const { outcome } = await editor.request('session/request_permission', request, { cancellationSignal });
