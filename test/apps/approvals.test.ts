@@ -310,6 +310,43 @@ describe('a confirmation with a policy', () => {
     }
   });
 
+  it('is that of turn.confirm as well, which is told of the votes', async () => {
+    const told: any[] = [];
+    const app = defineApp({
+      async run(turn) {
+        told.push(
+          await turn
+            .confirm({ name: 'x', approvals: 0 })
+            .catch((error: any) => [error.code, error.details[0].path]),
+        );
+        told.push(await turn.confirm({ name: 'deploy', input: { to: 'live' }, approvals: 2 }));
+        told.push(await turn.confirm({ name: 'late', expiresInMs: 1, onExpiry: 'approve' }));
+        return 'done';
+      },
+    });
+    await using kit = await testGateway({ app, sessionScope: 'global' });
+    const run = kit.gateway.session('main', { user: SENDER }).send('go');
+    for await (const event of run) {
+      if (event.type !== 'tool_confirmation_required' || event.name === 'late') continue;
+      // By the client as well as by host code.
+      await kit.client({ user: 'ann' }).approve('main', event);
+      await kit.client({ user: 'bob' }).approve('main', event);
+    }
+    const votes = ['ann', 'bob'].map((by) => ({ by, approved: true }));
+    expect(told).to.deep.equal([
+      ['INVALID_PARAMS', 'approvals'],
+      { approved: true, votes },
+      { approved: true, reason: 'expired', votes: [], expired: true },
+    ]);
+  });
+
+  it('is refused to a client with the code', async () => {
+    const { kit, callId } = await ask(AGREE);
+    const session = kit.client({ user: person('eve', 'sales') }).session('main');
+    expect(await failing(session.approve(callId))).to.include({ code: 'GUARD_DENIED', guardType: 'role' });
+    expect(await failing(session.deny(callId))).to.include({ code: 'GUARD_DENIED', guardType: 'role' });
+  });
+
   it('without any of it decides as before', async () => {
     const { question, vote, types, until } = await ask({ message: 'Pay?' });
     expect(question).not.to.have.property('policy');
