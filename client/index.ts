@@ -1,3 +1,4 @@
+export type * from '../shared/approvals.js';
 export type { ErrorCode } from '../shared/errors.js';
 export type * from '../shared/events.js';
 export { isTerminal } from '../shared/events.js';

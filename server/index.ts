@@ -1,5 +1,6 @@
 import './runtime/node-version.js';
 
+export type { ApprovalPolicy, OnExpiry, Vote } from '../shared/approvals.js';
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
 export {
@@ -91,6 +92,7 @@ export type {
   Turn,
   TurnSession,
 } from './apps/application.js';
+export type { Confirm, ConfirmPolicy } from './apps/confirm-policy.js';
 export { type App, defineApp } from './apps/define-app.js';
 export type {
   HostChannel,

@@ -1,3 +1,4 @@
+import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
 import type { FiredInstant, Schedule } from './schedules.js';
@@ -65,15 +66,25 @@ export interface LoggedEventData {
     readonly message?: string;
     /** Equal for questions that a run has put together, and are stored together; absent where no run asks. */
     readonly batch?: string;
+    /** Absent where anybody's one answer decides. */
+    readonly policy?: ApprovalPolicy;
   };
+  /** One vote of a question with a policy. The one that decides comes together with the result. */
+  tool_confirmation_vote: { readonly callId: string; readonly name: string } & Vote;
+  /** From here on these roles may vote too. */
+  tool_confirmation_escalated: { readonly callId: string; readonly roles: readonly string[] };
   tool_confirmation_result: {
     readonly callId: string;
     readonly name: string;
     readonly approved: boolean;
     readonly reason?: string;
     readonly input?: unknown;
-    /** Id of the user who answered. */
+    /** Id of the user who answered, or whose vote decided; `gateway` where nobody did. */
     readonly by: string;
+    /** Those of a question with a policy, in the order of the log. */
+    readonly votes?: readonly Vote[];
+    /** Nobody has decided it in time. */
+    readonly expired?: true;
   };
   input_required: {
     readonly callId: string;
@@ -227,6 +238,8 @@ const LOGGED: Record<LoggedEventType, true> = {
   reasoning_delta: true,
   tool_use: true,
   tool_confirmation_required: true,
+  tool_confirmation_vote: true,
+  tool_confirmation_escalated: true,
   tool_confirmation_result: true,
   input_required: true,
   input_result: true,

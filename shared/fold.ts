@@ -1,3 +1,4 @@
+import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
 import {
   type ContentBlock,
@@ -28,6 +29,12 @@ export interface PendingQuestion {
   readonly input?: unknown;
   readonly schema?: unknown;
   readonly message?: string;
+  /** Who may decide a confirmation, how many have to, and until when; absent where anybody's one answer does. */
+  readonly policy?: ApprovalPolicy;
+  /** Its votes so far. */
+  readonly votes?: readonly Vote[];
+  /** Its `policy.escalateRoles` may vote too. */
+  readonly escalated?: true;
 }
 
 /** The latest progress a tool reported. */
@@ -148,8 +155,16 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'tool_confirmation_required':
       return ask(state, {
         kind: 'confirmation',
-        ...pick(event, 'callId', 'runId', 'name', 'input', 'message'),
+        ...pick(event, 'callId', 'runId', 'name', 'input', 'message', 'policy'),
       });
+    case 'tool_confirmation_vote':
+    case 'tool_confirmation_escalated':
+      return {
+        ...state,
+        pending: state.pending.map((question) =>
+          question.callId === event.callId ? voted(question, event) : question,
+        ),
+      };
     case 'input_required':
       return ask(state, {
         kind: 'input',
@@ -276,6 +291,14 @@ function update(state: SessionState, event: EventOf<'session_updated'>): Session
     ...(metadata && { metadata }),
     ...(archived && { archived }),
   };
+}
+
+function voted(
+  question: PendingQuestion,
+  event: EventOf<'tool_confirmation_vote'> | EventOf<'tool_confirmation_escalated'>,
+): PendingQuestion {
+  if ('roles' in event) return { ...question, escalated: true };
+  return { ...question, votes: [...(question.votes ?? []), pick(event, 'by', 'approved', 'reason')] };
 }
 
 function ask(state: SessionState, question: PendingQuestion): SessionState {

@@ -1,3 +1,4 @@
+export type * from './approvals.js';
 export {
   CALLS,
   type CallName,

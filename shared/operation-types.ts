@@ -315,6 +315,8 @@ export interface OperationTypes {
       readonly approved?: boolean | undefined;
       readonly reason?: string | undefined;
       readonly input?: unknown;
+      /** The `inputHash` of the question's policy: what the person has seen. Another one is refused. */
+      readonly inputHash?: string | undefined;
       readonly output?: unknown;
     };
     result: { readonly ok: true };

@@ -82,10 +82,12 @@ export function urlOf({ mediaType, url, fileId, data = '' }: MediaBlock): string
 }
 
 /** A question that is open, as the event that put it. All that are open at once are one batch. */
-export function asking({ callId, runId, kind, name, input, schema, message }: PendingQuestion): GatewayEvent {
+export function asking(question: PendingQuestion): GatewayEvent {
+  const { callId, runId, kind, name, input, schema, message, policy } = question;
   const base = { sessionId: '', cursor: undefined as unknown as string, ts: 0, callId, name, batch: 'open' };
   const put = { ...base, ...(runId !== undefined && { runId }) };
   if (kind === 'input')
     return { type: 'input_required', ...put, payload: input, ...(schema !== undefined && { schema }) };
-  return { type: 'tool_confirmation_required', ...put, input, ...(message !== undefined && { message }) };
+  const more = { ...(message !== undefined && { message }), ...(policy && { policy }) };
+  return { type: 'tool_confirmation_required', ...put, input, ...more };
 }

@@ -30,6 +30,7 @@ export const GROUPS = [
     text: 'Apps: what answers',
     pages: [
       ['apps.md', 'Apps and tools'],
+      ['approvals.md', 'Approvals'],
       ['app-adapters.md', 'OpenAI-compatible endpoints, AI SDK'],
       ['apps-langgraph.md', 'LangGraph'],
       ['apps-agents.md', 'OpenAI Agents SDK'],

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Vote } from '../../shared/approvals.js';
 import type {
   PayloadAt,
   PayloadName,
@@ -15,6 +16,7 @@ import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';
+import type { ConfirmPolicy } from './confirm-policy.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
 /** What an app may yield besides strings. */
@@ -56,7 +58,7 @@ export interface Question<Schema extends StandardSchemaV1 | undefined = undefine
 export type ContentSchemas = Readonly<Record<string, StandardSchemaV1>>;
 
 /** A request for the person's consent: `turn.confirm`. */
-export interface ConfirmationRequest {
+export interface ConfirmationRequest extends ConfirmPolicy {
   /** Of the tool or action in question. */
   readonly name: string;
   readonly input?: unknown;
@@ -72,6 +74,10 @@ export interface Confirmation {
   readonly reason?: string;
   /** Present when the person changed the input. */
   readonly input?: unknown;
+  /** Who voted what, of a question with a policy. */
+  readonly votes?: readonly Vote[];
+  /** Nobody has decided it in time. */
+  readonly expired?: true;
 }
 
 /** The session a tool is called in. */
@@ -197,6 +203,8 @@ export interface Turn<
   /**
    * Asks the person for consent, for what is no tool of the app's own: a framework's tool, a graph's interrupt. The app's own tools
    * ask by themselves (`confirm`).
+   *
+   * @throws GatewayError `INVALID_PARAMS` for a policy that is none, naming the field
    */
   confirm(request: ConfirmationRequest): Promise<Confirmation>;
   /**

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { Application, ContentSchemas } from './application.js';
+import { checkConfirm } from './confirm-policy.js';
 import type { SessionHandle, SessionOptions } from './session-handle.js';
 import type { ToolSet } from './tool.js';
 
@@ -30,6 +31,8 @@ export function registerApp(app: object, open: OpenSession): void {
 /**
  * Defines an app: its description, its tools, and the `run` that answers a message.
  *
+ * @throws GatewayError `INVALID_PARAMS` for a tool whose `confirm` is no policy, naming the field
+ *
  * @example
  * ```ts
  * const assistant = defineApp({
@@ -46,6 +49,8 @@ export function defineApp<
   const Data extends ContentSchemas = Readonly<Record<never, never>>,
   const Questions extends ContentSchemas = Readonly<Record<never, never>>,
 >(definition: Application<Tools, Data, Questions>): App<Tools, Data, Questions> {
+  for (const [name, { confirm }] of Object.entries<ToolSet[string]>(definition.tools ?? {}))
+    if (typeof confirm === 'object') checkConfirm(confirm, `tools.${name}.confirm`);
   const app: App<Tools, Data, Questions> = {
     ...definition,
     session(name, options) {

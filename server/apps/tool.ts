@@ -7,6 +7,7 @@ import { contentBlockInputSchema } from '../../shared/schemas/messages.js';
 import { isPlainObject, type JsonSchema } from '../schema/schema.js';
 import { issuesOf } from '../schema/validate.js';
 import type { ToolSession } from './application.js';
+import type { Confirm } from './confirm-policy.js';
 
 /** What a tool knows about its call. */
 export interface ToolContext {
@@ -90,8 +91,8 @@ export interface Tool<Input, Output> {
   readonly hints?: ToolHints;
   readonly schema?: StandardSchemaV1 | JsonSchema;
   readonly runsOn: 'server' | 'client';
-  readonly confirm: boolean | ((input: any, context: ToolContext) => boolean | Promise<boolean>);
-  /** Shown to the person with the request for confirmation. */
+  readonly confirm: Confirm | ((input: any, context: ToolContext) => Confirm | Promise<Confirm>);
+  /** Shown to the person with the request for confirmation, where `confirm` says no `message`. */
   readonly confirmMessage?: string | ((input: any) => string);
   readonly handler?: (input: any, context: ToolContext) => unknown;
 }
@@ -109,10 +110,10 @@ interface ToolBase<Schema> {
   readonly hints?: ToolHints;
   /** Validates the input: a Standard Schema or a plain JSON Schema object. */
   readonly schema?: Schema;
-  /** Asks the person before the handler runs. @default false */
+  /** Asks before the handler runs: the person, or those whom a policy names. @default false */
   readonly confirm?:
-    | boolean
-    | ((input: HandlerInput<Schema>, context: ToolContext) => boolean | Promise<boolean>);
+    | Confirm
+    | ((input: HandlerInput<Schema>, context: ToolContext) => Confirm | Promise<Confirm>);
   readonly confirmMessage?: string | ((input: HandlerInput<Schema>) => string);
 }
 

@@ -63,7 +63,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   subscribe: [...POSTING, ...SESSION, 'CONNECTION_NOT_FOUND', 'QUEUE_FULL', 'SHUTTING_DOWN'],
   abort: [...POSTING, ...SESSION],
   close: [...POSTING, ...SESSION],
-  'tool-response': [...POSTING, ...SESSION, 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
+  'tool-response': [...POSTING, ...SESSION, 'GUARD_DENIED', 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
   channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   update: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   ticket: POSTING,

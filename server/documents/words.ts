@@ -147,7 +147,11 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   reasoning_delta: 'A piece of the reasoning',
   tool_use: 'The app calls a tool',
   tool_confirmation_required: 'A tool waits for the consent of a person',
-  tool_confirmation_result: 'A person has consented or refused',
+  tool_confirmation_vote:
+    'One person has voted on a tool that waits for the consent of several, or of those who hold a role',
+  tool_confirmation_escalated: 'More roles may vote from here on',
+  tool_confirmation_result:
+    'A person has consented or refused, or enough of them have, or the time for that is over',
   input_required: 'The app, or a tool that runs at the client, waits for an answer',
   input_result: 'The answer to `input_required`',
   tool_progress: 'How far a tool has come',

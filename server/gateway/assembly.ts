@@ -35,11 +35,13 @@ import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
+import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
 import { Erasing } from '../sessions/erasing.js';
+import { handleDue } from '../sessions/session-approvals.js';
 import { WAKING } from '../sessions/waking.js';
 import type { SessionRef } from '../stores/store.js';
 import { allowedOrigins } from '../transports/allowed-origins.js';
@@ -198,6 +200,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const sessions = new SessionDirectory(
     sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
+  due.on(APPROVAL, (record, now) => handleDue(sessions, store, record, now));
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
   due.on(WAKING, wakingHandler({ sessions, store }));
   due.on(SCHEDULE, scheduleHandler({ sessions, store, limits }));

@@ -221,9 +221,9 @@ export class Operations {
       return { ok: true };
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
-      const by = caller.identity.user.id;
+      const { id: by, roles } = caller.identity.user;
       const ref = await this.#authorize(sessionId, 'tool-response', caller);
-      await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by } });
+      await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
       return { ok: true };
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {

@@ -12,12 +12,14 @@ import type {
   Turn,
   TurnSession,
 } from '../apps/application.js';
+import { checkPolicy } from '../apps/confirm-policy.js';
 import { eventType } from '../apps/publish-options.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
 import { newCallId } from '../ids.js';
 import { ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
+import { policyOf } from './approvals.js';
 import type { RunScope } from './run-scope.js';
 import { begunSteps, RunSteps, type StepScope } from './steps.js';
 import { callTool, confirmation, question } from './tool-call.js';
@@ -164,13 +166,16 @@ export class LiveTurn implements Turn {
     return answer.output;
   }
 
-  async #confirm({ name, input, message, callId }: ConfirmationRequest): Promise<Confirmation> {
+  async #confirm({ name, input, message, callId, ...given }: ConfirmationRequest): Promise<Confirmation> {
+    checkPolicy(given);
     const pending = this.#scope.resumption?.takeConfirmation(name, input) ?? null;
+    const policy = pending ? pending.policy : policyOf(given, input, this.#scope.now());
     const asked = {
       callId: pending?.callId ?? callId ?? newCallId(),
       name,
       input: input ?? null,
       ...(message !== undefined && { message }),
+      ...(policy && { policy }),
     };
     const answer = await confirmation(this.#scope, asked, {
       announced: pending !== null,
@@ -180,6 +185,8 @@ export class LiveTurn implements Turn {
       approved: answer.approved === true,
       ...(answer.reason !== undefined && { reason: answer.reason }),
       ...(answer.input !== undefined && { input: answer.input }),
+      ...(answer.votes && { votes: answer.votes }),
+      ...(answer.expired && { expired: true }),
     };
   }
 }

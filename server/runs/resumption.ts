@@ -77,12 +77,14 @@ function same(kept: unknown, value: unknown): boolean {
 export class InheritedQuestion implements OpenQuestion {
   readonly callId: string;
   readonly runId: string;
+  readonly voted: boolean;
   readonly #asked: Promise<OpenQuestion>;
   #resolve!: (question: OpenQuestion) => void;
   #reject!: (error: GatewayError) => void;
 
-  constructor(runId: string, { callId }: PendingQuestion) {
+  constructor(runId: string, { callId, policy }: PendingQuestion) {
     this.callId = callId;
+    this.voted = policy !== undefined;
     this.runId = runId;
     this.#asked = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -91,8 +93,13 @@ export class InheritedQuestion implements OpenQuestion {
     this.#asked.catch(() => {});
   }
 
-  async accept(answer: Answer): Promise<void> {
-    await (await this.#asked).accept(answer);
+  async accept(answer: Answer): Promise<boolean> {
+    return (await this.#asked).accept(answer);
+  }
+
+  decide(): boolean {
+    this.#reject(new GatewayError({ code: 'ALREADY_ANSWERED' }));
+    return false;
   }
 
   askedAgain(question: OpenQuestion): void {

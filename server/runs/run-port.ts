@@ -2,8 +2,9 @@ import type { Message } from '../../shared/messages.js';
 import type { Application, TurnSession } from '../apps/application.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { LogWriter } from '../log/log-writer.js';
+import type { Ballot } from './approvals.js';
 import type { Ending } from './ending.js';
-import type { Questions } from './questions.js';
+import type { Answer, Questions } from './questions.js';
 
 /** Where a run takes place, and what it is limited to. */
 export interface RunSetting {
@@ -28,6 +29,10 @@ export interface RunPort {
   readonly log: Pick<LogWriter, 'append' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'>;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'dropRun'>;
+  /** The time by the store's clock, in milliseconds since the epoch. */
+  now(): number;
+  /** Logs a vote. Null where more of them are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
+  vote(ballot: Ballot): Promise<Answer | null>;
   /** A file of the session's scope. @throws GatewayError `FILE_NOT_FOUND` */
   file(fileId: string): Promise<StoredFile>;
   /** Takes the messages that wait to become part of this run. */

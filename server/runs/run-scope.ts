@@ -5,12 +5,13 @@ import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/app
 import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
+import { type Ballot, dueRecord } from './approvals.js';
 import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
-import type { Asked, ToolCaller } from './tool-call.js';
+import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
 import { sleepUntil, Waits } from './waits.js';
 
 /** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
@@ -100,12 +101,19 @@ export class RunScope implements ToolCaller {
     this.append('data', { id, name, value });
   }
 
+  now(): number {
+    return this.port.now();
+  }
+
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
     if (this.#ended) return;
     this.waits.used();
     const isQuestion = type === 'tool_confirmation_required' || type === 'input_required';
     const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
     const put = { type, runId: this.runId, ts: Date.now(), ...data, ...(batch && { batch }) };
+    const due = type === 'tool_confirmation_required' && dueRecord(data as Confirmation);
+    // When it is due is stored with it. Where that fails, the run has no log any more.
+    if (due) return void this.port.log.commit([put as EventDraft], { records: [due] }).catch(() => {});
     this.answer.event(put as EventDraft);
     if (batch) this.#asked = { with: this.port.log.gathering, batch };
   }
@@ -123,24 +131,35 @@ export class RunScope implements ToolCaller {
     await this.port.log.commit([draft], { refusable: true });
   }
 
+  async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
+    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    return this.port.vote({ ...ballot, sender: this.user?.id });
+  }
+
   async ask(
-    { callId }: Asked,
+    { callId, confirmation }: Asked,
     announce: () => void,
-    accept: (answer: Answer) => Promise<Answer>,
+    accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer> {
     if (this.#ended) return new Promise(() => {});
     // First, because it may be refused: what nobody was asked must not wait for an answer.
     announce();
     return new Promise((resolve) => {
       const done = this.#pause();
+      const decide = (answer: Answer): true => {
+        done();
+        resolve(answer);
+        return true;
+      };
       this.port.questions.add({
         callId,
         runId: this.runId,
+        voted: confirmation?.policy !== undefined,
         accept: async (answer) => {
           const accepted = await this.run.context(() => accept(answer));
-          done();
-          resolve(accepted);
+          return accepted ? decide(accepted) : false;
         },
+        decide,
         drop: done,
       });
     });

@@ -3,11 +3,13 @@ import { fieldError, isGatewayError } from '../../shared/errors.js';
 import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
 import type { ClientTool, ToolSession } from '../apps/application.js';
+import { type Confirm, checkConfirm } from '../apps/confirm-policy.js';
 import { isToolResult, type Tool, type ToolContext, type ToolOutput, type ToolSet } from '../apps/tool.js';
 import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
+import { assertInput, type Ballot, policyOf } from './approvals.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import { ToolCallError } from './tool-error.js';
@@ -30,8 +32,16 @@ export interface ToolCaller {
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void;
   /** The same, and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once it is over */
   commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void>;
-  /** Opens a question, tells the clients, and resolves with the accepted answer. Never resolves once it is over. */
-  ask(asked: Asked, announce: () => void, accept: (answer: Answer) => Promise<Answer>): Promise<Answer>;
+  /** Logs a vote. Null where more of them are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
+  vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null>;
+  /** The time by the store's clock, in milliseconds since the epoch. */
+  now(): number;
+  /** Opens a question, tells the clients, and resolves with the accepted answer, or what was decided. Never resolves once it is over. */
+  ask(
+    asked: Asked,
+    announce: () => void,
+    accept: (answer: Answer) => Promise<Answer | null>,
+  ): Promise<Answer>;
   progress(data: LoggedEventData['tool_progress']): void;
   /** Logs an error of the app's code for its operators. */
   report(error: unknown, what: string): void;
@@ -124,14 +134,22 @@ async function performOwn(
   const { callId, toolName: name, asked: pending } = call;
   const context = toolContext(run, callId);
   let input = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
-  const wants = typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
+  const wants: Confirm =
+    typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
   // Of a call of a former process: a confirmation that is open stays open, and one that was given is not asked for again.
   const mustAsk = pending ? pending.kind === 'confirmation' : wants;
   if (pending?.kind === 'input') input = pending.input;
   if (mustAsk) {
-    const message =
-      typeof tool.confirmMessage === 'function' ? tool.confirmMessage(input) : tool.confirmMessage;
-    const asked = { callId, name, input, ...(message !== undefined && { message }) };
+    if (typeof wants === 'object') checkConfirm(wants, `tools.${name}.confirm`);
+    const message = messageOf(tool, wants, input);
+    const policy = pending ? pending.policy : policyOf(wants, input, run.now());
+    const asked = {
+      callId,
+      name,
+      input,
+      ...(message !== undefined && { message }),
+      ...(policy && { policy }),
+    };
     const answer = await confirmation(run, asked, {
       announced: pending !== null,
       check: async (changed) => (tool.schema ? validate(tool.schema, changed, 'input') : changed),
@@ -146,6 +164,15 @@ async function performOwn(
   }
   if (tool.runsOn !== 'client') return tool.handler?.(input, context);
   return askClient(run, tool.schema ? toJsonSchema(tool.schema, 'input').schema : null, call, input);
+}
+
+function messageOf(
+  { confirmMessage }: Tool<unknown, unknown>,
+  wants: Confirm,
+  input: unknown,
+): string | undefined {
+  if (typeof wants === 'object' && wants.message !== undefined) return wants.message;
+  return typeof confirmMessage === 'function' ? confirmMessage(input) : confirmMessage;
 }
 
 /** What a tool answered outside of a run: JSON is structured, and text for readers that know only that. */
@@ -178,7 +205,7 @@ export function confirmation(
   asked: Confirmation,
   { announced, check }: { readonly announced: boolean; check(input: unknown): Promise<unknown> },
 ): Promise<Answer> {
-  const { callId, name } = asked;
+  const { callId, name, policy } = asked;
   return run.ask(
     { callId, confirmation: asked },
     () => {
@@ -187,9 +214,11 @@ export function confirmation(
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
         throw fieldError('approved', 'a confirmation needs true or false');
+      assertInput(answer, asked);
       const changed =
         answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
-      const { approved, reason, by } = answer;
+      const { approved, reason, by, roles } = answer;
+      if (policy) return run.vote({ callId, answer: { approved, reason, by, roles, ...changed } });
       await run.commit('tool_confirmation_result', {
         callId,
         name,

@@ -68,10 +68,12 @@ export class SessionDirectory {
       const { watching = false, any = false } = this.peek(ref)?.viewers ?? {};
       return { watching, any };
     });
-    this.cluster?.errands.on(ANSWERED, async ({ ref, callId, answer }) => {
+    this.cluster?.errands.on(ANSWERED, async ({ ref, callId, answer, isDecided }) => {
       const session = this.peek(ref);
       if (!session) throw new GatewayError({ code: 'CALL_NOT_FOUND' });
-      await session.calls.answered(callId, answer);
+      if (!isDecided) return session.calls.answered(callId, answer);
+      session.calls.decided(callId, answer);
+      return true;
     });
     this.#deadlines = new Deadlines(env.storeMs + BEHIND_MS);
     this.sender = new MessageSender(env.store, env.files, this.#deadlines);
@@ -128,6 +130,11 @@ export class SessionDirectory {
 
   async leave(): Promise<void> {
     await this.#env.cluster?.leave();
+  }
+
+  /** Whether there is an app for a session. */
+  serves(ref: SessionRef): boolean {
+    return this.#served(ref);
   }
 
   /** The session at a place, whether or not it has begun. */

@@ -6,6 +6,7 @@ import type { ToolOutput, ToolSet } from '../apps/tool.js';
 import { isPromise } from '../async/maybe-promise.js';
 import { newCallId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
+import type { Ballot } from '../runs/approvals.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
 import { type Asked, type Confirmation, callToolAlone, type ToolCaller } from '../runs/tool-call.js';
@@ -13,6 +14,7 @@ import { ToolCallError } from '../runs/tool-error.js';
 import type { SessionEnvironment } from './environment.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';
+import { storeNow } from './session-approvals.js';
 import type { CallRequest, ConfirmationListener, Withdrawn } from './session-calls.js';
 
 /** One call. Nothing of it is logged but what a person has to answer. */
@@ -34,7 +36,8 @@ export class LoneCall implements ToolCaller {
   #draft: EventDraft | null = null;
   /** Who holds the session that it is asked in. */
   #askedOf: string | null = null;
-  #accept: ((answer: Answer) => Promise<void>) | null = null;
+  #accept: ((answer: Answer) => Promise<boolean>) | null = null;
+  #decide: ((answer: Answer) => void) | null = null;
   #answering = false;
   #ended = false;
   #resolve!: (result: ToolOutput) => void;
@@ -123,6 +126,15 @@ export class LoneCall implements ToolCaller {
     this.#asked = null;
   }
 
+  async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
+    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    return perform(this.#session, { type: 'vote', ...ballot, sender: this.user.id });
+  }
+
+  now(): number {
+    return storeNow(this.#env);
+  }
+
   get #isHere(): boolean {
     return this.#askedOf === this.#env.holder;
   }
@@ -130,7 +142,7 @@ export class LoneCall implements ToolCaller {
   async ask(
     { callId, confirmation }: Asked,
     announce: () => void,
-    accept: (answer: Answer) => Promise<Answer>,
+    accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer> {
     const { name, user, asked } = this.#request;
     const elsewhere = confirmation !== undefined && asked !== undefined;
@@ -151,11 +163,16 @@ export class LoneCall implements ToolCaller {
     void this.result.then(close);
     this.#timer.pause();
     const answered = new Promise<Answer>((resolve) => {
-      this.#accept = async (answer) => {
-        const accepted = await this.#context(() => accept(answer));
+      this.#decide = (answer) => {
+        this.#asked = null;
         close();
         this.#timer.resume();
-        resolve(accepted);
+        resolve(answer);
+      };
+      this.#accept = async (answer) => {
+        const accepted = await this.#context(() => accept(answer));
+        if (accepted) this.#decide?.(accepted);
+        return accepted !== null;
       };
     });
     const question = { callId, name, asker: this.#env.holder, event: this.#draft!, userId: user.id };
@@ -199,12 +216,17 @@ export class LoneCall implements ToolCaller {
     }
   }
 
-  /** Somebody has answered. @throws GatewayError why that is refused */
-  async answered(answer: Answer): Promise<void> {
+  /** It was decided without an answer. */
+  decided(answer: Answer): void {
+    if (this.#asked) this.#decide?.(answer);
+  }
+
+  /** Somebody has answered; false where more of them are needed. @throws GatewayError why that is refused */
+  async answered(answer: Answer): Promise<boolean> {
     if (!this.#accept || !this.#asked) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     this.#answering = true;
     try {
-      await this.#accept(answer);
+      return await this.#accept(answer);
     } finally {
       this.#answering = false;
     }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
@@ -17,6 +16,7 @@ import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { Files } from '../files/files.js';
 import { newMessageId, newRunId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
+import { hashOfJson } from '../runs/canonical-json.js';
 import type { RunRecord, Store } from '../stores/store.js';
 import type { AcceptedRun } from './acceptance.js';
 import { messageOf, originOf } from './find-run.js';
@@ -213,14 +213,5 @@ export function toMessage(input: SendInput, senderId?: string): Message {
 
 function hashOf(request: SendRequest): string {
   const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, place, again } = request;
-  const body = JSON.stringify(canonical({ inputs, onBusy, metadata, clientTools, parameters, place, again }));
-  return createHash('sha256').update(body).digest('base64url');
-}
-
-/** The same value with the keys of its objects in order, so that equal bodies hash equally. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, canonical(item)]));
+  return hashOfJson({ inputs, onBusy, metadata, clientTools, parameters, place, again });
 }

@@ -6,6 +6,7 @@ import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { Schedule } from '../../shared/schedules.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { asUnavailable } from '../log/unavailable.js';
+import type { Ballot } from '../runs/approvals.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
@@ -20,6 +21,7 @@ import {
   unsetSchedule,
 } from './scheduling.js';
 import type { Session } from './session.js';
+import { type DueQuestion, expire, vote } from './session-approvals.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 import { type Woken, wake } from './waking.js';
 
@@ -59,6 +61,10 @@ export interface SessionWork {
   };
   /** Answers a confirmation, a question or a client tool's call. */
   respond: { readonly input: { readonly callId: string; readonly answer: Answer }; readonly output: void };
+  /** Logs a vote for a tool call that belongs to no run; null where more of them are needed. */
+  vote: { readonly input: Ballot; readonly output: Answer | null };
+  /** Decides a question whose time is over, or puts it to more people. */
+  expire: { readonly input: DueQuestion; readonly output: void };
   /** The last viewer at another gateway left. */
   deserted: { readonly input: Readonly<Record<never, never>>; readonly output: void };
   /** Asks what a tool call that belongs to no run has to know; answers who asks it, null where nobody would see that. */
@@ -169,6 +175,10 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return session.runs.abort(input.runId, input.reason);
     case 'respond':
       return session.runs.respond(input.callId, input.answer);
+    case 'vote':
+      return vote(session.runs, input);
+    case 'expire':
+      return expire(session.runs, input);
     case 'deserted':
       return session.viewers.leftElsewhere();
     case 'ask':

@@ -19,6 +19,8 @@ export interface CausedEnding {
   /** Whether a run has to end, as the log stands by then. */
   concerns(state: SessionState, run: LiveRun): boolean;
   execution(run: LiveRun): Execution | null;
+  /** What comes before the ends, where there are any. */
+  before?(state: SessionState): readonly EventDraft[];
   /** What causes it: it comes behind so many events that end runs. */
   cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
   /** The end is stored: the run is over. Called before anything that was appended later is looked at. */
@@ -37,6 +39,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
     const concerned = runs.filter((run) => caused.concerns(state, run));
     over = mapPacked(concerned, (run) => ({ run, execution: caused.execution(run) }));
     ends = over.flatMap(({ run }) => endDrafts(run, ending, state));
+    if (over.length > 0 && caused.before) ends = [...caused.before(state), ...ends];
     return [...ends, ...caused.cause(state, ends)];
   };
   const acknowledged = (): void => {
@@ -54,7 +57,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
       acknowledged,
       ...options,
     });
-    if (committed.duplicate) return committed;
+    if (committed.duplicate || committed.stale) return committed;
     const outcomes = outcomesOf(ends);
     for (const { run, execution } of over) {
       const place = ends.findIndex(({ type, runId }) => type === 'message_end' && runId === run.id);

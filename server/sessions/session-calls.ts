@@ -5,6 +5,7 @@ import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { errand } from '../cluster/errands.js';
 import type { LogWriter } from '../log/log-writer.js';
+import { dueRecord } from '../runs/approvals.js';
 import type { Answer } from '../runs/questions.js';
 import type { Confirmation } from '../runs/tool-call.js';
 import type { SessionRef } from '../stores/store.js';
@@ -53,8 +54,13 @@ export interface LoneQuestion {
 
 /** A call that runs at another gateway was answered. */
 export const ANSWERED = errand<
-  { readonly ref: SessionRef; readonly callId: string; readonly answer: Answer },
-  void
+  {
+    readonly ref: SessionRef;
+    readonly callId: string;
+    readonly answer: Answer;
+    readonly isDecided?: boolean;
+  },
+  boolean
 >('answered');
 
 /** The tool calls of a session that belong to no run: another protocol's client calls its tools itself. They run where they came in. */
@@ -119,16 +125,30 @@ export class SessionCalls {
     const { writer } = this.#session;
     if (!writer) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
     // First, because it may be refused: what nobody was asked must not wait for an answer.
-    writer.append(event);
+    const isConfirmation = event.type === 'tool_confirmation_required';
+    const due = isConfirmation && dueRecord(event);
+    // Where it is not stored, the session has no log any more.
+    if (due) writer.commit([event], { records: [due] }).catch(() => {});
+    else writer.append(event);
     const isHere = asker === this.#env.holder;
     if (!isHere) this.#attend(question);
     this.#session.runs.questions.add({
       callId,
       runId: callId,
+      voted: isConfirmation && event.policy !== undefined,
       accept: async (answer) => {
-        if (isHere) await this.answered(callId, answer);
-        else await this.#answerElsewhere(question, answer);
+        const isOver = await (isHere
+          ? this.answered(callId, answer)
+          : this.#answerElsewhere(question, answer));
+        if (isOver) this.#forget(callId);
+        return isOver;
+      },
+      decide: (answer) => {
         this.#forget(callId);
+        if (isHere) this.decided(callId, answer);
+        // Where it does not hear of that, it finds its question taken back.
+        else void this.#tell(question, { answer, isDecided: true }).catch(() => {});
+        return true;
       },
       drop: () => this.#forget(callId),
     });
@@ -151,16 +171,29 @@ export class SessionCalls {
     this.#asked.delete(callId);
   }
 
-  async #answerElsewhere({ callId, name, asker, event }: LoneQuestion, answer: Answer): Promise<void> {
+  #tell(
+    { callId, asker }: LoneQuestion,
+    said: { readonly answer: Answer; readonly isDecided?: boolean },
+  ): Promise<boolean | undefined> {
     const { ref } = this.#session;
-    const told = await this.#env.cluster?.errands.ask(asker, ANSWERED, { ref, callId, answer });
-    if (told !== undefined) return;
+    return Promise.resolve(this.#env.cluster?.errands.ask(asker, ANSWERED, { ref, callId, ...said }));
+  }
+
+  async #answerElsewhere(question: LoneQuestion, answer: Answer): Promise<boolean> {
+    const isOver = await this.#tell(question, { answer });
+    if (isOver !== undefined) return isOver;
+    const { callId, name, event } = question;
     this.withdraw({ callId, name, kind: kindOf(event), by: 'gateway' });
     throw new GatewayError({ code: 'CALL_NOT_FOUND' });
   }
 
-  /** Hands an answer to a call that runs here. @throws GatewayError `CALL_NOT_FOUND`, or why it was refused */
-  async answered(callId: string, answer: Answer): Promise<void> {
+  /** Tells a call that runs here what was decided without an answer. */
+  decided(callId: string, answer: Answer): void {
+    for (const call of this.#open) if (call.id === callId) call.decided(answer);
+  }
+
+  /** Hands an answer to a call that runs here; false where more of them are needed. @throws GatewayError `CALL_NOT_FOUND`, or why it was refused */
+  async answered(callId: string, answer: Answer): Promise<boolean> {
     for (const call of this.#open) if (call.id === callId) return call.answered(answer);
     throw new GatewayError({ code: 'CALL_NOT_FOUND' });
   }

@@ -24,6 +24,7 @@ import type { SessionEnvironment } from './environment.js';
 import { type CausedEnding, endRuns, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
+import { storeNow, vote } from './session-approvals.js';
 import { waking } from './waking.js';
 
 /** What became of the end of a run: something else may have ended it before, or the store did not take it. */
@@ -73,7 +74,7 @@ export class SessionRuns {
   endWith(
     log: LogWriter,
     runs: readonly LiveRun[],
-    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'cause' | 'options' | 'acknowledged'>,
+    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'before' | 'cause' | 'options' | 'acknowledged'>,
   ): Promise<Committed> {
     return endRuns(log, {
       runs,
@@ -173,6 +174,8 @@ export class SessionRuns {
       },
       log,
       questions: this.questions,
+      now: () => storeNow(this.env),
+      vote: (ballot) => vote(this, ballot),
       file: (fileId) => this.env.files.open(ref.scope, fileId),
       steered: () => this.#takeSteered(run),
       publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),

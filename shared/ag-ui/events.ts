@@ -48,6 +48,8 @@ export interface AgUiInterrupt {
   readonly toolCallId?: string;
   /** JSON Schema of what answers it. */
   readonly responseSchema: object;
+  /** ISO 8601. */
+  readonly expiresAt?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 

@@ -153,9 +153,18 @@ export class AgUiWriter {
     return { type: 'success', ...(isKnown && { pendingToolCallIds: callIds }) };
   }
 
-  #toConfirm({ callId, name, input, message }: EventOf<'tool_confirmation_required'>): AgUiInterrupt {
-    const said = message !== undefined && { message };
-    const metadata = { name, input, 'tanstack:interruptBinding': this.#bindingOf(callId) };
+  #toConfirm({ callId, name, input, message, policy }: EventOf<'tool_confirmation_required'>): AgUiInterrupt {
+    const expiresAt = policy?.expiresAt;
+    const said = {
+      ...(message !== undefined && { message }),
+      ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    };
+    const metadata = {
+      name,
+      input,
+      ...(policy && { policy }),
+      'tanstack:interruptBinding': this.#bindingOf(callId),
+    };
     const base = { id: callId, ...said, responseSchema: APPROVAL, metadata };
     return this.#calls.has(callId)
       ? { ...base, reason: 'tool_call', toolCallId: callId }

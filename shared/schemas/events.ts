@@ -3,7 +3,7 @@ import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } fro
 import { anything } from './anything.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { scheduleShape } from './schedules.js';
-import { sessionStateSchema } from './state.js';
+import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
 const count = z.number().int();
@@ -46,13 +46,18 @@ export const loggedShapes = {
     input: anything,
     message: z.string().exactOptional(),
     batch: z.string().exactOptional(),
+    policy: approvalPolicySchema.exactOptional(),
   },
+  tool_confirmation_vote: { ...call, ...voteShape },
+  tool_confirmation_escalated: { callId: z.string(), roles: z.array(z.string()) },
   tool_confirmation_result: {
     ...call,
     approved: z.boolean(),
     reason: z.string().exactOptional(),
     input: z.unknown().exactOptional(),
     by: z.string(),
+    votes: z.array(z.object(voteShape)).exactOptional(),
+    expired: z.literal(true).exactOptional(),
   },
   input_required: {
     ...call,

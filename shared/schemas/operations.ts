@@ -211,6 +211,7 @@ export const operationSchemas: Schemas = {
       approved: z.boolean().optional(),
       reason: z.string().max(4096).optional(),
       input: z.unknown().optional(),
+      inputHash: z.string().max(128).optional(),
       output: z.unknown().optional(),
     }),
     result: ok,

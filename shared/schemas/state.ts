@@ -18,6 +18,21 @@ const activeRun = z.object({
   progress: z.record(z.string(), toolProgress).exactOptional(),
 });
 
+/** Who may decide a question, how many have to, and until when. */
+export const approvalPolicySchema = z.object({
+  roles: z.array(z.string()).exactOptional(),
+  approvals: z.number().int(),
+  notBy: z.literal('sender').exactOptional(),
+  expiresAt: z.number().exactOptional(),
+  onExpiry: z.enum(['deny', 'approve', 'abort']).exactOptional(),
+  escalateAt: z.number().exactOptional(),
+  escalateRoles: z.array(z.string()).exactOptional(),
+  inputHash: z.string(),
+});
+
+/** The fields of a vote. */
+export const voteShape = { by: z.string(), approved: z.boolean(), reason: z.string().exactOptional() };
+
 const pendingQuestion = z.object({
   callId: z.string(),
   runId: z.string().exactOptional(),
@@ -26,6 +41,9 @@ const pendingQuestion = z.object({
   input: z.unknown().exactOptional(),
   schema: z.unknown().exactOptional(),
   message: z.string().exactOptional(),
+  policy: approvalPolicySchema.exactOptional(),
+  votes: z.array(z.object(voteShape)).exactOptional(),
+  escalated: z.literal(true).exactOptional(),
 });
 
 const queuedMessage = z.object({

@@ -172,17 +172,22 @@ export class UiWriter implements SegmentWriter<UiChunk> {
   }
 
   #toConfirm(event: EventOf<'tool_confirmation_required'>, settled: boolean): UiChunk[] {
-    const { callId, name, input, message } = event;
+    const { callId, name, input, message, policy } = event;
     const { call, before } = this.#about(callId, name, input);
     call.isElsewhere = true;
     const shown = call.isQuestion || call.isClients ? [this.#input(callId, call, true, input)] : [];
     if (this.#options.version === 5) {
-      const data = { callId, toolName: name, input, ...(message !== undefined && { message }), settled };
+      const said = { ...(message !== undefined && { message }), ...(policy && { policy }) };
+      const data = { callId, toolName: name, input, ...said, settled };
       return [...before, ...shown, { type: 'data-approval-request', id: callId, data }];
     }
     const request = { type: 'tool-approval-request', approvalId: callId, toolCallId: callId } as const;
     call.isAsked = !settled;
-    return [...before, ...shown, settled ? this.#input(callId, call, true, input) : request];
+    if (settled) return [...before, ...shown, this.#input(callId, call, true, input)];
+    const told: UiChunk[] = policy
+      ? [{ type: 'data-approval-policy', id: callId, data: { callId, ...policy } }]
+      : [];
+    return [...before, ...shown, ...told, request];
   }
 
   #confirmed(event: EventOf<'tool_confirmation_result'>): UiChunk[] {

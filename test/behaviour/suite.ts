@@ -272,7 +272,10 @@ export function sessionBehaviour(door: Door): void {
       ]);
       await alice.send('private', 'hello').result;
       for (const ask of ['status', 'abort', 'close', 'history'] as const) {
-        expect(await failure(bob.session('private')[ask]())).to.include({ code: 'SESSION_NOT_FOUND', status: 404 });
+        expect(await failure(bob.session('private')[ask]())).to.include({
+          code: 'SESSION_NOT_FOUND',
+          status: 404,
+        });
       }
     });
   });

@@ -173,6 +173,24 @@ describe('agent-session-gateway acp', () => {
     expect(effects).to.deep.equal(['pay', 'pay']);
   });
 
+  it('tells an editor of a policy, and its user where they may not decide', async () => {
+    const { app, effects } = actor([], { roles: ['finance'], approvals: 2 });
+    const { url, gateway } = await startGateway({ app });
+    const editor = await openEditor(url);
+    editor.answer = select('allow');
+    const sessionId = await begin(editor);
+    const ended = editor.prompt(sessionId, 'pay');
+    const says = (): string => JSON.stringify(editor.updates);
+    await until(() => says().includes('takes a role that you do not hold'));
+    const { policy } = editor.asked[0]!.toolCall._meta!['agent-session-gateway'] as any;
+    expect(policy).to.deep.include({ roles: ['finance'], approvals: 2 });
+    const session = gateway.session(sessionId, { user: { id: 'token', roles: ['finance'] } });
+    const { toolCallId } = editor.asked[0]!.toolCall;
+    await session.respond(toolCallId, { approved: false });
+    expect(await ended).to.include({ stopReason: 'end_turn' });
+    expect(effects).to.deep.equal([]);
+  });
+
   it('stops what its user cancels, and says why a run failed', async () => {
     const { app, began } = halting();
     const { url } = await startGateway({

@@ -12,7 +12,15 @@ const app = defineApp({
   async *run() {
     yield 'done';
   },
-  tools: { sure: tool({ confirm: true, handler: () => 'did it' }) },
+  tools: {
+    sure: tool({ confirm: true, handler: () => 'did it' }),
+    both: tool({
+      confirm: { roles: ['finance'], approvals: 2, notBy: 'sender' },
+      handler: () => 'both agreed',
+    }),
+    late: tool({ confirm: { expiresInMs: 40, onExpiry: 'approve' }, handler: () => 'nobody said no' }),
+    never: tool({ confirm: { expiresInMs: 40 }, handler: () => 'did it' }),
+  },
 });
 
 interface Side extends Node {
@@ -24,7 +32,7 @@ interface Side extends Node {
 async function startSides(
   hub: MemoryHub,
 ): Promise<{ readonly holder: Side; readonly other: Side; readonly third: Side }> {
-  const nodes = await startNodes(hub, { app, auth: byName });
+  const nodes = await startNodes(hub, { app, auth: byName, sessionScope: () => userScope({ id: 'alice' }) });
   const user = { id: 'alice' };
   const alice = { user, scope: userScope(user), userKey: userScope(user) };
   const sides = nodes.map((node) => {
@@ -96,6 +104,48 @@ describe('a tool call outside of runs that must ask a person', () => {
     expect(await output).to.deep.include({ isError: true });
     expect(await resultsAt(sides.third)).to.deep.equal([[false, 'alice']]);
   });
+
+  it('has the policy of its tool, wherever people vote', async () => {
+    const sides = await startSides(new MemoryHub());
+    const question = questionAt(sides.third);
+    await followed(sides.third);
+    const output = sides.other.main().callTool('both', {});
+    const callId = await question;
+    const vote = (at: Side, id: string, ...roles: string[]): Promise<unknown> =>
+      at.gateway
+        .session('main', { user: { id, roles } })
+        .respond(callId, { approved: true })
+        .then(
+          () => 'ok',
+          ({ code }) => code,
+        );
+    expect(await vote(sides.third, 'alice', 'finance')).to.equal('GUARD_DENIED');
+    expect(await vote(sides.other, 'eve', 'sales')).to.equal('GUARD_DENIED');
+    expect(await vote(sides.holder, 'ann', 'finance')).to.equal('ok');
+    expect(await vote(sides.other, 'ann', 'finance')).to.equal('ok');
+    const { pending } = await sides.third.client.session('main').state();
+    expect(pending[0]!.votes).to.deep.equal([{ by: 'ann', approved: true }]);
+    expect(await vote(sides.other, 'bob', 'finance')).to.equal('ok');
+    expect(textOf(await output)).to.equal('both agreed');
+    expect(await vote(sides.third, 'cleo', 'finance')).to.equal('ALREADY_ANSWERED');
+    expect(await resultsAt(sides.holder)).to.deep.equal([[true, 'bob']]);
+  });
+
+  for (const [name, says, result] of [
+    ['late', 'nobody said no', true],
+    ['never', 'Denied: expired', false],
+  ] as const)
+    it(`is decided by whoever holds the session when its time is over: ${says}`, async () => {
+      for (const at of ['holder', 'other'] as const) {
+        const sides = await startSides(new MemoryHub());
+        const question = questionAt(sides.third);
+        await followed(sides.third);
+        const output = await sides[at].main().callTool(name, {});
+        await question;
+        expect(textOf(output), at).to.equal(says);
+        expect(await resultsAt(sides.third)).to.deep.equal([[result, 'gateway']]);
+      }
+    });
 
   it('fails at once where nobody follows the session at any of them', async () => {
     const sides = await startSides(new MemoryHub());

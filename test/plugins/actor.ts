@@ -1,4 +1,4 @@
-import { defineApp, tool } from '../../server/index.js';
+import { defineApp, type Tool, tool } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { gate } from '../support/gate.js';
 import { BALANCED } from '../support/gateway.js';
@@ -14,7 +14,7 @@ export const STORES: readonly (readonly [string, () => Store])[] =
       ];
 
 /** Does what it is told: each word is one of what apps do. */
-export function actor(effects: string[] = []) {
+export function actor(effects: string[] = [], confirm: Tool<any, any>['confirm'] = true) {
   const done = (name: string) => (input: { readonly n?: number }) => {
     effects.push(name);
     return { did: name, n: input.n ?? 0 };
@@ -22,7 +22,7 @@ export function actor(effects: string[] = []) {
   const app = defineApp({
     tools: {
       look: tool({ schema: undefined as never, handler: done('look') }),
-      pay: tool({ schema: undefined as never, confirm: true, handler: done('pay') }),
+      pay: tool({ schema: undefined as never, confirm, handler: done('pay') }),
       fail: tool({
         schema: undefined as never,
         handler: () => {

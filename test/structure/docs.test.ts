@@ -21,6 +21,8 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   reasoning_delta: true,
   tool_use: true,
   tool_confirmation_required: true,
+  tool_confirmation_vote: true,
+  tool_confirmation_escalated: true,
   tool_confirmation_result: true,
   input_required: true,
   input_result: true,

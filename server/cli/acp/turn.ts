@@ -5,6 +5,7 @@ import type {
   StopReason,
 } from '@agentclientprotocol/sdk';
 import {
+  type ApprovalPolicy,
   type Client,
   type EventOf,
   type FollowedRun,
@@ -59,6 +60,7 @@ export class Turn {
     readonly name: string;
     readonly input?: unknown;
     readonly message?: string;
+    readonly policy?: ApprovalPolicy;
   }): void {
     const dialog = new AbortController();
     this.#asked.set(question.callId, dialog);
@@ -111,7 +113,7 @@ export class Turn {
   }
 
   async #dialog(
-    { callId, name, input, message }: Parameters<Turn['ask']>[0],
+    { callId, name, input, message, policy }: Parameters<Turn['ask']>[0],
     cancellationSignal: AbortSignal,
   ): Promise<void> {
     const { client, editor, sessionId } = this.#told;
@@ -120,6 +122,7 @@ export class Turn {
       title: message ?? name,
       rawInput: input,
       status: 'pending' as const,
+      ...(policy && { _meta: { 'agent-session-gateway': { policy } } }),
     };
     const request: RequestPermissionRequest = { sessionId, toolCall, options: [...OPTIONS] };
     const { outcome } = await editor.request('session/request_permission', request, { cancellationSignal });
@@ -128,6 +131,9 @@ export class Turn {
     try {
       await client.session(sessionId).respond(callId, { approved });
     } catch (error) {
+      // It waits for somebody who may.
+      if (isGatewayError(error) && error.code === 'GUARD_DENIED')
+        return this.#say(chunk('agent_message_chunk', this.#messageId, `\n\n${error.message}.\n\n`));
       // Somebody else was first, or the run has ended, which its events tell.
       if (!isGatewayError(error) || !/^(?:ALREADY_ANSWERED|CALL_NOT_FOUND)$/.test(error.code)) throw error;
     }

@@ -7,13 +7,15 @@ import type { Message } from '../../../shared/messages.js';
  * client a headless tool, and any other question is what the app asks with.
  */
 export function interruptOf(
-  { callId, kind, name, input, message, schema }: PendingQuestion,
+  { callId, kind, name, input, message, schema, policy, votes }: PendingQuestion,
   answer: Message,
 ): unknown {
   if (kind === 'confirmation') {
     const request = { name, args: input ?? {}, ...(message !== undefined && { description: message }) };
-    const review = { action_name: name, allowed_decisions: ['approve', 'edit', 'reject'] };
-    return { action_requests: [request], review_configs: [review] };
+    const decisions = ['approve', ...((policy?.approvals ?? 1) > 1 ? [] : ['edit']), 'reject'];
+    const review = { action_name: name, allowed_decisions: decisions };
+    const asked = { action_requests: [request], review_configs: [review] };
+    return { ...asked, ...(policy && { policy }), ...(votes && { votes }) };
   }
   const isCall = answer.content.some((block) => block.type === 'tool_use' && block.callId === callId);
   if (isCall) return { type: 'tool', tool_call: { id: callId, name, args: input ?? {} } };

@@ -38,12 +38,12 @@ export function linkOf({ callId, message, name }: Question, url: string): UrlEli
 }
 
 /** The form that puts the question. */
-export function formOf({ name, input, message = `Allow ${name}?` }: Question): ElicitParams {
+export function formOf({ name, input, message = `Allow ${name}?`, policy }: Question): ElicitParams {
   const json = JSON.stringify(input) ?? '';
   const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
   return {
     mode: 'form',
-    message: `${message}\n\n${name} ${shown}`,
+    message: `${message}\n\n${name} ${shown}${policy ? termsOf(policy) : ''}`,
     requestedSchema: {
       type: 'object',
       properties: {
@@ -53,6 +53,16 @@ export function formOf({ name, input, message = `Allow ${name}?` }: Question): E
       required: ['approve'],
     },
   };
+}
+
+/** What a person has to know of a policy. */
+function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<Question['policy']>): string {
+  const terms = [
+    roles && `For ${roles.join(', ')}.`,
+    approvals > 1 && `${approvals} people have to allow it.`,
+    expiresAt !== undefined && `Until ${new Date(expiresAt).toISOString()}, then: ${onExpiry}.`,
+  ].filter((term) => typeof term === 'string');
+  return terms.length > 0 ? `\n\n${terms.join(' ')}` : '';
 }
 
 /** What a client says of a question: in a form only a plain yes is one. Undefined for what is no answer. */

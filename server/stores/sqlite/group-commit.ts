@@ -30,6 +30,7 @@ interface Append {
 /** What people did, steps, and how runs ended: to lose it would break a promise, to lose a delta only shortens an answer that is `lost`. */
 const PRECIOUS: ReadonlySet<string> = new Set([
   'message_accepted',
+  'tool_confirmation_vote',
   'tool_confirmation_result',
   'input_result',
   'message_end',

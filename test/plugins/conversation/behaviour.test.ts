@@ -198,4 +198,28 @@ for (const door of DOORS)
           expect(await history()).to.have.length(2);
           expect(await tab.say('thanks')).to.equal('thanks ');
         });
+
+    if (can('approve'))
+      it('refuses the vote of whoever has no role for it: nothing is called, nothing logged, and it stays open', async () => {
+        const { app, effects } = actor([], { roles: ['finance'], approvals: 2 });
+        const { open, gateway } = await start(app);
+        const tab = await open();
+        await tab.say('before pay after');
+        const error: any = await tab.approve!(true).then(
+          () => null,
+          (failure) => failure,
+        );
+        expect(error).to.be.instanceOf(Error);
+        expect(`${error.message} ${error.code}`).to.match(
+          /takes a role that you do not hold|permission_denied|403/,
+        );
+        expect(effects).to.deep.equal([]);
+        const logged: string[] = [];
+        const session = gateway.session('main', { user: { id: 'alice', roles: ['finance'] } });
+        for await (const { type } of session.events({ from: 'earliest' })) {
+          logged.push(type);
+          if (type === 'tool_confirmation_required') break;
+        }
+        expect((await session.status()).status).to.equal('waiting');
+      });
   });

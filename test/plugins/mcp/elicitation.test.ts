@@ -23,6 +23,10 @@ function payments() {
         },
       }),
       plain: tool({ handler: () => 'plain' }),
+      transfer: tool({
+        confirm: { roles: ['finance'], approvals: 2, expiresInMs: 3_600_000 },
+        handler: () => paid.push('transferred'),
+      }),
     },
   });
   return { app, paid };
@@ -54,6 +58,21 @@ for (const { name, connect } of CLIENTS) {
       const client = await connect(started.url, as('alice'), answer);
       return { ...started, client, paid };
     };
+
+    it('tells them of the policy, and refuses them where they have no role', async () => {
+      const forms: any[] = [];
+      const { client, paid } = await calling(async (form, signal) => {
+        forms.push(form);
+        return approves(form, signal);
+      });
+      const said = await client.call('transfer', {}).then(
+        (output: any) => JSON.stringify(output),
+        (error: Error) => error.message,
+      );
+      expect(forms[0].message).to.match(/For finance\. 2 people have to allow it\. Until .*, then: deny\./);
+      expect(said).to.include('takes a role that you do not hold');
+      expect(paid).to.deep.equal([]);
+    });
 
     it('runs the tool when they allow it, with nobody on the session', async () => {
       const forms: any[] = [];

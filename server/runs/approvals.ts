@@ -1,0 +1,164 @@
+import type { ApprovalPolicy, Vote } from '../../shared/approvals.js';
+import { fieldError, GatewayError, GuardError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
+import type { PendingQuestion, SessionState } from '../../shared/fold.js';
+import { type Confirm, type ConfirmPolicy, hasPolicy } from '../apps/confirm-policy.js';
+import { holdsAnyRole } from '../methods/call.js';
+import type { RecordChange } from '../stores/records.js';
+import { hashOfJson } from './canonical-json.js';
+import type { Answer } from './questions.js';
+
+/** The kind of the records by which questions are due: to be decided without people, or to be put to more of them. */
+export const APPROVAL = 'approval';
+
+/** A vote on its way into the log. */
+export interface Ballot {
+  readonly callId: string;
+  /** What is said, with the input that was checked. */
+  readonly answer: Answer;
+  /** Id of the user whose message is being answered. */
+  readonly sender: string | undefined;
+}
+
+/** What comes of a question: the events of it, the change of its record, and the answer where that is decided. */
+export interface Settled {
+  readonly events: readonly EventDraft[];
+  readonly records?: readonly RecordChange[];
+  readonly decision?: Answer;
+}
+
+type Question = PendingQuestion & { readonly policy: ApprovalPolicy };
+
+/** The policy of a question as it is logged; undefined where none is said. @param now By the store's clock, in milliseconds since the epoch */
+export function policyOf(
+  given: Confirm | ConfirmPolicy,
+  input: unknown,
+  now: number,
+): ApprovalPolicy | undefined {
+  if (typeof given === 'boolean' || !hasPolicy(given)) return undefined;
+  const { roles, approvals = 1, notBy, expiresInMs, onExpiry = 'deny', escalate } = given;
+  return {
+    ...(roles && { roles: [...roles] }),
+    approvals,
+    ...(notBy && { notBy }),
+    ...(expiresInMs !== undefined && { expiresAt: Math.ceil(now + expiresInMs), onExpiry }),
+    ...(escalate && { escalateAt: Math.ceil(now + escalate.afterMs), escalateRoles: [...escalate.roles] }),
+    inputHash: inputHash(input),
+  };
+}
+
+/** The hash of an input as its readers have it. */
+export function inputHash(input: unknown): string {
+  return hashOfJson(JSON.parse(JSON.stringify(input ?? null)));
+}
+
+/** @throws GatewayError `INVALID_PARAMS` for an answer to another input than the one that is asked about, or that changes it for others */
+export function assertInput(
+  { inputHash: seen, input: changed }: Answer,
+  { input, policy }: Pick<PendingQuestion, 'input' | 'policy'>,
+): void {
+  if (seen !== undefined && seen !== (policy?.inputHash ?? inputHash(input)))
+    throw fieldError('inputHash', 'it is that of another input');
+  if (changed !== undefined && policy && policy.approvals > 1)
+    throw fieldError('input', 'more than one person has to approve, and all of them approve the same');
+}
+
+/** What has it come up when it is due; null where it never is. */
+export function dueRecord({
+  callId,
+  policy,
+  escalated,
+}: Pick<PendingQuestion, 'callId' | 'policy' | 'escalated'>): RecordChange | null {
+  const { expiresAt = Number.POSITIVE_INFINITY, escalateAt = Number.POSITIVE_INFINITY } = policy ?? {};
+  const dueAt = escalated ? expiresAt : Math.min(expiresAt, escalateAt);
+  return Number.isFinite(dueAt) ? { kind: APPROVAL, id: callId, dueAt, value: '{}' } : null;
+}
+
+/** What comes of a vote, by the log as it stands just before it. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
+export function voted(state: SessionState, { callId, answer, sender }: Ballot): Settled {
+  const question = openIn(state, callId);
+  if (!question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+  assertMay(question, answer, sender);
+  const { votes = [], name, policy } = question;
+  const { by, reason, input } = answer;
+  // The first one stands.
+  if (votes.some((vote) => vote.by === by)) return { events: [] };
+  const approved = answer.approved === true;
+  const vote: Vote = { by, approved, ...(reason !== undefined && { reason }) };
+  const all = [...votes, vote];
+  const event: EventDraft = { type: 'tool_confirmation_vote', ...baseOf(question), callId, name, ...vote };
+  if (approved && all.filter((each) => each.approved).length < policy.approvals) return { events: [event] };
+  const decision = { ...vote, votes: all, ...(input !== undefined && { input }) };
+  const { events, ...settled } = decided(question, decision);
+  return { ...settled, events: [event, ...events] };
+}
+
+/** What comes of a question that is due. */
+export function due(state: SessionState, callId: string, now: number): Settled {
+  const question = openIn(state, callId);
+  if (!question) return { events: [], records: [{ kind: APPROVAL, id: callId }] };
+  if (isOver(question, now)) return expired(question);
+  const { escalateAt = Number.POSITIVE_INFINITY, escalateRoles: roles = [] } = question.policy;
+  const escalates = !question.escalated && escalateAt <= now;
+  const next = dueRecord(escalates ? { ...question, escalated: true } : question);
+  const event: EventDraft = { type: 'tool_confirmation_escalated', ...baseOf(question), callId, roles };
+  return { events: escalates ? [event] : [], records: [next ?? { kind: APPROVAL, id: callId }] };
+}
+
+/** A question with a policy that nobody has decided yet; null where it is none. */
+export function openIn({ pending }: SessionState, callId: string): Question | null {
+  const found = pending.find((question) => question.callId === callId);
+  return found?.policy ? (found as Question) : null;
+}
+
+/** Whether the time of a question is over. */
+export function isOver({ policy }: Question, now: number): boolean {
+  return policy.expiresAt !== undefined && policy.expiresAt <= now;
+}
+
+function expired(question: Question): Settled {
+  const { votes = [], policy } = question;
+  const approved = policy.onExpiry === 'approve';
+  return decided(question, { approved, reason: 'expired', by: 'gateway', votes, expired: true });
+}
+
+function decided(question: Question, decision: Answer): Settled {
+  const { callId, name } = question;
+  const { approved = false, reason, input, by, votes = [], expired: isExpired } = decision;
+  const event: EventDraft = {
+    type: 'tool_confirmation_result',
+    ...baseOf(question),
+    callId,
+    name,
+    approved,
+    ...(reason !== undefined && { reason }),
+    ...(input !== undefined && { input }),
+    by,
+    votes,
+    ...(isExpired && { expired: true }),
+  };
+  return { events: [event], records: [{ kind: APPROVAL, id: callId }], decision };
+}
+
+function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly ts: number } {
+  return { ...(runId !== undefined && { runId }), ts: Date.now() };
+}
+
+function assertMay(
+  { name, policy, escalated }: Question,
+  { by, roles }: Answer,
+  sender: string | undefined,
+): void {
+  const { roles: named, escalateRoles = [], notBy } = policy;
+  if (
+    named &&
+    !holdsAnyRole({ id: by, ...(roles && { roles }) }, escalated ? [...named, ...escalateRoles] : named)
+  ) {
+    throw new GuardError({
+      guardType: 'role',
+      message: `Deciding on ${name} takes a role that you do not hold`,
+    });
+  }
+  if (notBy === 'sender' && by === sender)
+    throw new GuardError({ message: `${name} was asked for by you: somebody else has to decide on it` });
+}

@@ -1,0 +1,25 @@
+import { postgresStore } from '../../server/stores/postgres/index.js';
+import { PostgresNode } from '../support/postgres-node.js';
+import { newSchema, PostgresServer, postgresServer } from '../support/postgres-server.js';
+import { closeLater } from '../support/resources.js';
+import type { Place } from './place.js';
+
+const LEASE_MS = 800;
+
+/** A place in the PostgreSQL of the tests, or in one of the test's own. */
+export async function postgresPlace({ own }: { readonly own?: boolean }): Promise<Place> {
+  const server = own
+    ? closeLater(await PostgresServer.start({ fsync: 'off' }), (it) => it.remove())
+    : await postgresServer();
+  const schema = newSchema();
+  const options = { schema, leaseMs: LEASE_MS, allowEphemeral: true, pool: { max: 4 } };
+  return {
+    node: () => PostgresNode.start(server, (url) => postgresStore({ url, ...options })),
+    async holder() {
+      const rows = await server.sql(`SELECT holder FROM ${schema}.log WHERE closed IS NULL`);
+      return String(rows[0]?.holder ?? '');
+    },
+    stop: () => server.stop('SIGQUIT'),
+    run: () => server.run(),
+  };
+}
