@@ -166,4 +166,11 @@ export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
+export type {
+  PluginSocket,
+  PluginSocketListener,
+  PluginUpgrade,
+  SocketOptions,
+  SocketStream,
+} from './transports/websocket/plugin-upgrade.js';
 export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
