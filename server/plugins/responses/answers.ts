@@ -53,7 +53,7 @@ export class Answers {
       if (skip > 0) throw gone();
       const { stream, frames } = await this.#recalled(found);
       if (!stream.over) throw gone();
-      tellAll(response, `${frames.map(frameText).join('')}${DONE}`);
+      tellAll({ response }, `${frames.map(frameText).join('')}${DONE}`);
       return;
     }
     const { runId, index } = found.name;
@@ -68,7 +68,7 @@ export class Answers {
       await before?.(stream);
       return DONE;
     };
-    const failure = await tell(response, found.session, dialect, {
+    const failure = await tell({ response }, found.session, dialect, {
       from: cursor,
       last,
       report: this.#options.report,

@@ -17,6 +17,7 @@ import {
 } from '../frames/frame-wire.js';
 import type { OpenSocket } from '../frames/socket-clients.js';
 import { identify, redeem, type TicketDoor } from '../identify.js';
+import { parseJson } from '../json.js';
 import { publicError } from '../public-error.js';
 import type { Target } from '../request.js';
 import { requestIdOfRequest } from '../request-id.js';
@@ -67,7 +68,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     wire.pause();
     this.#open(upgraded)
       .then(() => this.#work())
-      .catch((error: unknown) => this.#fail(error));
+      .catch((error: unknown) => this.fail(error));
   }
 
   get introduced(): boolean {
@@ -99,7 +100,8 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
       ...{ form: objectForm, sink: this, heartbeatMs, slowClientMs, client: true },
     });
     await operations.open(this.#connection, []);
-    this.#listener = await this.#route.accept({ request, path, identity, socket: this });
+    const parse = (text: string): unknown => parseJson(text, limits.jsonDepth);
+    this.#listener = await this.#route.accept({ request, path, identity, socket: this, parse });
   }
 
   /** Who opens it. A browser can send no header with an upgrade, so its URL may carry the token, or a ticket for this once. */
@@ -132,7 +134,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
           });
       }
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
     this.#isBusy = false;
     this.#wire.resume();
@@ -228,8 +230,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     this.#close(this.#leaving);
   }
 
-  /** Never throws. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#isClosed) return;
     const shown = publicError(error, this.#env.report);
     try {

@@ -24,6 +24,8 @@ export interface PluginSocket {
   send(...messages: readonly string[]): boolean;
   /** Closes in order, with a close code of WebSockets (RFC 6455, section 7.4). @default 1000 */
   close(code?: number, reason?: string): void;
+  /** Closes for an error, as for what a listener throws. */
+  fail(error: unknown): void;
   /** Closes, since the client has not kept up for too long. */
   cut(): void;
   /** Has a stream be told on it, until what this returns is called. */
@@ -37,6 +39,8 @@ export interface PluginUpgrade {
   readonly path: string;
   readonly identity: Identity;
   readonly socket: PluginSocket;
+  /** The JSON of a message, within the gateway's bounds. @throws GatewayError `INVALID_REQUEST` */
+  parse(text: string): unknown;
 }
 
 /** What hears a client on its socket. */
