@@ -166,6 +166,7 @@ export type * from './stores/store.js';
 export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
+export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
 export type {
   PluginSocket,
   PluginSocketListener,
@@ -173,4 +174,3 @@ export type {
   SocketOptions,
   SocketStream,
 } from './transports/websocket/plugin-upgrade.js';
-export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';

@@ -1,5 +1,5 @@
-import express from 'express';
 import { expect } from 'chai';
+import express from 'express';
 import {
   type Dialect,
   defineApp,
@@ -162,7 +162,7 @@ describe('WebSockets of plugins', () => {
     expect(await binary.closed).to.equal(1003);
   });
 
-  it('are closed for what goes wrong, in the plugin\'s words where it has any', async () => {
+  it("are closed for what goes wrong, in the plugin's words where it has any", async () => {
     const { url, log } = await start();
     const socket = await open(url);
     socket.send('fail');

@@ -57,8 +57,7 @@ export class AgUiRoutes {
     }
     const named = pathOf(rest);
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    if (method === 'GET' && named !== 'single' && named.method === 'run')
-      return this.#open(call, named.app);
+    if (method === 'GET' && named !== 'single' && named.method === 'run') return this.#open(call, named.app);
     only('POST', method);
     const identity = await call.authenticate();
     const body = await call.body();

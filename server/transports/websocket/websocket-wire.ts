@@ -1,5 +1,11 @@
 import type { Duplex } from 'node:stream';
-import { type FrameWire, frameForm, HELLO_BYTES, type WireEnd, type WireReader } from '../frames/frame-wire.js';
+import {
+  type FrameWire,
+  frameForm,
+  HELLO_BYTES,
+  type WireEnd,
+  type WireReader,
+} from '../frames/frame-wire.js';
 import { sentBytes } from '../sent-bytes.js';
 import { isShareable, SharedText, type SocketPayload, writeTo } from '../shared-text.js';
 import type { WebSocket } from './ws.js';

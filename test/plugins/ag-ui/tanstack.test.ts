@@ -23,7 +23,9 @@ function halting() {
   return { app, began, held, runs: () => runs };
 }
 
-const KINDS = STORES.flatMap(([store, make]) => ['requests', 'a WebSocket'].map((by) => [store, make, by] as const));
+const KINDS = STORES.flatMap(([store, make]) =>
+  ['requests', 'a WebSocket'].map((by) => [store, make, by] as const),
+);
 
 for (const [store, make, by] of KINDS)
   describe(`TanStack AI by ${by} on ${store}`, () => {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { openWebSocket } from '../../support/raw-socket.js';
+import { as } from '../../support/users.js';
 import { actor, startLangGraph } from './fixtures.js';
 
 type Ui = Awaited<ReturnType<typeof startLangGraph>>;
@@ -90,6 +92,52 @@ describe("LangGraph's protocol", () => {
       expect((await named(id)).status, id).to.be.oneOf([400, 404]);
     const cancelled = await ui.ask(`/threads/main/runs/${result.run_id}~1/cancel`, { method: 'POST' });
     expect(cancelled.status).to.equal(202);
+  });
+
+  it('has a WebSocket with the same events and commands', async () => {
+    const ui = await startLangGraph({ app: actor().app });
+    const open = (path = '/threads/main/stream/events', user = 'alice') =>
+      openWebSocket(ui.url, `/langgraph${path}`, as(user));
+    const socket = await open();
+    const ask = async (id: number, method: string, params: unknown) => {
+      socket.say({ id, method, params });
+      return socket.until((frame) => frame.id === id);
+    };
+    const subscribed = await ask(1, 'subscription.subscribe', { channels: CONTENT, namespaces: [[]] });
+    expect(subscribed).to.deep.include({ type: 'success', meta: { applied_through_seq: 0 } });
+    expect(await ask(2, 'run.start', start('hello bye'))).to.include({ type: 'success' });
+    const isEnd = ({ method, params }: any) => method === 'lifecycle' && params.data.event === 'completed';
+    await socket.until(isEnd);
+    const told = socket.frames.filter(({ type }) => type === 'event');
+    expect(told).to.deep.equal(await eventsOf(ui, { channels: CONTENT }));
+    const subscription = { subscription_id: subscribed['result'].subscription_id };
+    expect(await ask(3, 'subscription.unsubscribe', subscription)).to.deep.include({ type: 'success' });
+    expect(await ask(4, 'subscription.unsubscribe', subscription)).to.include({
+      error: 'no_such_subscription',
+    });
+    expect(await ask(5, 'subscription.subscribe', {})).to.include({ error: 'invalid_argument' });
+    expect(await ask(6, 'agent.getTree', {})).to.include({ error: 'not_supported' });
+    await ask(7, 'run.start', start('again'));
+    expect(socket.frames.filter(({ type }) => type === 'event')).to.have.length(told.length);
+    socket.send('no command');
+    expect(await socket.until(({ id }) => id === null)).to.include({ error: 'invalid_argument' });
+    for (let id = 10; id < 42; id++) await ask(id, 'subscription.subscribe', { channels: ['input'] });
+    expect(await ask(42, 'subscription.subscribe', { channels: ['input'] })).to.include({ type: 'error' });
+    expect(await (await open('/threads/main/stream')).closed).to.equal(4404);
+    expect(await (await open(undefined, 'bad')).closed).to.equal(4401);
+  });
+
+  it('has streams of events counted as connections', async () => {
+    const ui = await startLangGraph({ app: actor().app, limits: { connectionsPerUser: 1 } });
+    const body = JSON.stringify({ channels: ['input'] });
+    const headers = { 'content-type': 'application/json' };
+    const follow = () => ui.ask('/threads/main/stream/events', { method: 'POST', headers, body });
+    const first = await follow();
+    expect(first.status).to.equal(200);
+    expect((await follow()).status).to.equal(429);
+    const closing = ui.gateway.close();
+    await first.text().catch(() => {});
+    await closing;
   });
 
   it('begins with what is folded where events are not kept any more', async () => {
