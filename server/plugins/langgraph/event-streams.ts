@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Identity } from '../../auth/types.js';
 import type { Outlet } from '../conversation/telling.js';
 import { eventDialect, seqOf, seqOfId, startOf } from './events.js';
-import type { Threads } from './threads.js';
+import { type Threads, whole } from './threads.js';
 
 /** What a client wants to hear of a thread. */
 export const eventsSchema = z.looseObject({
@@ -34,7 +34,10 @@ export class EventStreams {
     { channels, namespaces, since = -1 }: z.infer<typeof eventsSchema>,
     lastId?: string,
   ): Promise<EventTelling> {
-    const thread = await this.#threads.find(identity, threadId);
+    const found = await this.#threads.find(identity, threadId);
+    // Only these say what was said before; to others the last messages will do.
+    const isWhole = channels.some((channel) => channel === 'values' || channel === 'checkpoints');
+    const thread = found && isWhole ? await whole(found) : found;
     const session = thread?.session ?? this.#threads.open(identity, threadId);
     const { from, state } = await startOf(session, thread?.state ?? null);
     const cursor = thread?.state.cursor ?? null;

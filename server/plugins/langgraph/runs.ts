@@ -15,7 +15,7 @@ import type { Asked } from './routes.js';
 import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
-import type { Thread, Threads } from './threads.js';
+import { type Thread, type Threads, whole } from './threads.js';
 
 /** A run of a client's in a thread that has begun. */
 interface Begun {
@@ -86,13 +86,14 @@ export class Runs {
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
-    const start = await startOf(thread.session, thread.state, runId);
+    const { state } = await whole(thread);
+    const start = await startOf(thread.session, state, runId);
     const { epoch } = await thread.session.status();
     const last = request.headers['last-event-id'];
     const heard = seqOfId(last === undefined ? undefined : String(last), epoch);
     response.setHeader('Location', `/threads/${thread.id}/runs/${id}/stream?${modeQuery(modes)}`);
     const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
-    const left = await leftBy({ thread, id }, start);
+    const left = await leftBy({ thread: { ...thread, state }, id }, start);
     if (left) return sendEvents(response, `${teller.start}${teller.end(left)}`);
     const { over, finish } = thread.session.stream(frameDialect(start.state, teller), {
       response,
@@ -113,7 +114,8 @@ export class Runs {
   }
 
   /** The values that a run leaves. */
-  async #ended({ thread, id }: Begun): Promise<unknown> {
+  async #ended({ thread: begun, id }: Begun): Promise<unknown> {
+    const thread = await whole(begun);
     const start = await startOf(thread.session, thread.state, runOf(id).runId);
     const left = await leftBy({ thread, id }, start);
     if (left) return left;
@@ -123,7 +125,9 @@ export class Runs {
   }
 
   async #list({ call, query }: Asked, thread: Thread): Promise<void> {
-    const { run, queue, messages } = thread.state;
+    const wanted = query.get('status');
+    const isOpen = wanted === 'pending' || wanted === 'running';
+    const { run, queue, messages } = (isOpen ? thread : await whole(thread)).state;
     const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
     const all = [
       ...queue.map(({ runId }) => runId).reverse(),
@@ -131,7 +135,6 @@ export class Runs {
       ...ended.reverse(),
     ];
     const [limit, offset] = [readAmount(query, 'limit', 10), readAmount(query, 'offset', 0)];
-    const wanted = query.get('status');
     const runs = [];
     for (const id of all) {
       if (runs.length >= limit + offset) break;

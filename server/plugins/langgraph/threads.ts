@@ -11,11 +11,13 @@ export interface Thread {
   readonly id: string;
   readonly app: string;
   readonly session: PluginSession;
-  /** All messages of the path, and what else the session has now. */
+  /** What the session has now, with its last messages. */
   readonly state: SessionState;
 }
 
 const PAGE = 100;
+/** Messages that a state of a thread has at most: each `values` says all of them. */
+const MOST = 1000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The threads of a caller. A thread's id is a session's key; where it names no app, the session may be of any, the default one first. */
@@ -31,8 +33,7 @@ export class Threads {
     for (const app of id.includes(':') ? [null] : await this.#apps(identity)) {
       const session = this.#context.session(app === null ? id : `${app}:${id}`, identity);
       const state = await stateOf(session);
-      if (state)
-        return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state: await whole(session, state) };
+      if (state) return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state };
     }
     return null;
   }
@@ -61,17 +62,18 @@ export function threadIdOf(sessionId: string): string {
   return UUID.test(name) ? name : sessionId;
 }
 
-/** A state with all messages of its path. */
-async function whole(session: PluginSession, state: SessionState): Promise<SessionState> {
+/** A thread with the messages of its path, the last ones of those that are too many. Reads the whole conversation: not for every request. */
+export async function whole(thread: Thread): Promise<Thread> {
+  const { session, state } = thread;
   const place = state.cursor === null ? null : parseCursor(state.cursor);
   const [first] = state.messages;
-  if (!state.hasMore || !place || !first) return state;
+  if (!state.hasMore || !place || !first) return thread;
   let messages: readonly Message[] = state.messages;
   let before: string | null = formatHistoryCursor(place.epoch, first.id);
-  while (before !== null) {
-    const page = await session.history({ limit: PAGE, before });
+  while (before !== null && messages.length < MOST) {
+    const page = await session.history({ limit: Math.min(PAGE, MOST - messages.length), before });
     messages = [...page.messages, ...messages];
     before = page.cursor;
   }
-  return { ...state, messages, hasMore: false };
+  return { ...thread, state: { ...state, messages, hasMore: before !== null } };
 }
