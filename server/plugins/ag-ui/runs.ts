@@ -1,18 +1,15 @@
-import { createHash } from 'node:crypto';
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { initialState } from '../../../shared/fold.js';
 import type { Identity } from '../../auth/types.js';
 import type { ConversationOptions } from '../conversation/options.js';
-import { ownNotes } from '../conversation/own-notes.js';
+import { UserNotes } from '../conversation/own-notes.js';
 import type { Outlet, Telling } from '../conversation/telling.js';
-import type { PluginContext, PluginNotes, PluginSession } from '../plugin.js';
+import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Posted, Posting } from './posting.js';
 import type { AgUiRequest } from './request.js';
 import { type Reading, tellEvents, tellRun } from './telling.js';
 
-/** How long the ids of clients' runs are known, in milliseconds. */
-const NOTED_MS = 24 * 3_600_000;
 /** Between a session and its run in the id that a client is told of a run which it has not begun. */
 const BETWEEN = '~';
 
@@ -48,12 +45,12 @@ export interface PostOptions {
 export class AgUiRuns {
   readonly #context: PluginContext;
   readonly #options: ConversationOptions;
-  readonly #notes: PluginNotes;
+  readonly #notes: UserNotes<Noted>;
 
   constructor(context: PluginContext, options: ConversationOptions) {
     this.#context = context;
     this.#options = options;
-    this.#notes = context.peers?.notes ?? ownNotes();
+    this.#notes = new UserNotes(context, 'run');
   }
 
   /** Does what a client asks for. @throws GatewayError */
@@ -65,14 +62,15 @@ export class AgUiRuns {
     const session = this.#context.session(`${app}:${request.threadId}`, identity);
     const posted = await new Posting(session, request, { options: this.#options, key, resumes }).post();
     // Before its client is told of it.
-    if (isNoted && !resumes) await this.#note(session, request.runId, identity, posted);
+    if (isNoted && !resumes) {
+      const run = 'runId' in posted && { runId: posted.runId, told: posted.told };
+      const noted = {
+        sessionId: session.id,
+        ...(run ? { run } : { events: posted as readonly AgUiEvent[] }),
+      };
+      await this.#notes.put(identity, request.runId, noted);
+    }
     return { session, posted };
-  }
-
-  async #note({ id }: PluginSession, runId: string, identity: Identity, posted: Posted): Promise<void> {
-    const what = 'runId' in posted ? { run: { runId: posted.runId, told: posted.told } } : { events: posted };
-    const noted: Noted = { sessionId: id, ...what };
-    await this.#notes.put(noteOf(runId, identity), JSON.stringify(noted), { ttlMs: NOTED_MS });
   }
 
   /** Tells of what was posted. */
@@ -112,18 +110,12 @@ export class AgUiRuns {
     const [sessionId = '', runId] = id.split(BETWEEN);
     if (runId !== undefined)
       return { session: this.#context.session(sessionId, identity), run: { runId, told: 'whole' } };
-    const note = await this.#notes.get(noteOf(id, identity));
-    if (note === null) return null;
-    const { sessionId: noted, ...what } = JSON.parse(note) as Noted;
-    return { session: this.#context.session(noted, identity), ...what };
+    const noted = await this.#notes.get(identity, id);
+    return noted ? { ...noted, session: this.#context.session(noted.sessionId, identity) } : null;
   }
 }
 
 /** The id of a run for a client that has not begun it. */
 export function ownRunId({ id }: PluginSession, runId: string): string {
   return `${id}${BETWEEN}${runId}`;
-}
-
-function noteOf(runId: string, { scope, userKey }: Identity): string {
-  return `run:${createHash('sha256').update(`${scope}\n${userKey}\n${runId}`).digest('base64url')}`;
 }

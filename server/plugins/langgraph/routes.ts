@@ -3,7 +3,7 @@ import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
-import { fieldError } from '../conversation/errors.js';
+import { read } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext } from '../plugin.js';
@@ -78,11 +78,10 @@ export class LangGraphRoutes {
         code: 'METHOD_NOT_ALLOWED',
         message: 'This route takes POST, and WebSockets',
       });
-    const parsed = eventsSchema.safeParse(await call.body());
-    if (!parsed.success) throw fieldError('channels', 'must be a list of names');
+    const asked = read(eventsSchema, await call.body());
     const { response, request } = call;
     const lastId = String(request.headers['last-event-id'] ?? '');
-    const events = await this.#streams.open(identity, threadId, parsed.data, lastId);
+    const events = await this.#streams.open(identity, threadId, asked, lastId);
     // A stream that ends cleanly would be taken for the end of what it tells.
     await events.on({ response }).catch(() => response.destroy());
   }

@@ -3,10 +3,10 @@ import type { RunInfo } from '../../../shared/operation-types.js';
 import { sendJson } from '../conversation/answering.js';
 import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
+import { tellAll } from '../conversation/telling.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
-import { sendEvents } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
@@ -94,7 +94,7 @@ export class Runs {
     response.setHeader('Location', `/threads/${thread.id}/runs/${id}/stream?${modeQuery(modes)}`);
     const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
     const left = await leftBy({ thread: { ...thread, state }, id }, start);
-    if (left) return sendEvents(response, `${teller.start}${teller.end(left)}`);
+    if (left) return tellAll({ response }, `${teller.start}${teller.end(left)}`);
     const { over, finish } = thread.session.stream(frameDialect(start.state, teller), {
       response,
       from: start.from,

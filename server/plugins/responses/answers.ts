@@ -7,10 +7,10 @@ import type {
   ResponseObject,
   ResponseWriterOptions,
 } from '../../../shared/responses/types.js';
+import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
 import { isKept, stateOf } from '../conversation/state.js';
 import { segmentDialect, tell, tellAll } from '../conversation/telling.js';
-import { fieldError } from '../openai/errors.js';
 import { type FoundResponse, notFound, recall } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
