@@ -1,7 +1,8 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { PendingQuestion } from '../../../shared/fold.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
 import { sendJson } from '../conversation/answering.js';
-import { codeOf } from '../conversation/errors.js';
+import { codeOf, fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { tellAll } from '../conversation/telling.js';
 import type { PluginContext } from '../plugin.js';
@@ -191,7 +192,19 @@ function placeIn({ checkpoint_id, checkpoint }: BodyOf<'run'>): object {
   return id == null ? {} : { checkpoint_id: id };
 }
 
-/** Answers what a thread waits for: by the ids of the questions, or the only one. */
+/** Answers that name no question: to the only one, or a decision for each, in their order. An answer to a wrong one would be worse than none. */
+function unnamed(
+  pending: readonly PendingQuestion[],
+  resume: unknown,
+): readonly (readonly [string, unknown])[] {
+  const { decisions } = (resume ?? {}) as { readonly decisions?: unknown };
+  if (pending.length === 1) return [[pending[0]!.callId, resume]];
+  if (Array.isArray(decisions) && decisions.length === pending.length)
+    return pending.map(({ callId }, at) => [callId, { decisions: [decisions[at]] }]);
+  throw fieldError('command.resume', `${pending.length} questions wait: answer them by their ids`);
+}
+
+/** Answers what a thread waits for: by the ids of the questions, or without. */
 async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
   const { session, state } = thread;
   const { run, pending } = state;
@@ -201,10 +214,7 @@ async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
     pending.some(({ callId }) => callId === id),
   );
   const segment = await segmentNow(session, await startOf(session, state, run.runId));
-  await respond(
-    thread,
-    byId.length > 0 ? byId : pending.map(({ callId }) => [callId, resume] as const).slice(0, 1),
-  );
+  await respond(thread, byId.length > 0 ? byId : unnamed(pending, resume));
   return { thread, id: segmentId(run.runId, segment + 1) };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { defineApp } from '../../../server/index.js';
 import { channels } from '../../../server/diagnostics/index.js';
+import { defineApp } from '../../../server/index.js';
 import { hear } from '../../support/tracing.js';
 import { FAST, human, SDKS, startLangGraph } from './fixtures.js';
 
@@ -32,7 +32,9 @@ describe('a thread that is long', () => {
       runs.wait('main', 'default', { input: human(content, id), ...more });
     const command = async (text: string, id: string, more = {}) => {
       const params = { assistant_id: 'default', input: human(text, id), ...more };
-      const answer = await (await ui.post('/threads/main/commands', { id: 1, method: 'run.start', params })).json();
+      const answer = await (
+        await ui.post('/threads/main/commands', { id: 1, method: 'run.start', params })
+      ).json();
       expect(answer.type).to.equal('success');
       await ui.gateway.session('main', { user: { id: 'alice' } }).run(answer.result.run_id).result;
     };

@@ -74,10 +74,10 @@ describe("a page of Agent Chat UI's calls", () => {
         wanted,
       );
     const submit = (input: unknown, options: object = {}) =>
-      page.evaluate(
-        ([given, more]) => void (globalThis as any).stream.submit(given ?? undefined, more),
-        [input, options] as const,
-      );
+      page.evaluate(([given, more]) => void (globalThis as any).stream.submit(given ?? undefined, more), [
+        input,
+        options,
+      ] as const);
     const RUN = { streamMode: ['values'], streamSubgraphs: true, streamResumable: true };
     const say = (text: string, options: object = {}) => {
       const message = { id: crypto.randomUUID(), type: 'human', content: [{ type: 'text', text }] };

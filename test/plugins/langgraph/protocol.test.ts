@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { as } from '../../support/users.js';
-import { actor, startLangGraph } from './fixtures.js';
+import { actor, human, SDKS, startLangGraph } from './fixtures.js';
 
 type Ui = Awaited<ReturnType<typeof startLangGraph>>;
 
@@ -252,6 +252,31 @@ describe("LangGraph's protocol", () => {
     expect(effects).to.have.length(allowed.length);
     expect(answered.at(-2)).to.include('"n":5');
     expect(answered.at(-1)).to.include('"n":6');
+  });
+
+  it('gives no answer that names no question to one of several', async () => {
+    const { app, effects } = actor();
+    const ui = await startLangGraph({ app });
+    const [, sdk] = SDKS;
+    const client = ui.client(sdk!);
+    const { __interrupt__: asked }: any = await client.runs.wait('main', 'default', {
+      input: human('both done'),
+    });
+    expect(asked).to.have.length(2);
+    const resume = (...types: string[]) => ({ resume: { decisions: types.map((type) => ({ type })) } });
+    const refused = await ui.post('/threads/main/runs/wait', {
+      assistant_id: 'default',
+      command: resume('approve'),
+    });
+    expect(refused.status).to.equal(400);
+    expect(await refused.text()).to.match(/2 questions/);
+    expect(effects).to.deep.equal([]);
+    const both = { assistant_id: 'default', command: resume('reject', 'approve') };
+    await (await ui.post('/threads/main/runs/wait', both)).text();
+    const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
+    const results = messages.at(-1)!.content.filter((block) => block.type === 'tool_result');
+    const ofCall = (id: string) => results.find(({ callId }) => callId === id)?.isError;
+    expect([ofCall(asked[0].id), ofCall(asked[1].id)]).to.deep.equal([true, false]);
   });
 
   it('puts what is sent to a busy thread behind, and knows a request that is repeated', async () => {
