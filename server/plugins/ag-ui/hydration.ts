@@ -2,11 +2,11 @@ import type { AgUiInterrupt } from '../../../shared/ag-ui/events.js';
 import { toTanStackMessages } from '../../../shared/ag-ui/tanstack.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import type { SessionState } from '../../../shared/fold.js';
-import { asking } from '../../../shared/said.js';
 import { currentRun } from '../conversation/conversation.js';
 import { stateOf } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
 import { ownRunId, TANSTACK } from './runs.js';
+import { askAgain } from './telling.js';
 
 const PAGE = 100;
 
@@ -42,12 +42,7 @@ function interruptsIn(
 ): readonly AgUiInterrupt[] {
   const open = pending.filter(({ kind, runId }) => kind === 'confirmation' && runId === run?.runId);
   const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
-  for (const question of open) {
-    const { runId = '', callId, name, input } = question;
-    writer.take({ type: 'tool_use', sessionId: '', cursor: '', ts: 0, runId, callId, name, input });
-    writer.take(asking(question));
-  }
-  const [finished] = writer.pause();
+  const [finished] = askAgain(writer, open).end;
   return finished?.type === 'RUN_FINISHED' && finished.outcome.type === 'interrupt'
     ? finished.outcome.interrupts
     : [];

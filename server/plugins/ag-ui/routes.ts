@@ -10,7 +10,7 @@ import { currentRun, keyOf } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { stateOf, stop } from '../conversation/state.js';
-import { partsOf, queryOf } from '../conversation/urls.js';
+import { only, partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { hydration } from './hydration.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
@@ -52,13 +52,13 @@ export class AgUiRoutes {
     const method = call.request.method ?? '';
     const rest = call.path.slice(this.#options.path.length + 1);
     if (rest === 'info') {
-      only('GET', method);
+      only('GET', call);
       return this.#info(call, await call.authenticate());
     }
     const named = pathOf(rest);
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     if (method === 'GET' && named !== 'single' && named.method === 'run') return this.#open(call, named.app);
-    only('POST', method);
+    only('POST', call);
     const identity = await call.authenticate();
     const body = await call.body();
     const called = named === 'single' ? singleOf(body) : { ...named, body };
@@ -166,11 +166,6 @@ export class AgUiRoutes {
 function ended(names: AgUiRequest, events: readonly AgUiEvent[]): AgUiEvent[] {
   const writer = new AgUiWriter(names, { tellsAnswers: true });
   return [...writer.start(), ...events, ...writer.pause()];
-}
-
-function only(allowed: string, method: string): void {
-  if (method !== allowed)
-    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
 }
 
 /** What a path below the plugin's names; null where there is nothing. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { type AgUiReader, AgUiStream } from '../../../shared/ag-ui/stream.js';
+import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
-import { initialState, type SessionState } from '../../../shared/fold.js';
+import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
+import { asking } from '../../../shared/said.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
 import {
@@ -103,6 +105,20 @@ export function numberOf(id: string): number {
   const [, number] = /^(\d{1,9})(?:\.\d{1,9})?(?:@[\w-]{8})?$/.exec(id) ?? [];
   if (number === undefined) throw fieldError('Last-Event-ID', 'is none of this route');
   return Number(number);
+}
+
+/** Has a writer tell questions that are open, with the calls that they are of, and pause. */
+export function askAgain(
+  writer: AgUiWriter,
+  questions: readonly PendingQuestion[],
+): { readonly asked: readonly AgUiEvent[]; readonly end: readonly AgUiEvent[] } {
+  const asked = questions.flatMap((question) => {
+    const { runId = '', callId, name, input } = question;
+    // Its client has the calls.
+    writer.take({ type: 'tool_use', sessionId: '', cursor: '', ts: 0, runId, callId, name, input });
+    return writer.take(asking(question));
+  });
+  return { asked, end: writer.pause() };
 }
 
 /** The run's own dialect, behind what is said whatever follows. */

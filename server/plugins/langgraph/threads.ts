@@ -1,9 +1,8 @@
 import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import type { Message } from '../../../shared/messages.js';
 import type { Identity } from '../../auth/types.js';
-import { stateOf } from '../conversation/state.js';
+import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
 /** A session, as a client calls it. */
@@ -15,7 +14,6 @@ export interface Thread {
   readonly state: SessionState;
 }
 
-const PAGE = 100;
 /** Messages that a state of a thread has at most: each `values` says all of them. */
 const MOST = 1000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -68,12 +66,8 @@ export async function whole(thread: Thread): Promise<Thread> {
   const place = state.cursor === null ? null : parseCursor(state.cursor);
   const [first] = state.messages;
   if (!state.hasMore || !place || !first) return thread;
-  let messages: readonly Message[] = state.messages;
-  let before: string | null = formatHistoryCursor(place.epoch, first.id);
-  while (before !== null && messages.length < MOST) {
-    const page = await session.history({ limit: Math.min(PAGE, MOST - messages.length), before });
-    messages = [...page.messages, ...messages];
-    before = page.cursor;
-  }
-  return { ...thread, state: { ...state, messages, hasMore: before !== null } };
+  const pages = pagesOf(session, { before: formatHistoryCursor(place.epoch, first.id) });
+  const messages = [...state.messages];
+  for await (const page of pages) messages.unshift(...page.messages);
+  return { ...thread, state: { ...state, messages: messages.slice(-MOST) } };
 }

@@ -8,7 +8,7 @@ import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import type { UserNotes } from '../conversation/own-notes.js';
-import { stateOf } from '../conversation/state.js';
+import { pagesOf, stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
@@ -28,9 +28,8 @@ const createSchema = z.looseObject({
 const addSchema = z.looseObject({ items: itemsSchema.min(1) });
 const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
 
-const PAGE = 100;
-/** Messages of a conversation that are listed at most. */
-const MAX_MESSAGES = 10_000;
+/** Of a conversation's messages, 100 each, that are listed at most. */
+const PAGES = 100;
 
 /** What a conversation was created with in which nothing was said: a session begins with its first message. */
 export interface NewConversation {
@@ -171,13 +170,7 @@ export class ConversationRoutes {
 
   async #items(session: PluginSession): Promise<ResponseItem[]> {
     const messages: Message[] = [];
-    let before: string | undefined;
-    while (messages.length < MAX_MESSAGES) {
-      const page = await session.history({ limit: PAGE, ...(before !== undefined && { before }) });
-      messages.unshift(...page.messages);
-      if (page.cursor === null) break;
-      before = page.cursor;
-    }
+    for await (const page of pagesOf(session, { pages: PAGES })) messages.unshift(...page.messages);
     return messages.flatMap((message, at) => this.#itemsOf(session.id, message, messages[at - 1]));
   }
 
