@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { alone } from '../../support/gateway.js';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { as } from '../../support/users.js';
 import { actor, human, SDKS, startLangGraph } from './fixtures.js';
@@ -128,7 +129,7 @@ describe("LangGraph's protocol", () => {
   });
 
   it('has streams of events counted as connections', async () => {
-    const ui = await startLangGraph({ app: actor().app, limits: { connectionsPerUser: 1 } });
+    const ui = await startLangGraph({ app: actor().app, limits: { connectionsPerUser: 1 }, ...alone() });
     const body = JSON.stringify({ channels: ['input'] });
     const headers = { 'content-type': 'application/json' };
     const follow = () => ui.ask('/threads/main/stream/events', { method: 'POST', headers, body });
@@ -276,7 +277,9 @@ describe("LangGraph's protocol", () => {
     const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
     const results = messages.at(-1)!.content.filter((block) => block.type === 'tool_result');
     const ofCall = (id: string) => results.find(({ callId }) => callId === id)?.isError;
-    expect([ofCall(asked[0].id), ofCall(asked[1].id)]).to.deep.equal([true, false]);
+    expect(ofCall(asked[0].id)).to.equal(true);
+    // The app may have failed with the first before it heard of the second.
+    expect(ofCall(asked[1].id)).to.not.equal(true);
   });
 
   it('puts what is sent to a busy thread behind, and knows a request that is repeated', async () => {
