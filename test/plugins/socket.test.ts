@@ -117,7 +117,7 @@ describe('WebSockets of plugins', () => {
     const socket = await open(url);
     expect(await connected.nth()).to.deep.include({ transport: 'talk', user: { id: 'alice' } });
     expect(await (await open(url)).closed).to.equal(1013);
-    expect(gateway.stats().connections).to.include({ open: 1 });
+    expect(gateway.stats().connections.transports).to.deep.equal({ talk: 1 });
     await open(url, 'bob');
     await connected.nth(2);
     expect(gateway.disconnect({ id: 'alice' })).to.equal(1);
@@ -125,6 +125,35 @@ describe('WebSockets of plugins', () => {
     await disconnected.nth();
     await open(url);
     await connected.nth(3);
+  });
+
+  it('act as their user is now', async () => {
+    let asked = 0;
+    const { url, gateway } = await startGateway({
+      app: echo,
+      auth: {
+        type: 'custom',
+        cookies: false,
+        validate: async () => ({
+          valid: true,
+          user: { id: 'alice', roles: [asked++ === 0 ? 'admin' : 'guest'] },
+        }),
+      },
+      limits: { revalidateMs: 200 },
+    });
+    gateway.use({
+      name: 'talk',
+      setup: ({ socket }) =>
+        socket('/talk', (upgrade) => ({
+          message: () => void upgrade.socket.send(JSON.stringify({ roles: upgrade.identity.user.roles })),
+        })),
+    });
+    const socket = await open(url);
+    socket.send('who am I?');
+    await socket.until(({ roles }) => roles?.[0] === 'admin');
+    await until(() => asked > 1);
+    socket.send('and now?');
+    await socket.until(({ roles }) => roles?.[0] === 'guest');
   });
 
   it('end with the token', async () => {
@@ -222,7 +251,7 @@ describe('WebSockets of plugins', () => {
     const word = 'x'.repeat(100_000);
     const app = defineApp({
       async *run() {
-        for (let n = 0; n < 200; n++) {
+        for (let n = 0; n < 120; n++) {
           yield word;
           await new Promise(setImmediate);
         }

@@ -95,13 +95,21 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     clients.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
     const { transport } = this.#route;
-    this.#connection = connections.add({
+    const connection = connections.add({
       ...{ id: connections.newId(), transport, identity, requestId: requestIdOfRequest(request) },
       ...{ form: objectForm, sink: this, heartbeatMs, slowClientMs, client: true },
     });
-    await operations.open(this.#connection, []);
-    const parse = (text: string): unknown => parseJson(text, limits.jsonDepth);
-    this.#listener = await this.#route.accept({ request, path, identity, socket: this, parse });
+    this.#connection = connection;
+    await operations.open(connection, []);
+    this.#listener = await this.#route.accept({
+      request,
+      path,
+      socket: this,
+      get identity() {
+        return connection.identity;
+      },
+      parse: (text) => parseJson(text, limits.jsonDepth),
+    });
   }
 
   /** Who opens it. A browser can send no header with an upgrade, so its URL may carry the token, or a ticket for this once. */

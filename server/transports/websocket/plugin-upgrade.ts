@@ -37,6 +37,7 @@ export interface PluginUpgrade {
   readonly request: IncomingMessage;
   /** Path below the mount, with what follows the plugin's path. */
   readonly path: string;
+  /** Who opened it, by what is known now: ask for it with each message. */
   readonly identity: Identity;
   readonly socket: PluginSocket;
   /** The JSON of a message, within the gateway's bounds. @throws GatewayError `INVALID_REQUEST` */
