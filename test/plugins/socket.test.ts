@@ -1,14 +1,6 @@
 import { expect } from 'chai';
 import express from 'express';
-import {
-  type Dialect,
-  defineApp,
-  type GatewayConfig,
-  type GatewayPlugin,
-  gatewayMiddleware,
-  type PluginContext,
-  type SocketOptions,
-} from '../../server/index.js';
+import { defineApp, type GatewayPlugin, gatewayMiddleware } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { expiringToken } from '../support/expiring-token.js';
 import { gate } from '../support/gate.js';
@@ -19,60 +11,7 @@ import { openWebSocket } from '../support/raw-socket.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import { as, byName } from '../support/users.js';
-
-/** Tells each piece of text as a message, up to the end of a run where it tells of one. */
-const pieces = (ofRun: boolean): Dialect<null> => ({
-  begin: () => ({ state: null, text: '{"begin":true}\n' }),
-  encode(_, events) {
-    const said = events.flatMap((event) => (event.type === 'content_delta' ? [event.delta] : []));
-    const text = said.map((delta) => `${JSON.stringify({ delta })}\n`).join('');
-    return { state: null, text, over: ofRun && events.some(({ type }) => type === 'message_end') };
-  },
-});
-
-interface Served {
-  /** Who opened sockets, and at which path. */
-  readonly opened: string[];
-  /** What the streams ended with. */
-  readonly ends: unknown[];
-}
-
-/** Says back what is no word of its own. */
-function talker(context: PluginContext, { opened, ends }: Served, options?: SocketOptions): void {
-  context.socket(
-    '/talk',
-    ({ identity, path, socket }) => {
-      opened.push(`${identity.user.id} ${path}`);
-      const session = context.session('main', identity);
-      return {
-        async message(text) {
-          if (text === 'fail') throw new Error('a fault of the plugin');
-          if (text === 'bye') return socket.close(4000, 'BYE');
-          if (text !== 'run' && text !== 'follow') return void socket.send(JSON.stringify({ back: text }));
-          const { cursor } = await session.send('a b c').accepted;
-          const ofRun = text === 'run';
-          const stream = session.stream(pieces(ofRun), { socket, from: cursor, follows: !ofRun });
-          stream.over.then(
-            () => ends.push('over'),
-            ({ code }) => ends.push(code),
-          );
-        },
-      };
-    },
-    options,
-  );
-}
-
-async function start(config: Partial<GatewayConfig<any, any, any>> = {}, options?: SocketOptions) {
-  const started = await startGateway({ app: echo, auth: byName, ...config } as GatewayConfig<any, any, any>);
-  const served: Served = { opened: [], ends: [] };
-  const plugin: GatewayPlugin = { name: 'talk', setup: (context) => talker(context, served, options) };
-  started.gateway.use(plugin);
-  return { ...started, ...served };
-}
-
-const open = (url: string, user = 'alice', path = '/talk') => openWebSocket(url, path, as(user));
-const back = (text: string) => (frame: any) => frame.back === text;
+import { back, open, type Served, start, talker } from './socket-plugin.js';
 
 describe('WebSockets of plugins', () => {
   it('are opened below their path alone, for whom the gateway knows', async () => {
@@ -245,28 +184,6 @@ describe('WebSockets of plugins', () => {
     expect(await telling.closed).to.equal(1001);
     expect(telling.frames.at(-1)).to.deep.equal({ delta: 'ended' });
     await closing;
-  });
-
-  it('of slow readers are closed, and hold up nobody', async () => {
-    const word = 'x'.repeat(100_000);
-    const app = defineApp({
-      async *run() {
-        for (let n = 0; n < 120; n++) {
-          yield word;
-          await new Promise(setImmediate);
-        }
-      },
-    });
-    const { url, ends } = await start({ app, limits: { slowClientMs: 300, answerSize: 1e9 } });
-    const slow = await open(url);
-    slow.pause();
-    slow.send('run');
-    const reading = await open(url, 'bob');
-    reading.send('run');
-    await until(() => ends.length === 2);
-    expect(ends.filter((end) => end === 'over')).to.have.length(1);
-    slow.resume();
-    await slow.closed;
   });
 
   it('are reached below a mount of a host', async () => {
