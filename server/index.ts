@@ -187,3 +187,10 @@ export { StoreError } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
 export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';
+export type {
+  PluginSocket,
+  PluginSocketListener,
+  PluginUpgrade,
+  SocketOptions,
+  SocketStream,
+} from './transports/websocket/plugin-upgrade.js';

@@ -3,7 +3,7 @@ import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { Gateway, type GivenMethods, startForHost } from '../gateway/gateway.js';
+import { Gateway, type GivenMethods, mayUpgrade, startForHost } from '../gateway/gateway.js';
 import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */
@@ -26,7 +26,7 @@ export interface GatewayRouter<G> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
   /**
-   * Serves WebSockets at `/ws` below the same mount, through the host's own middleware. Other upgrades are left to their listeners.
+   * Serves WebSockets at `/ws` below the same mount, and those of plugins, through the host's own middleware. Other upgrades are left to their listeners.
    */
   attach(server: Server): void;
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
@@ -70,7 +70,10 @@ export function gatewayMiddleware(
 ): GatewayRouter<AnyGateway> {
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
   startForHost(gateway);
-  const upgrades = new ExpressUpgrades(gateway);
+  const upgrades = new ExpressUpgrades({
+    tryUpgrade: (...upgrade) => gateway.tryUpgrade(...upgrade),
+    mayUpgrade: (path) => mayUpgrade(gateway, path),
+  });
   const serve = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const user = options.user && (options.user(request as HostRequest) ?? null);
     const served = upgrades.has(request)

@@ -1,13 +1,14 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { WEBSOCKET_PATH } from '../../shared/calls.js';
 import { asksForWebSocket, serveWithoutUpgrade } from '../transports/http/ignore-upgrade.js';
 import type { HandleOptions } from '../transports/request.js';
 
 /** The part of a gateway that upgrades need. */
 export interface UpgradeTarget {
   tryUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): boolean;
+  /** Whether one of this path may be its, wherever it is mounted. */
+  mayUpgrade(path: string): boolean;
 }
 
 interface Upgrade {
@@ -51,9 +52,9 @@ export class ExpressUpgrades {
   /** Listens to a server's upgrades. */
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const path = request.url?.split('?', 1)[0];
+      const path = request.url?.split('?', 1)[0] ?? '';
       const alone = server.listenerCount('upgrade') === 1;
-      if (path?.endsWith(WEBSOCKET_PATH) && asksForWebSocket(request)) {
+      if (asksForWebSocket(request) && this.#gateway.mayUpgrade(path)) {
         const answer = new HostAnswer(request, socket, alone);
         this.#pending.set(request, { socket, head, answer });
         server.emit('request', request, answer.response);

@@ -165,7 +165,7 @@ export type ConnectionEndReason =
 export interface ConnectionEndMessage {
   readonly gatewayId: string;
   readonly connectionId: string;
-  /** `sse`, `websocket`, `unix-socket`, `in-process` or `host`. */
+  /** `sse`, `websocket`, `unix-socket`, `in-process`, `host`, or a plugin's name. */
   readonly transport: string;
   readonly user: UserContext;
   readonly reason: ConnectionEndReason;

@@ -288,7 +288,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const clients = new SocketClients(limits.handshakes);
   const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
   const frameEnvironment = { ...door, clients, chatter };
-  const webSocket = new WebSocketDoor(frameEnvironment);
+  const webSocket = new WebSocketDoor({ ...frameEnvironment, tickets }, plugins);
   return {
     ...{
       config,

@@ -323,6 +323,11 @@ export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, '
   return { embedded, extraRoutes };
 }
 
+/** Whether an upgrade may be for a gateway, wherever it is mounted. */
+export function mayUpgrade(gateway: Gateway<any, any, any>, path: string): boolean {
+  return partsOf(gateway).webSocket.mayTake(path);
+}
+
 /**
  * Starts an embedded gateway for a host that does not wait for it, once the host's own code has attached its plugins and listeners.
  * What goes wrong goes to the log; whoever calls `start()` hears of it too.

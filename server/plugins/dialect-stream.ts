@@ -6,6 +6,7 @@ import { objectForm } from '../delivery/wire-form.js';
 import { type HostEnvironment, startOf } from '../host/open-session.js';
 import { newConnectionId } from '../ids.js';
 import { SseSink } from '../transports/http/sse-sink.js';
+import type { PluginSocket } from '../transports/websocket/plugin-upgrade.js';
 import type { DialectOptions, DialectStream, PluginContext } from './plugin.js';
 
 /** What streams of plugins work with. */
@@ -14,20 +15,23 @@ export interface DialectEnvironment {
   readonly limits: PluginContext['limits'];
 }
 
+/** What a stream is told on. */
+interface Outlet {
+  readonly text: TextSink;
+  /** Says when its reader has caught up, and when that is gone, until what this returns is called. */
+  watch(drained: () => void, left: () => void): () => void;
+  finish(text?: string): void;
+}
+
 /** Tells of a session in a dialect, over the same delivery as every client: its reader is a cursor, not a queue. */
 export function streamDialect<State>(
   { host, limits }: DialectEnvironment,
   session: { readonly id: string; readonly identity: Identity; readonly transport: string },
   dialect: Dialect<State>,
-  { from, signal, response, lines }: DialectOptions,
+  { from, signal, response, socket, follows = false, lines = false }: DialectOptions,
 ): DialectStream<State> {
-  const type = lines && { type: NDJSON };
-  const sse = response && new SseSink(response.req, response, { ids: 'cursor', ended: () => {}, ...type });
-  const sink = new DialectSink(
-    dialect,
-    sse ? textOf(sse, response, lines ? '\n' : COMMENT) : NOWHERE,
-    () => connection.caughtUp,
-  );
+  const outlet = socket ? onSocket(socket, !follows) : response ? onResponse(response, lines) : null;
+  const sink = new DialectSink(dialect, outlet?.text ?? NOWHERE, () => connection.caughtUp);
   const connection = host.connections.add({
     id: newConnectionId(),
     transport: session.transport,
@@ -35,17 +39,17 @@ export function streamDialect<State>(
     form: objectForm,
     sink,
     heartbeatMs: limits.heartbeatMs,
-    slowClientMs: sse ? limits.slowClientMs : Number.POSITIVE_INFINITY,
-    client: false,
-    ofRun: true,
+    slowClientMs: outlet ? limits.slowClientMs : Number.POSITIVE_INFINITY,
+    // A socket is a client itself, however many streams it has.
+    client: follows && !socket,
+    ofRun: !follows,
   });
-  sse?.onDrain(() => connection.drained());
   const leave = (): void => sink.fail(new GatewayError({ code: 'ABORTED' }));
-  response?.once('close', leave);
+  const unwatch = outlet?.watch(() => connection.drained(), leave);
   signal?.addEventListener('abort', leave, { once: true });
-  if (response?.closed || signal?.aborted) leave();
+  if (signal?.aborted) leave();
   const gone = (): void => {
-    response?.off('close', leave);
+    unwatch?.();
     signal?.removeEventListener('abort', leave);
     connection.gone();
   };
@@ -56,19 +60,50 @@ export function streamDialect<State>(
     await host.operations.open(connection, [{ sessionId: session.id, ...startOf(from) }]);
   };
   open().catch((error: unknown) => sink.fail(error));
-  return { over: sink.over, finish: (text) => sse?.finish(text) };
+  return { over: sink.over, finish: (text) => outlet?.finish(text) };
 }
 
 /** A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there. */
 const COMMENT = ':\n\n';
 const NDJSON = 'application/x-ndjson; charset=utf-8';
 
-function textOf(sse: SseSink, response: ServerResponse, blank: string): TextSink {
+function onResponse(response: ServerResponse, lines: boolean): Outlet {
+  const type = lines && { type: NDJSON };
+  const sse = new SseSink(response.req, response, { ids: 'cursor', ended: () => {}, ...type });
+  const blank = lines ? '\n' : COMMENT;
   return {
-    write: (text) => sse.writeText(text),
-    beat: () => sse.writeText(blank),
-    sent: () => sse.sent(),
-    unread: () => sse.unread(),
-    cut: () => void response.destroy(),
+    text: {
+      write: (text) => sse.writeText(text),
+      beat: () => sse.writeText(blank),
+      sent: () => sse.sent(),
+      unread: () => sse.unread(),
+      cut: () => void response.destroy(),
+    },
+    watch(drained, left) {
+      sse.onDrain(drained);
+      response.once('close', left);
+      if (response.closed) left();
+      return () => response.off('close', left);
+    },
+    finish: (text) => sse.finish(text),
+  };
+}
+
+function onSocket(socket: PluginSocket, ofRun: boolean): Outlet {
+  const write = (text: string): boolean => socket.send(...text.split('\n').filter((line) => line !== ''));
+  return {
+    text: {
+      write,
+      // The socket has pings of its own.
+      beat: () => true,
+      sent: () => socket.taken,
+      unread: () => socket.backlog,
+      cut: () => socket.cut(),
+    },
+    watch(drained, left) {
+      if (!socket.isOpen) left();
+      return socket.carry({ ofRun, drained, left });
+    },
+    finish: (text = '') => void write(text),
   };
 }

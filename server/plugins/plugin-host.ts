@@ -8,6 +8,7 @@ import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { Notes } from '../stores/shared-store.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
+import type { PluginSocketRoute, PluginSocketRoutes } from '../transports/websocket/plugin-upgrade.js';
 import type { GatewayPlugin, PluginContext } from './plugin.js';
 import { openPluginFile } from './plugin-file.js';
 import { peersOf } from './plugin-peers.js';
@@ -29,10 +30,11 @@ export interface PluginEnvironment {
 }
 
 /** The plugins of a gateway and their routes. */
-export class PluginHost implements PluginRoutes {
+export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   readonly #env: PluginEnvironment;
   readonly #plugins: GatewayPlugin[] = [];
   readonly #routes = new Map<string, PluginRoute>();
+  readonly #sockets = new Map<string, PluginSocketRoute>();
   /** What of the plugins that have something to start has not. */
   readonly #waiting = new Map<GatewayPlugin, { readonly name: string; readonly failed: boolean }>();
   #started = false;
@@ -71,7 +73,8 @@ export class PluginHost implements PluginRoutes {
       peers: shared && peersOf(transport, shared),
       extraRoutes,
       limits,
-      route: (path, handle, options = {}) => this.#route(path, { handle, options }),
+      route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),
+      socket: (path, accept, options = {}) => take(this.#sockets, path, { transport, accept, options }),
       apps: () => apps.summaries(),
       appsOf: (identity) => host.operations.appsOf(identity),
       async sessions(identity, params = {}) {
@@ -91,25 +94,12 @@ export class PluginHost implements PluginRoutes {
     };
   }
 
-  #route(path: string, route: PluginRoute): void {
-    if (!/^(?:\/|(?:\/[A-Za-z0-9_.-]+)+)$/.test(path) || this.#routes.has(path)) {
-      throw new GatewayError({
-        code: 'INVALID_REQUEST',
-        message: `The route ${path} is malformed or taken`,
-      });
-    }
-    this.#routes.set(path, route);
+  find(path: string): PluginRoute | undefined {
+    return nearest(this.#routes, path);
   }
 
-  /** The route of a path or of the nearest path above it; `/` is above no other. Costs what the few routes cost, whatever the path. */
-  find(path: string): PluginRoute | undefined {
-    if (path === '/') return this.#routes.get('/');
-    let nearest: string | undefined;
-    for (const route of this.#routes.keys()) {
-      if (!path.startsWith(route) || (path.length > route.length && path[route.length] !== '/')) continue;
-      if (nearest === undefined || route.length > nearest.length) nearest = route;
-    }
-    return nearest === undefined ? undefined : this.#routes.get(nearest);
+  findSocket(path: string): PluginSocketRoute | undefined {
+    return nearest(this.#sockets, path);
   }
 
   async start(): Promise<void> {
@@ -153,4 +143,23 @@ export class PluginHost implements PluginRoutes {
       }
     }
   }
+}
+
+/** @throws GatewayError `INVALID_REQUEST` when the path is malformed or taken */
+function take<Route>(routes: Map<string, Route>, path: string, route: Route): void {
+  if (!/^(?:\/|(?:\/[A-Za-z0-9_.-]+)+)$/.test(path) || routes.has(path)) {
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: `The route ${path} is malformed or taken` });
+  }
+  routes.set(path, route);
+}
+
+/** The route of a path or of the nearest path above it; `/` is above no other. Costs what the few routes cost, whatever the path. */
+function nearest<Route>(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
+  if (path === '/') return routes.get('/');
+  let found: string | undefined;
+  for (const route of routes.keys()) {
+    if (!path.startsWith(route) || (path.length > route.length && path[route.length] !== '/')) continue;
+    if (found === undefined || route.length > found.length) found = route;
+  }
+  return found === undefined ? undefined : routes.get(found);
 }

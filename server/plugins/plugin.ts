@@ -13,8 +13,13 @@ import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.j
 import type { SentRun } from '../operations/reading.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
-
 import type { PluginRequest, RouteOptions } from '../transports/http/plugin-route.js';
+import type {
+  PluginSocket,
+  PluginSocketListener,
+  PluginUpgrade,
+  SocketOptions,
+} from '../transports/websocket/plugin-upgrade.js';
 
 export type { Dialect, Encoded, SentRun };
 
@@ -44,6 +49,10 @@ export interface CallToolOptions {
 export interface DialectOptions extends HostEventsOptions {
   /** Answered with the stream, as Server-Sent Events; where there is none, only the last state counts. */
   readonly response?: ServerResponse;
+  /** Told on this socket instead: each line of the dialect's text is a message. */
+  readonly socket?: PluginSocket;
+  /** Whether it goes on for as long as somebody reads, rather than to the end of a run. Then it counts as a connection, and a drain ends it. @default false */
+  readonly follows?: boolean;
   /** Whether it is answered with lines of JSON instead; the dialect's text is such lines then. @default false */
   readonly lines?: boolean;
 }
@@ -55,7 +64,7 @@ export interface DialectStream<State> {
    * threw, or why there is no more: `ABORTED` (its reader has left, or the signal), `SHUTTING_DOWN`, `UNAUTHENTICATED`, `OVERLOADED`.
    */
   readonly over: Promise<State>;
-  /** Ends the response. @param text Last words. */
+  /** Ends the response; a socket stays open. @param text Last words. */
   finish(text?: string): void;
 }
 
@@ -128,6 +137,18 @@ export interface PluginContext {
   readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
   /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
+  /**
+   * Takes upgrades to WebSockets at a path and everything below it. Whoever opens one is authenticated first, and the socket is a
+   * connection of the gateway's like any other.
+   *
+   * @param accept Begins to serve a socket; what it throws closes that
+   * @throws GatewayError `INVALID_REQUEST` when the path is taken
+   */
+  socket(
+    path: string,
+    accept: (upgrade: PluginUpgrade) => MaybePromise<PluginSocketListener>,
+    options?: SocketOptions,
+  ): void;
   /** All apps. */
   apps(): readonly AppSummary[];
   /** The apps that a caller may use, as the operation `apps` lists them. */

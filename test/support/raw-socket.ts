@@ -117,8 +117,9 @@ export class RawSocket {
 export async function openWebSocket(
   url: string,
   path = '/ws',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<RawSocket & { readonly webSocket: WebSocket }> {
-  const webSocket = new WebSocket(url.replace('http', 'ws') + path);
+  const webSocket = new WebSocket(url.replace('http', 'ws') + path, { headers });
   const socket = new RawSocket({
     send: (text) => webSocket.send(text),
     pause: () => webSocket.pause(),

@@ -1,4 +1,6 @@
+import type { GatewayError } from '../../../shared/errors.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
+import type { PluginSocket } from '../../transports/websocket/plugin-upgrade.js';
 import { ERROR_HEADER, sendUiError } from '../conversation/errors.js';
 import { type ConversationOptions, readConversationOptions, readPath } from '../conversation/options.js';
 import type { GatewayPlugin } from '../plugin.js';
@@ -16,6 +18,11 @@ const ROUTE = {
   exposedHeaders: [ERROR_HEADER],
   fail: sendUiError,
 } satisfies RouteOptions;
+
+/** A page takes the end of a run for an answer, and an end alone for a cut. */
+function failSocket({ message, code }: GatewayError, socket: PluginSocket): void {
+  socket.send(JSON.stringify({ type: 'RUN_ERROR', message, code }));
+}
 
 /**
  * Serves the gateway's sessions to agents of the AG-UI protocol as they are, and to CopilotKit in place of its runtime.
@@ -35,6 +42,7 @@ export function agUiPlugin(options: AgUiOptions = {}): GatewayPlugin {
     setup(context) {
       const routes = new AgUiRoutes(context, { path, conversation });
       context.route(path, (call) => routes.serve(call), ROUTE);
+      context.socket(path, (upgrade) => routes.accept(upgrade), { fail: failSocket });
     },
   };
 }

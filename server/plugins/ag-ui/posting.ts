@@ -3,7 +3,6 @@ import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { answersCall, type CallAnswer } from '../../../shared/asked-calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import { asking } from '../../../shared/said.js';
 import { baseOf, sameContent, versionOf } from '../../../shared/ui-stream/versions.js';
 import { Conversation, keyOf, openRunAfter, type RunPlace, runAfter } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
@@ -11,7 +10,7 @@ import type { ConversationOptions } from '../conversation/options.js';
 import { isKept } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
 import { type AgUiRequest, contentOf, conversationIn, textOf } from './request.js';
-import { type AgUiTelling, startOf } from './telling.js';
+import { type AgUiTelling, askAgain, startOf } from './telling.js';
 
 /** What a request comes to: a part of a run, or events that are known already. */
 export type Posted = AgUiTelling | readonly AgUiEvent[];
@@ -92,14 +91,9 @@ export class Posting {
   #waiting(state: SessionState, answers: ReadonlyMap<string, CallAnswer>): AgUiEvent[] {
     const writer = new AgUiWriter(this.#request, { tellsAnswers: false });
     const left = state.pending.filter((question) => !answersCall(answers.get(question.callId), question));
-    const events = left.flatMap((question) => {
-      const { runId = '', callId, name, input } = question;
-      const call = { sessionId: '', cursor: '', ts: 0, runId, callId, name, input };
-      // The client has the calls.
-      writer.take({ type: 'tool_use', ...call });
-      return writer.take(asking(question));
-    });
-    return [...writer.start(), ...events, ...writer.pause()];
+    const begin = writer.start();
+    const { asked, end } = askAgain(writer, left);
+    return [...begin, ...asked, ...end];
   }
 
   /** @param state The session before the run was sent, or a later one */

@@ -7,7 +7,7 @@ import type { ImportedMessage } from '../../../shared/operation-types.js';
 import type { ClientTool } from '../../apps/application.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, read } from '../conversation/errors.js';
 
 // The bounds are those of ids and names in sessions.
 const id = z.string().min(1).max(256);
@@ -69,12 +69,8 @@ export interface AgUiRequest {
 
 /** Reads what a client posted. @throws GatewayError `INVALID_REQUEST` */
 export function readAgUiRequest(body: unknown): AgUiRequest {
-  const parsed = inputSchema.safeParse(body);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw fieldError(path.length === 0 ? 'body' : path.join('.'), message);
-  }
-  const { threadId, runId, protocolVersion, messages, tools, resume } = parsed.data;
+  const given = read(inputSchema, body);
+  const { threadId, runId, protocolVersion, messages, tools, resume } = given;
   const named = new Map(tools.map((each) => [each.name, each]));
   return {
     threadId,
@@ -86,7 +82,7 @@ export function readAgUiRequest(body: unknown): AgUiRequest {
       ...(description !== undefined && { description }),
       ...(parameters && { parameters }),
     })),
-    parameters: parametersIn(parsed.data),
+    parameters: parametersIn(given),
     resumed: approvalsIn(resume ?? []),
   };
 }
@@ -107,14 +103,10 @@ function isSaid(value: unknown): boolean {
 
 /** The content of a user's message. @throws GatewayError `INVALID_REQUEST` */
 export function contentOf(message: GivenMessage, at: number): readonly ContentBlock[] {
-  const parsed = contentSchema.safeParse(message.content);
-  if (!parsed.success) {
-    const { path, message: problem } = parsed.error.issues[0]!;
-    throw fieldError(['messages', at, 'content', ...path].join('.'), problem);
-  }
-  if (typeof parsed.data === 'string') return [{ type: 'text', text: parsed.data }];
-  if (parsed.data.length === 0) throw fieldError(`messages.${at}.content`, 'there is nothing in the message');
-  return parsed.data.map(blockOf);
+  const parts = read(contentSchema, message.content, `messages.${at}.content`);
+  if (typeof parts === 'string') return [{ type: 'text', text: parts }];
+  if (parts.length === 0) throw fieldError(`messages.${at}.content`, 'there is nothing in the message');
+  return parts.map(blockOf);
 }
 
 function blockOf(given: z.infer<typeof part>): ContentBlock {

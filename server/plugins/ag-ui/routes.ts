@@ -4,17 +4,19 @@ import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
 import { currentRun, keyOf } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { stateOf, stop } from '../conversation/state.js';
-import { partsOf } from '../conversation/urls.js';
+import { only, partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { Posting } from './posting.js';
-import { Rejoining, readingOf, TANSTACK } from './rejoining.js';
+import { hydration } from './hydration.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
-import { startOf, tellEvents, tellRun } from './telling.js';
+import { AgUiRuns, TANSTACK } from './runs.js';
+import { AgUiSocket } from './socket.js';
+import { readingOf, startOf, tellEvents, tellRun } from './telling.js';
 
 /** What the routes work with. */
 export interface AgUiRoutesOptions {
@@ -37,12 +39,12 @@ interface Called {
 export class AgUiRoutes {
   readonly #context: PluginContext;
   readonly #options: AgUiRoutesOptions;
-  readonly #rejoining: Rejoining;
+  readonly #runs: AgUiRuns;
 
   constructor(context: PluginContext, options: AgUiRoutesOptions) {
     this.#context = context;
     this.#options = options;
-    this.#rejoining = new Rejoining(context);
+    this.#runs = new AgUiRuns(context, options.conversation);
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
@@ -50,14 +52,13 @@ export class AgUiRoutes {
     const method = call.request.method ?? '';
     const rest = call.path.slice(this.#options.path.length + 1);
     if (rest === 'info') {
-      only('GET', method);
+      only('GET', call);
       return this.#info(call, await call.authenticate());
     }
     const named = pathOf(rest);
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    if (method === 'GET' && named !== 'single' && named.method === 'run')
-      return this.#rejoining.serve(call, named.app);
-    only('POST', method);
+    if (method === 'GET' && named !== 'single' && named.method === 'run') return this.#open(call, named.app);
+    only('POST', call);
     const identity = await call.authenticate();
     const body = await call.body();
     const called = named === 'single' ? singleOf(body) : { ...named, body };
@@ -102,15 +103,30 @@ export class AgUiRoutes {
     // TanStack AI says so of itself: it may come back by the id of its run alone.
     const isNoted = headers['x-run-id'] !== undefined;
     const given = readAgUiRequest(body);
-    const asked = isNoted ? { ...given, ...TANSTACK } : given;
-    const session = this.#session(app, asked.threadId, identity);
-    const { conversation: options } = this.#options;
     const key = headers['idempotency-key']?.toString();
-    const posted = await new Posting(session, asked, { options, key, resumes: !!reading.last }).post();
-    // Before its client is told of it.
-    if (isNoted && reading.last === null) await this.#rejoining.note(session, asked.runId, identity);
-    if (!('runId' in posted)) return tellEvents(response, posted, reading);
-    return tellRun(response, session, posted, { report: this.#context.report, reading });
+    const options = { app, key, resumes: !!reading.last, isNoted };
+    const run = await this.#runs.post(identity, isNoted ? { ...given, ...TANSTACK } : given, options);
+    return this.#runs.tell({ response }, run, reading);
+  }
+
+  /** Serves a page of TanStack AI that is opened: the messages so far, or the run that is under way. */
+  async #open(call: PluginRequest, app: string): Promise<void> {
+    const identity = await call.authenticate();
+    const { request, response } = call;
+    const query = queryOf(request.url);
+    const [threadId, runId] = [query.get('threadId'), query.get('runId')];
+    if (query.get('offset') !== null && runId !== null)
+      return this.#runs.join({ response }, identity, { id: runId, isWhole: true }, readingOf(request));
+    if (threadId === null) throw fieldError('threadId', 'must name a thread');
+    sendJson(response, await hydration(this.#session(app, threadId, identity), { threadId, query }));
+  }
+
+  /** Serves a WebSocket of TanStack AI. @throws GatewayError */
+  accept(upgrade: PluginUpgrade): AgUiSocket {
+    const named = pathOf(upgrade.path.slice(this.#options.path.length + 1));
+    if (!named || named === 'single' || named.method !== 'run')
+      throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    return new AgUiSocket(this.#runs, named.app, upgrade);
   }
 
   /** Tells of the thread, and of the run that it is at. */
@@ -118,17 +134,17 @@ export class AgUiRoutes {
     const names = readAgUiRequest(body);
     const session = this.#session(app, names.threadId, identity);
     const state = await stateOf(session);
-    if (!state) return tellEvents(response, []);
+    if (!state) return tellEvents({ response }, []);
     const runId = currentRun(state);
     if (runId === undefined) {
       const before = state.messages.map(heldOf);
       const truth = { before, answerId: '', told: [], whole: true };
-      return tellEvents(response, ended(names, prefaced(names.messages, truth)));
+      return tellEvents({ response }, ended(names, prefaced(names.messages, truth)));
     }
     const { cursor } = await session.run(runId).status();
     const place = startOf(state, { runId, cursor });
     const telling = { runId, told: 'whole', names, given: names.messages, whole: true, ...place } as const;
-    return tellRun(response, session, telling, { report: this.#context.report });
+    return tellRun({ response }, session, telling, { report: this.#context.report });
   }
 
   async #stop(
@@ -150,11 +166,6 @@ export class AgUiRoutes {
 function ended(names: AgUiRequest, events: readonly AgUiEvent[]): AgUiEvent[] {
   const writer = new AgUiWriter(names, { tellsAnswers: true });
   return [...writer.start(), ...events, ...writer.pause()];
-}
-
-function only(allowed: string, method: string): void {
-  if (method !== allowed)
-    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
 }
 
 /** What a path below the plugin's names; null where there is nothing. */

@@ -1,11 +1,21 @@
-import type { ServerResponse } from 'node:http';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { type AgUiReader, AgUiStream } from '../../../shared/ag-ui/stream.js';
+import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
-import { initialState, type SessionState } from '../../../shared/fold.js';
+import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
+import { asking } from '../../../shared/said.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
-import { segmentDialect, type Tale, type Telling, tell, tellAll } from '../conversation/telling.js';
+import {
+  type Outlet,
+  segmentDialect,
+  type Tale,
+  type Telling,
+  tell,
+  tellAll,
+} from '../conversation/telling.js';
 import type { Dialect, PluginSession } from '../plugin.js';
 
 /** A part of a run that a response is to tell to a client. */
@@ -38,9 +48,17 @@ export interface Reading {
   readonly lines: boolean;
   /** The id of the last event that it has, where it comes back for the rest. */
   readonly last: number | null;
+  /** Ends each id, where events of several runs come on one connection. @default none */
+  readonly tag?: string;
 }
 
 const START: Reading = { lines: false, last: null };
+
+/** How a client on a socket reads a run of its. */
+export function socketReading(runId: string, last: number | null): Reading {
+  const tag = createHash('sha256').update(runId).digest('base64url').slice(0, 8);
+  return { lines: true, last, tag: `@${tag}` };
+}
 
 /** Whether it has events of the run, and comes back for those behind them. */
 const counts = ({ last }: Reading): boolean => (last ?? 0) > 0;
@@ -59,12 +77,12 @@ class Frames {
   }
 
   frame(event: AgUiEvent): string {
-    const { lines, last } = this.#reading;
+    const { lines, last, tag = '' } = this.#reading;
     const isOwn = event.type !== 'RUN_STARTED' && event.type !== 'MESSAGES_SNAPSHOT';
     if (isOwn) this.#number += 1;
     else this.#before += 1;
     if (last !== null && last > 0 && (!isOwn || this.#number <= last)) return '';
-    const id = isOwn ? `${this.#number}` : `0.${this.#before}`;
+    const id = `${isOwn ? this.#number : `0.${this.#before}`}${tag}`;
     return lines
       ? `${JSON.stringify({ id, chunk: event })}\n`
       : `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
@@ -75,11 +93,32 @@ class Frames {
   }
 }
 
+/** How a client reads that sends a request. */
+export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reading {
+  const last = headers['last-event-id'];
+  const lines = headers.accept?.includes('application/x-ndjson') ?? false;
+  return { lines, last: last === undefined ? null : numberOf(String(last)) };
+}
+
 /** The number that an id begins with. @throws GatewayError `INVALID_REQUEST` for one of somebody else's */
 export function numberOf(id: string): number {
-  const [, number] = /^(\d{1,9})(?:\.\d{1,9})?$/.exec(id) ?? [];
+  const [, number] = /^(\d{1,9})(?:\.\d{1,9})?(?:@[\w-]{8})?$/.exec(id) ?? [];
   if (number === undefined) throw fieldError('Last-Event-ID', 'is none of this route');
   return Number(number);
+}
+
+/** Has a writer tell questions that are open, with the calls that they are of, and pause. */
+export function askAgain(
+  writer: AgUiWriter,
+  questions: readonly PendingQuestion[],
+): { readonly asked: readonly AgUiEvent[]; readonly end: readonly AgUiEvent[] } {
+  const asked = questions.flatMap((question) => {
+    const { runId = '', callId, name, input } = question;
+    // Its client has the calls.
+    writer.take({ type: 'tool_use', sessionId: '', cursor: '', ts: 0, runId, callId, name, input });
+    return writer.take(asking(question));
+  });
+  return { asked, end: writer.pause() };
 }
 
 /** The run's own dialect, behind what is said whatever follows. */
@@ -109,7 +148,7 @@ function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEve
 
 /** Answers with a part of a run. */
 export async function tellRun(
-  response: ServerResponse,
+  outlet: Outlet,
   session: PluginSession,
   telling: AgUiTelling,
   { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: Reading },
@@ -117,10 +156,14 @@ export async function tellRun(
   // Events are counted from the run's first one.
   if (counts(reading)) await assertKept(session, telling.cursor);
   const { lines } = reading;
-  await tell(response, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
+  await tell(outlet, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
 }
 
 /** Answers with events that are known already. */
-export function tellEvents(response: ServerResponse, events: readonly AgUiEvent[], reading = START): void {
-  tellAll(response, new Frames(reading).all(events), reading.lines);
+export async function tellEvents(
+  outlet: Outlet,
+  events: readonly AgUiEvent[],
+  reading = START,
+): Promise<void> {
+  tellAll(outlet, new Frames(reading).all(events), reading.lines);
 }

@@ -1,9 +1,9 @@
-import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
+import { readPrefix, readToolWait } from '../conversation/options.js';
 import { decode } from '../conversation/urls.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
-import { fieldError, sendChatError } from '../openai/errors.js';
+import { notServed, sendChatError } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
 import { SESSION_HEADER } from '../openai/session-name.js';
 import type { GatewayPlugin, PluginContext } from '../plugin.js';
@@ -18,8 +18,6 @@ export interface ChatCompletionsOptions {
   /** How long a run waits for the results of its caller's tools, in milliseconds. @default 10 minutes */
   readonly toolWaitMs?: number;
 }
-
-const TOOL_WAIT_MS = 10 * 60_000;
 
 const ROUTE = {
   requestHeaders: CLIENT_HEADERS,
@@ -38,16 +36,13 @@ const ROUTE = {
  * ```
  */
 export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): GatewayPlugin {
-  const { pathPrefix = '/v1', modelMapping, toolWaitMs = TOOL_WAIT_MS } = options;
-  if (typeof pathPrefix !== 'string' || !/^(?:\/[A-Za-z0-9_.-]+)*$/.test(pathPrefix))
-    throw fieldError('pathPrefix', "must be like '/v1', or empty");
-  if (!(toolWaitMs > 0 && toolWaitMs <= 0x7fffffff))
-    throw fieldError('toolWaitMs', 'must be milliseconds, 24 days at most');
+  const pathPrefix = readPrefix('pathPrefix', options.pathPrefix);
+  const toolWaitMs = readToolWait(options.toolWaitMs);
   let completions: Completions | undefined;
   return {
     name: 'chat-completions',
     setup(context) {
-      const models = new Models(context, modelMapping);
+      const models = new Models(context, options.modelMapping);
       completions = new Completions(context, models, toolWaitMs);
       addRoutes(context, { pathPrefix, models, completions });
     },
@@ -58,14 +53,14 @@ export function chatCompletionsPlugin(options: ChatCompletionsOptions = {}): Gat
 
 function addRoutes(
   context: PluginContext,
-  {
-    pathPrefix,
-    models,
-    completions,
-  }: { readonly pathPrefix: string; readonly models: Models; readonly completions: Completions },
+  parts: { readonly pathPrefix: string; readonly models: Models; readonly completions: Completions },
 ): void {
+  const { pathPrefix, models, completions } = parts;
   // What the vendor's API has and this one has not is answered in its shape too, as its clients read no other.
-  if (pathPrefix !== '') context.route(pathPrefix, notServed, ROUTE);
+  const refuse = (call: PluginRequest): never => {
+    throw notServed(call);
+  };
+  if (pathPrefix !== '') context.route(pathPrefix, refuse, ROUTE);
   const modelsPath = `${pathPrefix}/models`;
   context.route(modelsPath, (call) => sendModels(call, models, modelsPath), {
     ...ROUTE,
@@ -74,19 +69,9 @@ function addRoutes(
   const completionsPath = `${pathPrefix}/chat/completions`;
   context.route(
     completionsPath,
-    (call) => {
-      if (call.path !== completionsPath) return notServed(call);
-      return completions.serve(call);
-    },
+    (call) => (call.path === completionsPath ? completions.serve(call) : refuse(call)),
     { ...ROUTE, methods: ['POST'] },
   );
-}
-
-function notServed({ request, path }: PluginRequest): never {
-  throw new GatewayError({
-    code: 'ROUTE_NOT_FOUND',
-    message: `There is no ${request.method} ${path.slice(0, 128)}: chat completions and models are served`,
-  });
 }
 
 async function sendModels(call: PluginRequest, models: Models, path: string): Promise<void> {

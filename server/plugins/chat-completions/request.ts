@@ -2,8 +2,8 @@ import type { MessageInput } from '../../../shared/messages.js';
 import type { ClientTool } from '../../apps/application.js';
 import type { ChatMessage, ChatTool } from '../../chat-format/chat-types.js';
 import { fromChatMessages, fromChatTools } from '../../chat-format/from-chat.js';
-import { fieldError } from '../openai/errors.js';
-import { problemOf } from '../openai/problem.js';
+import { fieldError } from '../conversation/errors.js';
+import { readBody } from '../openai/problem.js';
 import { chatRequestSchema } from './request-schema.js';
 
 /** A completion request that was checked. */
@@ -24,9 +24,8 @@ const OWN_FIELDS = new Set(['model', 'messages', 'stream', 'stream_options', 'n'
 
 /** Reads the body of a completion request. @throws GatewayError `INVALID_REQUEST` naming the field */
 export function readChatRequest(body: unknown): ChatRequest {
-  const parsed = chatRequestSchema.safeParse(body);
-  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, body);
-  const { model, messages, stream, stream_options, n, tools, tool_choice, ...rest } = parsed.data;
+  const read = readBody(chatRequestSchema, body);
+  const { model, messages, stream, stream_options, n, tools, tool_choice, ...rest } = read;
   if ((n ?? 1) > 1) throw fieldError('n', 'only one choice is made', 'unsupported_value');
   const offered = fromChatTools((tools ?? []).map(withoutNulls) as ChatTool[]);
   const chosen = chooseTools(offered, tool_choice);

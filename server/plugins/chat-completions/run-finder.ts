@@ -1,6 +1,6 @@
 import type { ContentBlock, MessageInput, ToolResultBlock } from '../../../shared/messages.js';
+import { fieldError } from '../conversation/errors.js';
 import { stateOf } from '../conversation/state.js';
-import { fieldError } from '../openai/errors.js';
 import type { PluginSession } from '../plugin.js';
 
 /** The results of tools that a conversation ends with, by call. Empty when it ends with something else. */

@@ -1,11 +1,9 @@
 import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
 import type { PluginSession } from '../plugin.js';
+import { pagesOf } from './state.js';
 
 /** Messages a send may hold; what is older is left out, but for what the system says first. */
 const MAX_MESSAGES = 1000;
-const PAGE = 100;
-/** How far back in a session an answer is looked for. */
-const MAX_PAGES = 10;
 
 /** A conversation ready to be sent: what to answer, and what comes before it. */
 export interface Outgoing {
@@ -44,12 +42,7 @@ export async function newInConversation(
   const system: Message[] = [];
   const calls = callsIn(list);
   let answered = false;
-  let before: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { messages, cursor } = await session.history({
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    });
+  for await (const { messages } of pagesOf(session)) {
     const known = new KnownAnswers(messages, calls);
     const at = list.findLastIndex((message) => message.role === 'assistant' && known.has(message));
     for (const message of [...messages].reverse()) {
@@ -58,8 +51,6 @@ export async function newInConversation(
       if (message.role === 'system') system.push(message);
     }
     if (at >= 0) return wholeConversation(without(list.slice(at + 1), open));
-    if (cursor === null) break;
-    before = cursor;
   }
   return wholeConversation(without(list, [...open, ...system]));
 }

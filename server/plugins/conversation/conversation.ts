@@ -97,7 +97,10 @@ export class Conversation {
     return stateOf(this.session);
   }
 
-  /** Sends a message. One that the session has already, with the same content, comes to the run that answers it. */
+  /**
+   * Sends a message. One that the session has already comes to the run that answers it, where it says the same, and is changed where it
+   * says something else.
+   */
   async send(
     state: SessionState | null,
     message: SaidMessage,
@@ -107,11 +110,11 @@ export class Conversation {
     try {
       return await this.#begin(message, message.id);
     } catch (error) {
-      const known = codeOf(error) === 'MESSAGE_EXISTS' && (await this.state(message.id));
-      const same = known && versionOf(known, message.id);
-      const runId = same && sameContent(same.content, message.content) && runAfter(known, same.id);
-      if (!runId) throw error;
-      return this.place(runId);
+      const now = codeOf(error) === 'MESSAGE_EXISTS' && (await this.state(message.id));
+      const known = now && versionOf(now, message.id);
+      if (!known) throw error;
+      const runId = sameContent(known.content, message.content) ? runAfter(now, known.id) : undefined;
+      return runId === undefined ? this.change(now, known, message) : this.place(runId);
     }
   }
 

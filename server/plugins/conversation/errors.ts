@@ -1,17 +1,30 @@
 import type { ServerResponse } from 'node:http';
+import type { z } from 'zod';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { beginError, saidOf, sendBody } from './answering.js';
 
 /** Carries the code of an error: its text is what the user is shown. */
 export const ERROR_HEADER = 'x-error-code';
 
+/** What is wrong with one field of a request. `code` is a vendor's. */
+export interface FieldProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
 /** Makes an error about a field of a request, or of the options. */
-export function fieldError(path: string, message: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  });
+export function fieldError(path: string, message: string, code?: string): GatewayError {
+  const problem: FieldProblem = { path, message, ...(code !== undefined && { code }) };
+  return new GatewayError({ code: 'INVALID_REQUEST', message: `${path}: ${message}`, details: [problem] });
+}
+
+/** Reads what has a schema. @param above The path that it has itself. @throws GatewayError `INVALID_REQUEST`, naming the field */
+export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, above = ''): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw fieldError([...(above === '' ? [] : [above]), ...path].join('.') || 'body', message);
 }
 
 /** Answers with an error as a plain sentence, which interfaces show as it is. Nothing can be said once the response has begun. */

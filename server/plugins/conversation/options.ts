@@ -18,16 +18,32 @@ export interface ConversationOptions {
 
 /** Options of a door, where they are given. @throws GatewayError `INVALID_REQUEST` */
 export function readConversationOptions({
-  onBusy = 'queue',
+  onBusy,
   openQuestions = 'keep',
   seed = true,
 }: Partial<ConversationOptions>): ConversationOptions {
-  if (!['queue', 'interrupt', 'reject'].includes(onBusy))
-    throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
   if (openQuestions !== 'keep' && openQuestions !== 'deny')
     throw fieldError('openQuestions', "must be 'keep' or 'deny'");
   if (typeof seed !== 'boolean') throw fieldError('seed', 'must be true or false');
-  return { onBusy, openQuestions, seed };
+  return { onBusy: readOnBusy(onBusy), openQuestions, seed };
+}
+
+/** @throws GatewayError `INVALID_REQUEST` */
+export function readOnBusy(onBusy: ConversationOptions['onBusy'] = 'queue'): ConversationOptions['onBusy'] {
+  if (['queue', 'interrupt', 'reject'].includes(onBusy)) return onBusy;
+  throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
+}
+
+/** How long a run waits for the results of its caller's tools. @throws GatewayError `INVALID_REQUEST` */
+export function readToolWait(toolWaitMs = 10 * 60_000): number {
+  if (toolWaitMs > 0 && toolWaitMs <= 0x7fffffff) return toolWaitMs;
+  throw fieldError('toolWaitMs', 'must be milliseconds, 24 days at most');
+}
+
+/** What the paths of a door begin with. @throws GatewayError `INVALID_REQUEST` */
+export function readPrefix(name: string, prefix: unknown = '/v1'): string {
+  if (typeof prefix === 'string' && /^(?:\/[A-Za-z0-9_.-]+)*$/.test(prefix)) return prefix;
+  throw fieldError(name, "must be like '/v1', or empty");
 }
 
 /** The path of a door. @throws GatewayError `INVALID_REQUEST` */

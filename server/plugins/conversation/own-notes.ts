@@ -1,6 +1,9 @@
-import type { PluginNotes } from '../plugin.js';
+import { createHash } from 'node:crypto';
+import type { Identity } from '../../auth/types.js';
+import type { PluginContext, PluginNotes } from '../plugin.js';
 
 const MAX_KEPT = 10_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** Notes of a gateway whose store is its own: in memory. The oldest are forgotten where there are too many. */
 export function ownNotes(): PluginNotes {
@@ -24,4 +27,36 @@ export function ownNotes(): PluginNotes {
       notes.delete(name);
     },
   };
+}
+
+/** Values that are known to their users alone, by names of any length, for a day. */
+export class UserNotes<Value> {
+  readonly #notes: PluginNotes;
+  readonly #kind: string;
+
+  /** @param kind Tells them from the plugin's other notes */
+  constructor({ peers }: Pick<PluginContext, 'peers'>, kind: string) {
+    this.#notes = peers?.notes ?? ownNotes();
+    this.#kind = kind;
+  }
+
+  async put(identity: Identity, name: string, value: Value): Promise<void> {
+    await this.#notes.put(this.#nameOf(identity, name), JSON.stringify(value), { ttlMs: DAY_MS });
+  }
+
+  async get(identity: Identity, name: string): Promise<Value | undefined> {
+    const note = await this.#notes.get(this.#nameOf(identity, name));
+    return note === null ? undefined : (JSON.parse(note) as Value);
+  }
+
+  /** Takes it out. */
+  async take(identity: Identity, name: string): Promise<Value | undefined> {
+    const value = await this.get(identity, name);
+    if (value !== undefined) await this.#notes.drop(this.#nameOf(identity, name));
+    return value;
+  }
+
+  #nameOf({ scope, userKey }: Identity, name: string): string {
+    return `${this.#kind}:${createHash('sha256').update(`${scope}\n${userKey}\n${name}`).digest('base64url')}`;
+  }
 }

@@ -22,19 +22,34 @@ export async function stateOf(session: PluginSession): Promise<SessionState | nu
   return null;
 }
 
-/** The same with as many of the session's older messages as it takes to have one, if the session has it. */
+/**
+ * The messages of a session from its end on, page by page.
+ *
+ * @param options `before`: from there on. `pages`: how many at most
+ */
+export async function* pagesOf(
+  session: Pick<PluginSession, 'history'>,
+  { before, pages = MAX_PAGES }: { readonly before?: string; readonly pages?: number } = {},
+): AsyncGenerator<Awaited<ReturnType<PluginSession['history']>>, void, undefined> {
+  let place = before;
+  for (let at = 0; at < pages; at++) {
+    const page = await session.history({ limit: PAGE, ...(place !== undefined && { before: place }) });
+    yield page;
+    if (page.cursor === null) return;
+    place = page.cursor;
+  }
+}
+
+/** The state with as many of the session's older messages as it takes to have one, if the session has it. */
 export async function stateReaching(session: PluginSession, id: string): Promise<SessionState | null> {
-  let state = await stateOf(session);
-  let before: string | undefined;
-  for (let page = 0; state?.hasMore && page < MAX_PAGES && !versionOf(state, id); page++) {
-    const { messages, cursor, hasMore } = await session.history({
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    });
+  const now = await stateOf(session);
+  if (!now?.hasMore || versionOf(now, id)) return now;
+  let state: SessionState = now;
+  for await (const { messages, hasMore } of pagesOf(session)) {
     const known = new Set(state.messages.map((message) => message.id));
     const older = messages.filter((message) => !known.has(message.id));
     state = { ...state, messages: [...older, ...state.messages], hasMore };
-    before = cursor ?? undefined;
+    if (versionOf(state, id)) break;
   }
   return state;
 }

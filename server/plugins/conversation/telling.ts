@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { SegmentStream, Told } from '../../../shared/segment-stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { Dialect, PluginSession } from '../plugin.js';
+import type { Dialect, DialectOptions, PluginSession } from '../plugin.js';
 
 /** A part of a run that is to be told. */
 export interface Telling {
@@ -74,6 +73,9 @@ export function segmentDialect<Frame>(
   };
 }
 
+/** What is told on: a response, or a socket, which other things may be told on too. */
+export type Outlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
+
 /**
  * Answers with a session's events. A stream that could not be told to its end does not end cleanly: that would be taken for the end.
  *
@@ -81,7 +83,7 @@ export function segmentDialect<Frame>(
  * @returns Why it could not be told to its end; null where it was
  */
 export async function tell<State>(
-  response: ServerResponse,
+  outlet: Outlet,
   session: PluginSession,
   dialect: Dialect<State>,
   options: {
@@ -91,29 +93,34 @@ export async function tell<State>(
     report(error: unknown, what: string): void;
   },
 ): Promise<unknown> {
-  const { over, finish } = session.stream(dialect, {
-    response,
-    from: options.from,
-    lines: options.lines ?? false,
-  });
+  const { from, lines = false } = options;
+  const { over, finish } = session.stream(dialect, { ...outlet, from, lines });
   try {
     const state = await over;
     finish(await options.last?.(state));
     return null;
   } catch (error) {
     if (!isGatewayError(error)) options.report(error, 'an answer could not be told to its end');
-    response.destroy();
+    outlet.response?.destroy();
+    if (!outlet.signal?.aborted) outlet.socket?.close(INTERRUPTED);
     return error;
   }
 }
 
+/** The close code of sockets whose clients are to come back (RFC 6455, section 7.4.2: service restart). */
+const INTERRUPTED = 1012;
+
 /** Answers with events that are known already. */
-export function tellAll(response: ServerResponse, text: string, lines = false): void {
-  response.writeHead(200, {
+export function tellAll({ response, socket }: Outlet, text: string, lines = false): void {
+  socket?.send(...linesOf(text));
+  response?.writeHead(200, {
     'Content-Type': `${lines ? 'application/x-ndjson' : 'text/event-stream'}; charset=utf-8`,
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
     'X-Content-Type-Options': 'nosniff',
   });
-  response.end(text);
+  response?.end(text);
 }
+
+/** What is said on a socket by text: a message each line. */
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

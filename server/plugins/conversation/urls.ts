@@ -1,3 +1,6 @@
+import { GatewayError } from '../../../shared/errors.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
+
 /** The parts of a path as they were meant. @param rest The path below the plugin's own, without the first slash */
 export function partsOf(rest: string): string[] {
   return rest === '' ? [] : rest.split('/').map(decode);
@@ -16,4 +19,10 @@ export function decode(text: string): string {
 export function queryOf(url = ''): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+}
+
+/** @throws GatewayError `METHOD_NOT_ALLOWED` where a route takes another method */
+export function only(allowed: string, { request: { method } }: Pick<PluginRequest, 'request'>): void {
+  if (method !== allowed)
+    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
 }

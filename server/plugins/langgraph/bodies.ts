@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, read } from '../conversation/errors.js';
 
 const MOST = 1000;
 const amount = z.number().int().min(0).max(MOST);
@@ -51,10 +51,7 @@ export async function readBody<Kind extends keyof typeof BODIES>(
   call: PluginRequest,
   kind: Kind,
 ): Promise<BodyOf<Kind>> {
-  const parsed = BODIES[kind].safeParse((await call.body()) ?? {});
-  if (parsed.success) return parsed.data as BodyOf<Kind>;
-  const { path, message } = parsed.error.issues[0]!;
-  throw fieldError(path.join('.') || 'body', message);
+  return read(BODIES[kind], (await call.body()) ?? {}) as BodyOf<Kind>;
 }
 
 /** Reads a number of a query. @throws GatewayError `INVALID_REQUEST` */

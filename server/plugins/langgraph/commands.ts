@@ -10,6 +10,9 @@ import { answerOf } from './interrupts.js';
 import { begin } from './starting.js';
 import type { Thread, Threads } from './threads.js';
 
+/** A command of a client's. */
+export type Command = z.infer<typeof commandSchema>;
+
 const commandSchema = z.looseObject({
   id: z.number().int().nonnegative(),
   method: z.string(),
@@ -54,7 +57,12 @@ const CODES: Readonly<Record<string, string>> = {
   RUN_NOT_FOUND: 'no_such_run',
 };
 
-/** What of the protocol is not served: what graphs have, and what only a WebSocket needs. */
+/** A command; null where it is none. */
+export function readCommand(body: unknown): Command | null {
+  return commandSchema.safeParse(body).data ?? null;
+}
+
+/** What of the protocol is not served: what graphs have. Subscriptions are a WebSocket's. */
 const UNSERVED = ['input.inject', 'agent.getTree', 'state.get', 'state.listCheckpoints', 'state.fork'];
 
 /** The commands of a thread. */
@@ -69,12 +77,12 @@ export class Commands {
 
   /** Does a command. What is refused is an answer; what is wrong with the gateway is thrown. @throws GatewayError */
   async run(identity: Identity, threadId: string, body: unknown): Promise<CommandAnswer> {
-    const parsed = commandSchema.safeParse(body);
-    if (!parsed.success) {
+    const command = readCommand(body);
+    if (!command) {
       const message = 'A command is an object of id, method and params';
       return { type: 'error', id: null, error: 'invalid_argument', message };
     }
-    const { id, method, params } = parsed.data;
+    const { id, method, params } = command;
     try {
       const { result, seq } = await this.#do(identity, threadId, method, params);
       return { type: 'success', id, result, meta: { applied_through_seq: seq } };

@@ -9,14 +9,3 @@ export function sendLangGraphError(error: GatewayError, response: ServerResponse
   const detail = saidOf(error);
   sendJson(response, { error: error.code, message: detail, detail }, status);
 }
-
-/** Answers with events that are known already. */
-export function sendEvents(response: ServerResponse, text: string): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(text);
-}

@@ -195,17 +195,20 @@ export interface EventFilter {
   readonly namespaces?: readonly (readonly string[])[] | undefined;
   /** The number of the last event that it has. */
   readonly since: number;
+  /** Whether each event is a line of JSON, rather than a Server-Sent Event. */
+  readonly asLines: boolean;
 }
 
 /** Tells of a thread, for as long as somebody listens. */
 export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
-  const { channels, namespaces, since } = filter;
+  const { channels, namespaces, since, asLines } = filter;
   // There is nothing below the root.
   const isRoot = namespaces === undefined || namespaces.some((namespace) => namespace.length === 0);
   const wanted = new Set(channels.map((channel) => channel.split(':')[0]));
   return frameDialect(state, {
     tell: (frame) =>
-      isRoot && frame.seq > since && wanted.has(channelOf(frame.method)) ? eventText(frame) : '',
+      isRoot && frame.seq > since && wanted.has(channelOf(frame.method)) ? eventText(frame, asLines) : '',
+    ...(asLines && { start: '' }),
   });
 }
 
@@ -213,8 +216,8 @@ function channelOf(method: Method): string {
   return method.split('.')[0]!;
 }
 
-function eventText({ id, seq, ts, method, data }: PlacedFrame): string {
+function eventText({ id, seq, ts, method, data }: PlacedFrame, asLine: boolean): string {
   const params = { namespace: [], timestamp: ts, data };
-  const event = { type: 'event', event_id: id, seq, method, params };
-  return `id: ${id}\nevent: ${method}\ndata: ${JSON.stringify(event)}\n\n`;
+  const text = JSON.stringify({ type: 'event', event_id: id, seq, method, params });
+  return asLine ? `${text}\n` : `id: ${id}\nevent: ${method}\ndata: ${text}\n\n`;
 }

@@ -4,7 +4,7 @@ import type { OnBusy } from '../../../shared/events.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
 import { mediaOf } from '../../chat-format/media.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, read } from '../conversation/errors.js';
 import { tipOf } from './checkpoints.js';
 
 const record = z.record(z.string(), z.unknown());
@@ -49,12 +49,8 @@ const STRATEGIES: Readonly<Record<string, Exclude<OnBusy, 'steer'>>> = {
 
 /** Reads what begins a run. @throws GatewayError `INVALID_REQUEST` */
 export function readStart(params: unknown): RunStart {
-  const parsed = startSchema.safeParse(params ?? {});
-  if (!parsed.success) {
-    const { path, message: problem } = parsed.error.issues[0]!;
-    throw fieldError(path.join('.'), problem);
-  }
-  const { assistant_id: app, input, config, metadata, multitaskStrategy } = parsed.data;
+  const asked = read(startSchema, params ?? {});
+  const { assistant_id: app, input, config, metadata, multitaskStrategy } = asked;
   const onBusy = multitaskStrategy == null ? undefined : STRATEGIES[multitaskStrategy];
   if (multitaskStrategy != null && !onBusy)
     throw fieldError('multitaskStrategy', "must be 'enqueue', 'interrupt' or 'reject'");

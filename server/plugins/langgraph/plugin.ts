@@ -36,6 +36,10 @@ export function langGraphPlugin(options: LangGraphOptions = {}): GatewayPlugin {
     setup(context) {
       const routes = new LangGraphRoutes(context, { path, conversation });
       context.route(path, (call) => routes.serve(call), ROUTE);
+      context.socket(path, (upgrade) => routes.accept(upgrade), {
+        // Clients of the protocol see by it whether to come back.
+        fail: ({ status, code }, socket) => socket.close(4000 + status, code),
+      });
     },
   };
 }

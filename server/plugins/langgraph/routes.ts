@@ -1,17 +1,18 @@
-import { z } from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
-import { fieldError } from '../conversation/errors.js';
+import { read } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext } from '../plugin.js';
 import { Assistants } from './assistants.js';
 import { Commands } from './commands.js';
 
-import { eventDialect, seqOfId, startOf } from './events.js';
+import { EventStreams, eventsSchema } from './event-streams.js';
 import { Runs } from './runs.js';
+import { ThreadSocket } from './socket.js';
 import { ThreadRoutes } from './thread-routes.js';
 import { Threads } from './threads.js';
 
@@ -20,12 +21,6 @@ export interface LangGraphRoutesOptions {
   readonly path: string;
   readonly conversation: ConversationOptions;
 }
-
-const eventsSchema = z.looseObject({
-  channels: z.array(z.string()).min(1),
-  namespaces: z.array(z.array(z.string())).optional(),
-  since: z.number().optional(),
-});
 
 /** A request below the plugin's path. */
 export interface Asked {
@@ -38,7 +33,7 @@ export interface Asked {
 /** The routes of LangGraph's API. */
 export class LangGraphRoutes {
   readonly #path: string;
-  readonly #threads: Threads;
+  readonly #streams: EventStreams;
   readonly #commands: Commands;
   readonly #assistants: Assistants;
   readonly #threadRoutes: ThreadRoutes;
@@ -46,11 +41,12 @@ export class LangGraphRoutes {
 
   constructor(context: PluginContext, { path, conversation }: LangGraphRoutesOptions) {
     this.#path = path;
-    this.#threads = new Threads(context);
-    this.#commands = new Commands(this.#threads, conversation);
+    const threads = new Threads(context);
+    this.#streams = new EventStreams(threads);
+    this.#commands = new Commands(threads, conversation);
     this.#assistants = new Assistants(context);
-    this.#threadRoutes = new ThreadRoutes(context, this.#threads);
-    this.#runs = new Runs(context, this.#threads, conversation);
+    this.#threadRoutes = new ThreadRoutes(context, threads);
+    this.#runs = new Runs(context, threads, conversation);
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
@@ -80,20 +76,21 @@ export class LangGraphRoutes {
     if (method !== 'POST')
       throw new GatewayError({
         code: 'METHOD_NOT_ALLOWED',
-        message: 'This route takes POST; there is no WebSocket',
+        message: 'This route takes POST, and WebSockets',
       });
-    const parsed = eventsSchema.safeParse(await call.body());
-    if (!parsed.success) throw fieldError('channels', 'must be a list of names');
-    const { channels, namespaces, since = -1 } = parsed.data;
+    const asked = read(eventsSchema, await call.body());
     const { response, request } = call;
-    const thread = await this.#threads.find(identity, threadId);
-    const session = thread?.session ?? this.#threads.open(identity, threadId);
-    const { from, state } = await startOf(session, thread?.state ?? null);
-    const epoch = thread?.state.cursor?.split('.')[0];
-    const heard = seqOfId(String(request.headers['last-event-id'] ?? ''), epoch);
-    const filter = { channels, namespaces, since: heard ?? since };
-    const { over } = session.stream(eventDialect(state, filter), { response, from });
+    const lastId = String(request.headers['last-event-id'] ?? '');
+    const events = await this.#streams.open(identity, threadId, asked, lastId);
     // A stream that ends cleanly would be taken for the end of what it tells.
-    await over.catch(() => response.destroy());
+    await events.on({ response }).catch(() => response.destroy());
+  }
+
+  /** Serves a WebSocket of a thread. @throws GatewayError */
+  accept(upgrade: PluginUpgrade): ThreadSocket {
+    const [root, id = '', ...rest] = partsOf(upgrade.path.slice(this.#path.length + 1));
+    if (root !== 'threads' || rest.join('/') !== 'stream/events')
+      throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    return new ThreadSocket({ commands: this.#commands, streams: this.#streams }, id, upgrade);
   }
 }

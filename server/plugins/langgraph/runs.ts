@@ -1,12 +1,13 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { PendingQuestion } from '../../../shared/fold.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
 import { sendJson } from '../conversation/answering.js';
-import { codeOf } from '../conversation/errors.js';
+import { codeOf, fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
+import { tellAll } from '../conversation/telling.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
-import { sendEvents } from './errors.js';
 import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
@@ -15,7 +16,7 @@ import type { Asked } from './routes.js';
 import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
-import type { Thread, Threads } from './threads.js';
+import { type Thread, type Threads, whole } from './threads.js';
 
 /** A run of a client's in a thread that has begun. */
 interface Begun {
@@ -86,14 +87,15 @@ export class Runs {
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
-    const start = await startOf(thread.session, thread.state, runId);
+    const { state } = await whole(thread);
+    const start = await startOf(thread.session, state, runId);
     const { epoch } = await thread.session.status();
     const last = request.headers['last-event-id'];
     const heard = seqOfId(last === undefined ? undefined : String(last), epoch);
     response.setHeader('Location', `/threads/${thread.id}/runs/${id}/stream?${modeQuery(modes)}`);
     const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
-    const left = await leftBy({ thread, id }, start);
-    if (left) return sendEvents(response, `${teller.start}${teller.end(left)}`);
+    const left = await leftBy({ thread: { ...thread, state }, id }, start);
+    if (left) return tellAll({ response }, `${teller.start}${teller.end(left)}`);
     const { over, finish } = thread.session.stream(frameDialect(start.state, teller), {
       response,
       from: start.from,
@@ -113,7 +115,8 @@ export class Runs {
   }
 
   /** The values that a run leaves. */
-  async #ended({ thread, id }: Begun): Promise<unknown> {
+  async #ended({ thread: begun, id }: Begun): Promise<unknown> {
+    const thread = await whole(begun);
     const start = await startOf(thread.session, thread.state, runOf(id).runId);
     const left = await leftBy({ thread, id }, start);
     if (left) return left;
@@ -123,7 +126,9 @@ export class Runs {
   }
 
   async #list({ call, query }: Asked, thread: Thread): Promise<void> {
-    const { run, queue, messages } = thread.state;
+    const wanted = query.get('status');
+    const isOpen = wanted === 'pending' || wanted === 'running';
+    const { run, queue, messages } = (isOpen ? thread : await whole(thread)).state;
     const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
     const all = [
       ...queue.map(({ runId }) => runId).reverse(),
@@ -131,7 +136,6 @@ export class Runs {
       ...ended.reverse(),
     ];
     const [limit, offset] = [readAmount(query, 'limit', 10), readAmount(query, 'offset', 0)];
-    const wanted = query.get('status');
     const runs = [];
     for (const id of all) {
       if (runs.length >= limit + offset) break;
@@ -188,7 +192,19 @@ function placeIn({ checkpoint_id, checkpoint }: BodyOf<'run'>): object {
   return id == null ? {} : { checkpoint_id: id };
 }
 
-/** Answers what a thread waits for: by the ids of the questions, or the only one. */
+/** Answers that name no question: to the only one, or a decision for each, in their order. An answer to a wrong one would be worse than none. */
+function unnamed(
+  pending: readonly PendingQuestion[],
+  resume: unknown,
+): readonly (readonly [string, unknown])[] {
+  const { decisions } = (resume ?? {}) as { readonly decisions?: unknown };
+  if (pending.length === 1) return [[pending[0]!.callId, resume]];
+  if (Array.isArray(decisions) && decisions.length === pending.length)
+    return pending.map(({ callId }, at) => [callId, { decisions: [decisions[at]] }]);
+  throw fieldError('command.resume', `${pending.length} questions wait: answer them by their ids`);
+}
+
+/** Answers what a thread waits for: by the ids of the questions, or without. */
 async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
   const { session, state } = thread;
   const { run, pending } = state;
@@ -198,10 +214,7 @@ async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
     pending.some(({ callId }) => callId === id),
   );
   const segment = await segmentNow(session, await startOf(session, state, run.runId));
-  await respond(
-    thread,
-    byId.length > 0 ? byId : pending.map(({ callId }) => [callId, resume] as const).slice(0, 1),
-  );
+  await respond(thread, byId.length > 0 ? byId : unnamed(pending, resume));
   return { thread, id: segmentId(run.runId, segment + 1) };
 }
 

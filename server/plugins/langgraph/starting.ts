@@ -22,16 +22,23 @@ export async function begin(
   const { message, before, parent, metadata = {}, parameters = {}, onBusy = options.onBusy } = start;
   const brought = { metadata, parameters, ...(parent !== undefined && { parent }) };
   const conversation = new Conversation(session, { ...options, onBusy }, brought);
-  const state = thread?.state ?? null;
   if (!message) {
+    const state = parent ? await conversation.state(parent) : thread?.state;
     const known = state?.messages.findLast(({ id, role }) => (parent ? id === parent : role === 'user'));
     if (state && known) return conversation.regenerate(state, known);
     throw new GatewayError({ code: 'INVALID_REQUEST', message: 'input: there is no message to answer' });
   }
   const { id = randomUUID(), content } = message;
-  const known = state && versionOf(state, id);
   const sent = await session.sent(keyOf(id));
-  if (sent && (!known || sameContent(known.content, content))) return sent;
-  if (state && known) return conversation.change(state, known, { id, content });
-  return conversation.send(await conversation.seeded(state, { messages: before }), { id, content });
+  // What was not sent here may be there all the same, which the send finds out.
+  if (!sent)
+    return conversation.send(await conversation.seeded(thread?.state ?? null, { messages: before }), {
+      id,
+      content,
+    });
+  const state = await conversation.state(id);
+  const known = state && versionOf(state, id);
+  return known && !sameContent(known.content, content)
+    ? conversation.change(state, known, { id, content })
+    : sent;
 }

@@ -34,16 +34,29 @@ export function stateIn(thread: Thread): object {
   };
 }
 
-/** The states that a thread has had, the newest first: one behind each of its messages. */
+/** Messages that the states of one answer say together, about: each says all up to it, so that long ones would be too many. */
+const TOLD = 10_000;
+
+/**
+ * The states that a thread has had, the newest first: one behind each of its messages.
+ *
+ * @param options `at`: from this one on; `before`: from the one before this on
+ */
 export function historyIn(
   thread: Thread,
-  { limit = 10, before }: { readonly limit?: number; readonly before?: string },
+  { limit = 10, at, before }: { readonly limit?: number; readonly at?: string; readonly before?: string },
 ): object[] {
   const { messages } = thread.state;
-  const at =
-    before === undefined ? messages.length : messages.findIndex((message) => placeBehind(message) === before);
+  const place = at ?? before;
+  const found = messages.findIndex((message) => placeBehind(message) === place) + (at === undefined ? 0 : 1);
   const states: object[] = [];
-  for (let count = at; count > 0 && states.length < limit; count--) {
+  let told = 0;
+  for (
+    let count = place === undefined ? messages.length : found;
+    count > 0 && states.length < limit && told < TOLD;
+    count--
+  ) {
+    told += count;
     const path = messages.slice(0, count);
     states.push(
       count === messages.length

@@ -8,7 +8,7 @@ import { type BodyOf, readAmount, readBody } from './bodies.js';
 
 import type { Asked } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
-import { type Thread, type Threads, threadIdOf } from './threads.js';
+import { type Thread, type Threads, threadIdOf, whole } from './threads.js';
 
 const PAGE = 100;
 
@@ -75,12 +75,9 @@ export class ThreadRoutes {
   }
 
   async #state({ call, identity }: Asked, id: string, checkpoint: string | undefined): Promise<void> {
-    const thread = await this.#threads.get(identity, id);
+    const thread = await whole(await this.#threads.get(identity, id));
     if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
-    const states = historyIn(thread, { limit: Number.POSITIVE_INFINITY });
-    const found = states.find(
-      (state) => (state as { readonly checkpoint: Place }).checkpoint.checkpoint_id === checkpoint,
-    );
+    const [found] = historyIn(thread, { limit: 1, at: checkpoint });
     if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
     sendJson(call.response, found);
   }
@@ -94,7 +91,7 @@ export class ThreadRoutes {
     if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
     const place =
       typeof before === 'string' ? before : (before?.checkpoint_id ?? before?.configurable?.checkpoint_id);
-    const states = historyIn(thread, {
+    const states = historyIn(await whole(thread), {
       ...(limit !== undefined && { limit }),
       ...(place != null && { before: place }),
     });
@@ -129,10 +126,6 @@ export class ThreadRoutes {
     } while (before !== undefined);
     return found;
   }
-}
-
-interface Place {
-  readonly checkpoint_id?: string;
 }
 
 function matches({ sessionId, app, metadata }: SessionSummary, query: BodyOf<'threads'>): boolean {

@@ -1,9 +1,8 @@
 import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import type { Message } from '../../../shared/messages.js';
 import type { Identity } from '../../auth/types.js';
-import { stateOf } from '../conversation/state.js';
+import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
 /** A session, as a client calls it. */
@@ -11,11 +10,12 @@ export interface Thread {
   readonly id: string;
   readonly app: string;
   readonly session: PluginSession;
-  /** All messages of the path, and what else the session has now. */
+  /** What the session has now, with its last messages. */
   readonly state: SessionState;
 }
 
-const PAGE = 100;
+/** Messages that a state of a thread has at most: each `values` says all of them. */
+const MOST = 1000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The threads of a caller. A thread's id is a session's key; where it names no app, the session may be of any, the default one first. */
@@ -31,8 +31,7 @@ export class Threads {
     for (const app of id.includes(':') ? [null] : await this.#apps(identity)) {
       const session = this.#context.session(app === null ? id : `${app}:${id}`, identity);
       const state = await stateOf(session);
-      if (state)
-        return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state: await whole(session, state) };
+      if (state) return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state };
     }
     return null;
   }
@@ -61,17 +60,14 @@ export function threadIdOf(sessionId: string): string {
   return UUID.test(name) ? name : sessionId;
 }
 
-/** A state with all messages of its path. */
-async function whole(session: PluginSession, state: SessionState): Promise<SessionState> {
+/** A thread with the messages of its path, the last ones of those that are too many. Reads the whole conversation: not for every request. */
+export async function whole(thread: Thread): Promise<Thread> {
+  const { session, state } = thread;
   const place = state.cursor === null ? null : parseCursor(state.cursor);
   const [first] = state.messages;
-  if (!state.hasMore || !place || !first) return state;
-  let messages: readonly Message[] = state.messages;
-  let before: string | null = formatHistoryCursor(place.epoch, first.id);
-  while (before !== null) {
-    const page = await session.history({ limit: PAGE, before });
-    messages = [...page.messages, ...messages];
-    before = page.cursor;
-  }
-  return { ...state, messages, hasMore: false };
+  if (!state.hasMore || !place || !first) return thread;
+  const pages = pagesOf(session, { before: formatHistoryCursor(place.epoch, first.id) });
+  const messages = [...state.messages];
+  for await (const page of pages) messages.unshift(...page.messages);
+  return { ...thread, state: { ...state, messages: messages.slice(-MOST) } };
 }

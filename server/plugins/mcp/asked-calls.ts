@@ -1,5 +1,6 @@
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { ToolOutput } from '../../apps/tool.js';
+import { handOver } from '../conversation/asked.js';
 import type { CallToolOptions, PluginSession } from '../plugin.js';
 import type { McpLimits } from './options.js';
 import type { Heard, Question, Said } from './question.js';
@@ -139,23 +140,13 @@ class AskedCall {
     }
   }
 
-  /** Hands an answer over; somebody else may have been quicker. */
-  async answer(callId: string, said: Said): Promise<void> {
-    try {
-      await this.#session.respond(callId, said);
-    } catch (error) {
-      if (!isAnswered(error)) throw error;
-    }
+  answer(callId: string, said: Said): Promise<void> {
+    return handOver(this.#session, callId, { kind: 'confirmation', ...said });
   }
 
   stop(): void {
     this.#controller.abort();
   }
-}
-
-/** Whether a question is not open any more. */
-export function isAnswered(error: unknown): boolean {
-  return isGatewayError(error) && (error.code === 'ALREADY_ANSWERED' || error.code === 'CALL_NOT_FOUND');
 }
 
 function textOf(call: ToolCall): string {

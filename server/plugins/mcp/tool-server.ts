@@ -1,7 +1,8 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ToolOutput } from '../../apps/tool.js';
+import { handOver } from '../conversation/asked.js';
 import type { CallToolOptions, PluginContext, PluginSession } from '../plugin.js';
-import { isAnswered, type Round } from './asked-calls.js';
+import type { Round } from './asked-calls.js';
 import { callerOf, type McpCaller } from './caller.js';
 import { toCallToolResult } from './content.js';
 import { FILE_TEMPLATE, readFile } from './file-resources.js';
@@ -186,9 +187,7 @@ export class ToolServers {
       else open.addEventListener('abort', tell, { once: true });
       return;
     }
-    await session.respond(question.callId, said).catch((error: unknown) => {
-      if (!isAnswered(error)) throw error;
-    });
+    await handOver(session, question.callId, { kind: 'confirmation', ...said });
   }
 
   /** Ends the calls that wait for an answer. */

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
+import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { beginError, saidOf, sendJson } from '../conversation/answering.js';
+import type { FieldProblem } from '../conversation/errors.js';
 
 /** The error object of the vendor's API: all four fields are always there. */
 export interface ChatErrorBody {
@@ -10,13 +12,6 @@ export interface ChatErrorBody {
     readonly param: string | null;
     readonly code: string | null;
   };
-}
-
-/** What is wrong with one field of a request. `code` is the vendor's. */
-export interface FieldProblem {
-  readonly path: string;
-  readonly message: string;
-  readonly code?: string;
 }
 
 /** Codes that clients of the vendor's API map, where they are not just ours in lower case. */
@@ -48,15 +43,6 @@ function typeOf(status: number): string {
   return status >= 400 && status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
-/** Makes an error about one field of a request. */
-export function fieldError(path: string, message: string, code?: string): GatewayError {
-  return new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${path}: ${message}`,
-    details: [{ path, message, ...(code !== undefined && { code }) } satisfies FieldProblem],
-  });
-}
-
 /** Has clients send a failed request only once: it has begun to change something, and this protocol has no key to tell a retry by. */
 export function forbidRetry(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('x-should-retry', 'false');
@@ -70,4 +56,12 @@ export function sendChatError(error: GatewayError, response: ServerResponse): vo
     : (error.retryAfterMs ?? (status === 503 ? 1000 : undefined));
   const told = beginError({ status, retryAfterMs }, response);
   if (told !== null) sendJson(response, toChatError(error), told);
+}
+
+/** Makes the error of a route that there is not: clients of the vendor's API read no other form. */
+export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'path'>): GatewayError {
+  return new GatewayError({
+    code: 'ROUTE_NOT_FOUND',
+    message: `There is no ${request.method} ${path.slice(0, 128)}`,
+  });
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';
+import { fieldError } from '../conversation/errors.js';
 import type { PluginContext } from '../plugin.js';
 
 /** A model as the vendor's API lists it. */
@@ -24,14 +25,7 @@ export class Models {
     this.#context = context;
     const apps = context.apps().map(({ name }) => name);
     for (const [model, app] of Object.entries(mapping)) {
-      if (!apps.includes(app)) {
-        const message = `there is no app named ${app}`;
-        throw new GatewayError({
-          code: 'INVALID_REQUEST',
-          message: `modelMapping.${model}: ${message}`,
-          details: [{ path: `modelMapping.${model}`, message }],
-        });
-      }
+      if (!apps.includes(app)) throw fieldError(`modelMapping.${model}`, `there is no app named ${app}`);
       this.#apps.set(model, app);
     }
     for (const app of apps) if (!this.#apps.has(app)) this.#apps.set(app, app);

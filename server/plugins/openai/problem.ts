@@ -1,9 +1,15 @@
-import type { core } from 'zod';
+import type { core, z } from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
-import { type FieldProblem, fieldError } from './errors.js';
+import { type FieldProblem, fieldError } from '../conversation/errors.js';
 
-/** What is wrong with a body, in the vendor's terms. */
-export function problemOf(issue: core.$ZodIssue, body: unknown): GatewayError {
+/** Reads a body by its schema. @throws GatewayError `INVALID_REQUEST`, in the vendor's terms */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw problemOf(parsed.error.issues[0]!, body);
+}
+
+function problemOf(issue: core.$ZodIssue, body: unknown): GatewayError {
   const { path, message, code } = deepest(issue);
   if (path.length === 0) {
     return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { fieldError } from './errors.js';
+import { fieldError } from '../conversation/errors.js';
 
 /** The header that keeps a conversation in a session. */
 export const SESSION_HEADER = 'x-session-id';

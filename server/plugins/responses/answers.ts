@@ -7,10 +7,10 @@ import type {
   ResponseObject,
   ResponseWriterOptions,
 } from '../../../shared/responses/types.js';
+import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
 import { isKept, stateOf } from '../conversation/state.js';
 import { segmentDialect, tell, tellAll } from '../conversation/telling.js';
-import { fieldError } from '../openai/errors.js';
 import { type FoundResponse, notFound, recall } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
@@ -53,7 +53,7 @@ export class Answers {
       if (skip > 0) throw gone();
       const { stream, frames } = await this.#recalled(found);
       if (!stream.over) throw gone();
-      tellAll(response, `${frames.map(frameText).join('')}${DONE}`);
+      tellAll({ response }, `${frames.map(frameText).join('')}${DONE}`);
       return;
     }
     const { runId, index } = found.name;
@@ -68,7 +68,7 @@ export class Answers {
       await before?.(stream);
       return DONE;
     };
-    const failure = await tell(response, found.session, dialect, {
+    const failure = await tell({ response }, found.session, dialect, {
       from: cursor,
       last,
       report: this.#options.report,

@@ -6,19 +6,19 @@ import type { ResponseItem, ResponseWriterOptions } from '../../../shared/respon
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
-import { stateOf } from '../conversation/state.js';
+import { fieldError } from '../conversation/errors.js';
+import type { UserNotes } from '../conversation/own-notes.js';
+import { pagesOf, stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
-import { fieldError } from '../openai/errors.js';
+import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
-import { problemOf } from '../openai/problem.js';
+import { readBody } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Finder, notFound, orNull } from './finding.js';
 import { toMessages } from './input.js';
-import type { NewConversation, NewConversations } from './new-conversations.js';
 import { itemPage } from './pages.js';
 import { conversationBegan, newConversationId } from './places.js';
 import { type InputItem, itemsSchema } from './request-schema.js';
-import { notServed } from './routes.js';
 
 const createSchema = z.looseObject({
   items: itemsSchema.nullish(),
@@ -28,16 +28,20 @@ const createSchema = z.looseObject({
 const addSchema = z.looseObject({ items: itemsSchema.min(1) });
 const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
 
-const PAGE = 100;
-/** Messages of a conversation that are listed at most. */
-const MAX_MESSAGES = 10_000;
+/** Of a conversation's messages, 100 each, that are listed at most. */
+const PAGES = 100;
+
+/** What a conversation was created with in which nothing was said: a session begins with its first message. */
+export interface NewConversation {
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
 
 /** What the routes of conversations work with. */
 export interface ConversationRoutesOptions extends ResponseWriterOptions {
   readonly path: string;
   readonly models: Models;
   readonly finder: Finder;
-  readonly created: NewConversations;
+  readonly created: UserNotes<NewConversation>;
 }
 
 /** The routes of conversations: each is a session of its caller, under its own name. */
@@ -65,7 +69,7 @@ export class ConversationRoutes {
       case 'POST {id}':
         return sendJson(call.response, await this.#update(await call.body(), id, identity));
       case 'DELETE {id}': {
-        const taken = await this.#options.created.take(id, identity);
+        const taken = await this.#options.created.take(identity, id);
         if (!taken) await (await this.#known(id, identity)).delete();
         return sendJson(call.response, { id, object: 'conversation.deleted', deleted: true });
       }
@@ -82,20 +86,14 @@ export class ConversationRoutes {
         return sendJson(call.response, item);
       }
       case 'DELETE {id}/items/{item}':
-        throw fieldError(
-          'item_id',
-          'nothing is taken out of a conversation: delete it as a whole',
-          'unsupported_value',
-        );
+        throw fieldError('item_id', 'a conversation is deleted as a whole', 'unsupported_value');
       default:
         throw notServed(call);
     }
   }
 
   async #create(given: unknown, identity: Identity): Promise<object> {
-    const parsed = createSchema.safeParse(given);
-    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
-    const { items, metadata, model } = parsed.data;
+    const { items, metadata, model } = readBody(createSchema, given);
     const id = newConversationId();
     await this.#begin(id, identity, { items: items ?? [], metadata: metadata ?? {}, model });
     return this.#object(id, identity);
@@ -105,61 +103,52 @@ export class ConversationRoutes {
   async #begin(
     id: string,
     identity: Identity,
-    {
-      items,
-      metadata,
-      model,
-    }: NewConversation & { items: readonly InputItem[]; model?: string | null | undefined },
+    given: NewConversation & { items: readonly InputItem[]; model?: string | null | undefined },
   ): Promise<void> {
+    const { items, metadata, model } = given;
     const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
     const app = await this.#options.models.appOf(model ?? byDefault, identity);
     const { finder, created } = this.#options;
     const messages = await toMessages(items, (named, path) => finder.item(named, path, identity));
-    if (messages.length === 0) return created.add(id, identity, { metadata });
+    if (messages.length === 0) return created.put(identity, id, { metadata });
     const noted = Object.keys(metadata).length > 0 && { metadata };
     await this.#context.session(`${app}:${id}`, identity).import(messages, { ...noted });
   }
 
   /** What is said in a conversation that has begun is said with a response. */
   async #add(given: unknown, id: string, identity: Identity): Promise<object> {
-    const parsed = addSchema.safeParse(given);
-    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
-    const isNew = await this.#options.created.take(id, identity);
+    const { items } = readBody(addSchema, given);
+    const isNew = await this.#options.created.take(identity, id);
     if (!isNew) {
       await this.#known(id, identity);
-      throw fieldError(
-        'items',
-        'the conversation has begun: send them as the input of a response',
-        'unsupported_value',
-      );
+      const instead = 'the conversation has begun: send them as the input of a response';
+      throw fieldError('items', instead, 'unsupported_value');
     }
     try {
-      await this.#begin(id, identity, { ...isNew, items: parsed.data.items });
+      await this.#begin(id, identity, { ...isNew, items });
     } catch (error) {
-      await this.#options.created.add(id, identity, isNew);
+      await this.#options.created.put(identity, id, isNew);
       throw error;
     }
     return itemPage(await this.#itemsIn(id, identity), new URLSearchParams({ order: 'asc', limit: '100' }));
   }
 
   async #itemsIn(id: string, identity: Identity): Promise<ResponseItem[]> {
-    const isNew = await this.#options.created.get(id, identity);
+    const isNew = await this.#options.created.get(identity, id);
     return isNew ? [] : this.#items(await this.#known(id, identity));
   }
 
   async #update(given: unknown, id: string, identity: Identity): Promise<object> {
-    const parsed = updateSchema.safeParse(given);
-    if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
-    const { metadata } = parsed.data;
+    const { metadata } = readBody(updateSchema, given);
     const { created } = this.#options;
-    const isNew = await created.get(id, identity);
-    if (isNew) await created.add(id, identity, { ...isNew, metadata });
+    const isNew = await created.get(identity, id);
+    if (isNew) await created.put(identity, id, { ...isNew, metadata });
     else await (await this.#known(id, identity)).update({ metadata });
     return this.#object(id, identity);
   }
 
   async #object(id: string, identity: Identity): Promise<object> {
-    const isNew = await this.#options.created.get(id, identity);
+    const isNew = await this.#options.created.get(identity, id);
     const state = isNew ? null : await stateOf(await this.#known(id, identity));
     const createdAt = conversationBegan(id) ?? state?.messages[0]?.createdAt ?? 0;
     const { metadata = {} } = isNew ?? state ?? {};
@@ -181,13 +170,7 @@ export class ConversationRoutes {
 
   async #items(session: PluginSession): Promise<ResponseItem[]> {
     const messages: Message[] = [];
-    let before: string | undefined;
-    while (messages.length < MAX_MESSAGES) {
-      const page = await session.history({ limit: PAGE, ...(before !== undefined && { before }) });
-      messages.unshift(...page.messages);
-      if (page.cursor === null) break;
-      before = page.cursor;
-    }
+    for await (const page of pagesOf(session, { pages: PAGES })) messages.unshift(...page.messages);
     return messages.flatMap((message, at) => this.#itemsOf(session.id, message, messages[at - 1]));
   }
 

@@ -10,14 +10,15 @@ import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/type
 import type { Identity } from '../../auth/types.js';
 import { askedIn, handOver } from '../conversation/asked.js';
 import { Conversation } from '../conversation/conversation.js';
+import { fieldError } from '../conversation/errors.js';
+import type { UserNotes } from '../conversation/own-notes.js';
 import { stateOf } from '../conversation/state.js';
 import { Turns } from '../conversation/turns.js';
-import { fieldError } from '../openai/errors.js';
 import { sessionPlace } from '../openai/session-name.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
+import type { NewConversation } from './conversations.js';
 import { type Finder, type FoundResponse, orNull, recall } from './finding.js';
 import { outputOf, toMessages } from './input.js';
-import type { NewConversations } from './new-conversations.js';
 import { digest, newSessionName } from './places.js';
 import type { ResponseRequest } from './request.js';
 import type { InputItem } from './request-schema.js';
@@ -25,7 +26,7 @@ import type { InputItem } from './request-schema.js';
 /** How requests are met. */
 export interface CreatingOptions extends ResponseWriterOptions {
   readonly onBusy: Exclude<OnBusy, 'steer'>;
-  readonly created: NewConversations;
+  readonly created: UserNotes<NewConversation>;
 }
 
 /** Who asks what. */
@@ -144,7 +145,7 @@ export class Creating {
   /** A conversation has what it was created with from its first message on. */
   async #begun(session: PluginSession, { request: { conversation }, identity }: Ask): Promise<void> {
     const created =
-      conversation === undefined ? undefined : await this.#options.created.take(conversation, identity);
+      conversation === undefined ? undefined : await this.#options.created.take(identity, conversation);
     if (created && Object.keys(created.metadata).length > 0)
       await session.update({ metadata: created.metadata });
   }
@@ -185,7 +186,7 @@ export class Creating {
   /** A conversation belongs to the app that answered in it first. */
   async #conversation(id: string, app: string, identity: Identity): Promise<string> {
     const own = `${app}:${id}`;
-    if (await this.#options.created.get(id, identity)) return own;
+    if (await this.#options.created.get(identity, id)) return own;
     if (await orNull(() => this.#context.session(own, identity).status())) return own;
     for (const other of this.#context.apps()) {
       if (other.name === app) continue;

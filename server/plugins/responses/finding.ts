@@ -3,12 +3,9 @@ import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { parseItemId, parseResponseId, responseId } from '../../../shared/responses/ids.js';
 import type { SegmentName } from '../../../shared/segments.js';
 import type { Identity } from '../../auth/types.js';
+import { pagesOf } from '../conversation/state.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import { isTemporary } from './places.js';
-
-/** How far back in a session an answer is looked for. */
-const PAGE = 100;
-const MAX_PAGES = 10;
 
 /** An answer and what it answers, as a history has them. */
 export interface Recalled {
@@ -97,19 +94,12 @@ export async function recall(
   session: Pick<PluginSession, 'history'>,
   fits: (message: Message) => boolean,
 ): Promise<Recalled | null> {
-  let before: string | undefined;
   let answer: Message | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { messages, cursor } = await session.history({
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    });
+  for await (const { messages, cursor } of pagesOf(session)) {
     answer ??= messages.findLast((message) => message.role === 'assistant' && fits(message));
     const parentId = answer?.parentId;
     const question = answer && messages.find(({ id }) => id === parentId);
     if (answer && (question || parentId == null || cursor === null)) return { answer, question };
-    if (cursor === null) return null;
-    before = cursor;
   }
   return answer ? { answer, question: undefined } : null;
 }

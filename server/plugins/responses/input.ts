@@ -2,7 +2,7 @@ import type { ContentBlock, MessageInput } from '../../../shared/messages.js';
 import { parseClientCallId } from '../../../shared/responses/ids.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
-import { fieldError } from '../openai/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import type { InputItem, InputPart } from './request-schema.js';
 import { vendorContent } from './vendor-items.js';
 

@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../../../shared/responses/types.js';
-import { fieldError } from '../openai/errors.js';
+import { fieldError } from '../conversation/errors.js';
 
 const LIMIT = 20;
 const MAX_LIMIT = 100;

@@ -1,12 +1,13 @@
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
-import { ownNotes } from '../conversation/own-notes.js';
+import { fieldError } from '../conversation/errors.js';
+import { readOnBusy, readPrefix, readToolWait } from '../conversation/options.js';
+import { UserNotes } from '../conversation/own-notes.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
-import { fieldError, sendChatError } from '../openai/errors.js';
+import { sendChatError } from '../openai/errors.js';
 import { Models } from '../openai/models.js';
 import type { GatewayPlugin } from '../plugin.js';
-import { ConversationRoutes } from './conversations.js';
+import { ConversationRoutes, type NewConversation } from './conversations.js';
 import { Finder } from './finding.js';
-import { NewConversations } from './new-conversations.js';
 import { ResponseRoutes } from './routes.js';
 
 /** Options of `responsesPlugin`. */
@@ -28,8 +29,6 @@ export interface ResponsesOptions {
   readonly toolWaitMs?: number;
 }
 
-const TOOL_WAIT_MS = 10 * 60_000;
-
 const ROUTE = {
   methods: ['GET', 'POST', 'DELETE'],
   requestHeaders: ['Idempotency-Key', ...CLIENT_HEADERS],
@@ -49,15 +48,10 @@ const ROUTE = {
  * ```
  */
 export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
-  const { path = '/v1', modelMapping, onBusy = 'queue', ownTools = 'show' } = options;
-  const { toolWaitMs = TOOL_WAIT_MS } = options;
-  if (typeof path !== 'string' || !/^(?:\/[A-Za-z0-9_.-]+)*$/.test(path))
-    throw fieldError('path', "must be like '/v1', or empty");
-  if (!['queue', 'interrupt', 'reject'].includes(onBusy))
-    throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
+  const { modelMapping, ownTools = 'show' } = options;
+  const path = readPrefix('path', options.path);
+  const [onBusy, toolWaitMs] = [readOnBusy(options.onBusy), readToolWait(options.toolWaitMs)];
   if (ownTools !== 'show' && ownTools !== 'hide') throw fieldError('ownTools', "must be 'show' or 'hide'");
-  if (!(toolWaitMs > 0 && toolWaitMs <= 0x7fffffff))
-    throw fieldError('toolWaitMs', 'must be milliseconds, 24 days at most');
   let routes: ResponseRoutes | undefined;
   return {
     name: 'responses',
@@ -65,7 +59,7 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
       const models = new Models(context, modelMapping);
       const responses = `${path}/responses`;
       const { report } = context;
-      const created = new NewConversations(context.peers?.notes ?? ownNotes());
+      const created = new UserNotes<NewConversation>(context, 'conversation');
       const common = { models, ownTools, created };
       routes = new ResponseRoutes(context, { ...common, path: responses, onBusy, toolWaitMs, report });
       const conversations = `${path}/conversations`;

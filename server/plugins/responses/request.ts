@@ -1,7 +1,7 @@
 import { ECHOED, type ResponseEcho, type ResponseTool } from '../../../shared/responses/types.js';
 import type { ClientTool } from '../../apps/application.js';
-import { fieldError } from '../openai/errors.js';
-import { problemOf } from '../openai/problem.js';
+import { fieldError } from '../conversation/errors.js';
+import { readBody } from '../openai/problem.js';
 import { type InputItem, type RequestBody, requestSchema } from './request-schema.js';
 
 /** A request that was checked. */
@@ -31,9 +31,7 @@ const OWN_FIELDS = new Set([
 
 /** Reads the body of a request. @throws GatewayError `INVALID_REQUEST` naming the field */
 export function readResponseRequest(given: unknown): ResponseRequest {
-  const parsed = requestSchema.safeParse(given);
-  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, given);
-  const body = parsed.data;
+  const body = readBody(requestSchema, given);
   const { input, conversation, previous_response_id: previous, background, store } = body;
   if (background && store === false)
     throw fieldError('background', 'an answer in the background has to be stored', 'invalid_value');

@@ -4,8 +4,9 @@ import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
+import { fieldError } from '../conversation/errors.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
-import { fieldError } from '../openai/errors.js';
+import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
 import { type AnsweringOptions, Answers } from './answers.js';
@@ -174,12 +175,4 @@ export class ResponseRoutes {
     const found = await this.#finder.known(id, await authenticate());
     sendJson(response, itemPage(await this.#answers.input(found), queryOf(request.url)));
   }
-}
-
-/** Makes the error of a route that there is not. */
-export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'path'>): GatewayError {
-  return new GatewayError({
-    code: 'ROUTE_NOT_FOUND',
-    message: `There is no ${request.method} ${path.slice(0, 128)}`,
-  });
 }

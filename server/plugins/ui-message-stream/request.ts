@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
-import { GatewayError } from '../../../shared/errors.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { UiPart } from '../../../shared/ui-stream/chunks.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, read } from '../conversation/errors.js';
 
 const message = uiMessageSchema.extend({ id: z.string().min(1).max(256) });
 
@@ -53,10 +52,9 @@ export interface UiRequest {
 
 /** Reads what an interface posted. @throws GatewayError `INVALID_REQUEST`, or `INVALID_PARAMS` naming a part */
 export function readUiRequest(body: unknown): UiRequest {
-  const parsed = bodySchema.safeParse(body);
-  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, '');
-  const { id, messages = [], message: last = messages.at(-1), trigger, messageId, ...own } = parsed.data;
-  const before = parsed.data.message === undefined ? messages.slice(0, -1) : messages;
+  const given = read(bodySchema, body);
+  const { id, messages = [], message: last = messages.at(-1), trigger, messageId, ...own } = given;
+  const before = given.message === undefined ? messages.slice(0, -1) : messages;
   const { clientTools, rest } = toolsIn(own);
   return {
     chatId: id,
@@ -89,14 +87,13 @@ type Given = z.infer<typeof message>;
 
 function readMessage(value: unknown): UiRequestMessage {
   if (value === undefined) throw fieldError('messages', 'there is no message to answer');
-  const parsed = message.safeParse(value);
-  if (!parsed.success) throw problemOf(parsed.error.issues[0]!, 'message.');
-  const { id, role, parts } = parsed.data;
+  const given = read(message, value, 'message');
+  const { id, role, parts } = given;
   if (role === 'system') throw fieldError('message.role', 'a system message cannot be answered');
   if (parts.length === 0) throw fieldError('message.parts', 'there is nothing in the message');
   if (role === 'assistant') return { id, role, content: [], parts, answers: answersIn(parts) };
-  const [read] = fromUIMessages([parsed.data]);
-  const { content, metadata } = read!;
+  const [said] = fromUIMessages([given]);
+  const { content, metadata } = said!;
   return {
     id,
     role,
@@ -138,10 +135,4 @@ function toAnswer(part: z.infer<typeof answered>): CallAnswer {
     default:
       return { kind: 'failure', reason: part.errorText };
   }
-}
-
-function problemOf({ path, message }: z.core.$ZodIssue, above: string): GatewayError {
-  if (path.length === 0 && above === '')
-    return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body must be a JSON object' });
-  return fieldError(`${above}${path.join('.')}`, message);
 }

@@ -11,7 +11,7 @@ import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { assertKept, stateOf, stop } from '../conversation/state.js';
 import type { Telling } from '../conversation/telling.js';
-import { partsOf, queryOf } from '../conversation/urls.js';
+import { only, partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { Posting } from './posting.js';
 import { readUiRequest } from './request.js';
@@ -44,18 +44,13 @@ export class UiRoutes {
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
     const [id = '', action, ...more] = partsOf(rest);
-    const method = call.request.method ?? '';
     if (more.length > 0 || (id === '' && rest !== '')) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    if (id === '') return this.#only('POST', method, () => this.#post(call));
-    if (action === undefined) return this.#only('GET', method, () => this.#history(call, id));
-    if (action === 'stream') return this.#only('GET', method, () => this.#stream(call, id));
-    if (action === 'stop') return this.#only('POST', method, () => this.#stop(call, id));
-    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-  }
-
-  #only(allowed: string, method: string, serve: () => Promise<void>): Promise<void> {
-    if (method === allowed) return serve();
-    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
+    if (action !== undefined && action !== 'stream' && action !== 'stop')
+      throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    only(id === '' || action === 'stop' ? 'POST' : 'GET', call);
+    if (id === '') return this.#post(call);
+    if (action === 'stop') return this.#stop(call, id);
+    return action === 'stream' ? this.#stream(call, id) : this.#history(call, id);
   }
 
   #session(chatId: string, identity: Identity): PluginSession {

@@ -25,7 +25,7 @@ export async function tellRun(
 ): Promise<void> {
   beginTelling(response, session, telling);
   const stream = () => new UiMessageStream(telling.runId, telling.told, options);
-  await tell(response, session, segmentDialect(telling, { stream, frame }), {
+  await tell({ response }, session, segmentDialect(telling, { stream, frame }), {
     from: telling.cursor,
     // There is no such segment: who counts chunks has to find an end.
     last: ({ made }) => (made === 0 ? `${frame({ type: 'finish', finishReason: 'other' })}${DONE}` : DONE),
@@ -51,7 +51,7 @@ export function tellEnd(response: ServerResponse): void {
 }
 
 function endWith(response: ServerResponse, chunks: readonly UiChunk[]): void {
-  tellAll(response, `${chunks.map(frame).join('')}${DONE}`);
+  tellAll({ response }, `${chunks.map(frame).join('')}${DONE}`);
 }
 
 function beginTelling(response: ServerResponse, { id }: PluginSession, { runId, told }: Telling): void {

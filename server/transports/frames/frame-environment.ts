@@ -1,29 +1,24 @@
-import type { Authenticator } from '../../auth/authenticate.js';
 import type { ClientAddress } from '../../auth/client-address.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/request-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
+import type { Identifying } from '../identify.js';
 import type { OriginPolicy } from '../origin.js';
 import type { SocketClients } from './socket-clients.js';
 
 /** What the doors that speak frames work with. */
-export interface FrameEnvironment {
+export interface FrameEnvironment extends Identifying {
   readonly operations: Operations;
-  readonly authenticator: Authenticator;
   readonly connections: Connections;
   readonly clients: SocketClients;
   /** Lets sockets of one address in, up to a number. */
   readonly gate: RequestGate;
   readonly addressOf: ClientAddress;
-  /** Whether callers without an identity are served: then a host that names users has to name one. */
-  readonly anonymous: boolean;
   /** Counts the frames of a client that ask for nothing: malformed ones, pings and new tokens. */
   readonly chatter: RateLimiter;
   readonly origin: OriginPolicy;
-  /** Whether a connection that carries only cookies may be authenticated. */
-  readonly cookies: boolean;
   readonly limits: {
     readonly bodyBytes: number;
     readonly jsonDepth: number;

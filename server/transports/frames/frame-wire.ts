@@ -17,7 +17,21 @@ export interface FramePeer {
   readonly user?: UserLike | null | undefined;
 }
 
-/** One client's socket, as its `SocketClient` sees it. It reports to that: `receive`, `drained` and `closed`. */
+/** What a wire reports to. */
+export interface WireReader {
+  /** Whether it is known who is at the other end, so that long messages are taken. */
+  readonly introduced: boolean;
+  /** A whole message has arrived. */
+  receive(text: string): void;
+  /** The receiver has caught up. */
+  drained(): void;
+  /** The wire's own kind of ping has arrived, and was answered there. */
+  pinged(): void;
+  /** The socket is gone. */
+  closed(): void;
+}
+
+/** One client's socket, as its reader sees it. */
 export interface FrameWire {
   readonly transport: string;
   readonly form: WireForm<unknown>;
@@ -25,8 +39,8 @@ export interface FrameWire {
   readonly backlog: number;
   /** Bytes that the receiver has taken so far. */
   readonly sent: number;
-  /** Writes one frame. False when the receiver does not keep up. */
-  send(text: string): boolean;
+  /** Writes messages. False when the receiver does not keep up. */
+  send(...texts: readonly string[]): boolean;
   /** Writes a payload of `form`. False when the receiver does not keep up. */
   write(payload: unknown): boolean;
   /** Stops reading. What was read already may still be reported. */

@@ -9,12 +9,11 @@ import type {
 import { negotiateProtocol } from '../../../shared/version.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import { authExpiry } from '../../auth/expiry.js';
-import { unnamed } from '../../auth/refusal.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection, Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { ConnectionEndReason } from '../../diagnostics/messages.js';
-import { checkCookieRequest } from '../origin.js';
+import { identify } from '../identify.js';
 import { errorBody, publicError } from '../public-error.js';
 import type { FrameEnvironment } from './frame-environment.js';
 import {
@@ -26,8 +25,10 @@ import {
   type FrameWire,
   readFrame,
   type WireEnd,
+  type WireReader,
 } from './frame-wire.js';
 import { RequestDesk } from './request-desk.js';
+import type { OpenSocket } from './socket-clients.js';
 
 /** Time for the first frame; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;
@@ -44,7 +45,7 @@ interface EarlyRequest {
  * One client on a socket that speaks frames, whatever kind of socket: the handshake, requests and their answers, its event
  * connection, new tokens. A wire reports what it receives; everything else is here, once for all wires.
  */
-export class SocketClient implements Sink {
+export class SocketClient implements Sink, WireReader, OpenSocket {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
   readonly #desk: RequestDesk;
@@ -262,12 +263,8 @@ export class SocketClient implements Sink {
   }
 
   #identify(token: string | undefined): MaybePromise<Identity> {
-    const { authenticator, cookies, anonymous } = this.#env;
     const { user, request } = this.#peer;
-    if (user) return authenticator.identify(user);
-    if (user === null && anonymous) throw unnamed();
-    if (cookies && token === undefined) checkCookieRequest(request.headers);
-    return authenticator.authenticate({ ...(token !== undefined && { token }), request });
+    return identify(this.#env, request, { token, user });
   }
 
   async #refresh(token: string): Promise<void> {

@@ -1,9 +1,17 @@
-import type { SocketClient } from './socket-client.js';
+import type { EndReason } from '../../delivery/end-reason.js';
 
-/** Every open socket that speaks frames, also those that have not introduced themselves. */
+/** A client on a socket. */
+export interface OpenSocket {
+  /** Ends it in order: what is being answered is answered first. */
+  end(reason: EndReason): void;
+  /** Cuts it. */
+  destroy(): void;
+}
+
+/** Every open socket, also those whose clients have not introduced themselves. */
 export class SocketClients {
-  readonly #open = new Set<SocketClient>();
-  readonly #unknown = new Set<SocketClient>();
+  readonly #open = new Set<OpenSocket>();
+  readonly #unknown = new Set<OpenSocket>();
   readonly #handshakes: number;
   #emptied: (() => void) | null = null;
 
@@ -21,17 +29,17 @@ export class SocketClients {
     return this.#unknown.size >= this.#handshakes;
   }
 
-  add(client: SocketClient): void {
+  add(client: OpenSocket): void {
     this.#open.add(client);
     this.#unknown.add(client);
   }
 
   /** It is known who is at the other end. */
-  identified(client: SocketClient): void {
+  identified(client: OpenSocket): void {
     this.#unknown.delete(client);
   }
 
-  delete(client: SocketClient): void {
+  delete(client: OpenSocket): void {
     this.#open.delete(client);
     this.#unknown.delete(client);
     if (this.#open.size === 0) this.#emptied?.();

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import { beginsRun } from '../../../shared/operations.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
-import { bearerToken, Shown } from '../../auth/credentials.js';
-import { unnamed } from '../../auth/refusal.js';
-import { isTicket, type ShownTicket } from '../../auth/tickets.js';
+import { bearerToken } from '../../auth/credentials.js';
 import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
-import { asUnavailable } from '../../log/unavailable.js';
 import type { Invocation } from '../../operations/invoke.js';
-import { checkCookieRequest, checkOrigin, checkStreamRequest } from '../origin.js';
+import { identify, redeem } from '../identify.js';
+import { checkOrigin, checkStreamRequest } from '../origin.js';
 import {
   authRequest,
   type HandleOptions,
@@ -107,10 +105,7 @@ export class HttpHandler {
   async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Identity> {
     levelHttp2(request, response);
     checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
-    return this.#identify(request, this.#env.addressOf(request), {
-      token: bearerToken(request.headers),
-      options: { user },
-    });
+    return this.#identify(request, this.#env.addressOf(request), { user });
   }
 
   /** Answers a request that is nobody's. */
@@ -143,8 +138,7 @@ export class HttpHandler {
       path: call.target.path,
       address,
       authenticate: async () => {
-        const token = bearerToken(request.headers);
-        const identity = await this.#identify(request, address, { token, options: call.options });
+        const identity = await this.#identify(request, address, call.options);
         this.#attend(identity, response);
         return identity;
       },
@@ -214,8 +208,7 @@ export class HttpHandler {
       const serving = this.#events(request, response, { query: target.query, options, address });
       return this.#answers.await(response, serving);
     }
-    const token = bearerToken(request.headers);
-    const identity = this.#identify(request, address, { token, options });
+    const identity = this.#identify(request, address, options);
     if (!isPromise(identity)) return this.#perform(request, response, asked, { identity, address });
     identity
       .then((known) => this.#perform(request, response, asked, { identity: known, address }))
@@ -294,28 +287,12 @@ export class HttpHandler {
     const token = bearerToken(request.headers) ?? asked.get('token') ?? undefined;
     const lastEventId = readLastEventId(request, params);
     if (!originAllowedByHost(request, response)) checkStreamRequest(request.headers, this.#env.origin);
-    const shown =
-      token !== undefined && isTicket(token) && !options.user
-        ? asUnavailable(() => this.#env.tickets.redeem(token, { resuming: lastEventId !== undefined }))
-        : null;
-    const ticket = isPromise(shown) ? await shown : shown;
-    const identity = await (ticket
-      ? this.#holder(ticket)
-      : this.#identify(request, address, { token, options }));
+    const credential = { token, user: options.user };
+    const redeemed = await redeem(this.#env, credential, { resuming: lastEventId !== undefined });
+    const identity =
+      redeemed?.identity ?? (await identify(this.#env, authRequest(request, address), credential));
     const events = readEventsRequest(params, lastEventId);
-    await openEvents(this.#env, request, response, { identity, events, ticket });
-  }
-
-  /** Whose ticket it is, if what that caller once showed is still good. */
-  async #holder(ticket: ShownTicket): Promise<Identity> {
-    try {
-      const identity = await this.#env.authenticator.revalidate(ticket.identity);
-      ticket.renew(identity);
-      return identity;
-    } catch (error) {
-      if (isGatewayError(error) && error.status === 401) ticket.drop();
-      throw error;
-    }
+    await openEvents(this.#env, request, response, { identity, events, ticket: redeemed?.ticket ?? null });
   }
 
   /** Cuts an answer that is still under way when its caller is withdrawn: what a plugin streams is its own business until then. */
@@ -338,13 +315,10 @@ export class HttpHandler {
   #identify(
     request: IncomingMessage,
     address: string,
-    { token, options }: { readonly token: string | undefined; readonly options: Pick<HandleOptions, 'user'> },
+    { user }: Pick<HandleOptions, 'user'>,
   ): MaybePromise<Identity> {
-    const { authenticator, cookies, anonymous } = this.#env;
-    if (options.user) return authenticator.identify(options.user);
-    if (options.user === null && anonymous) throw unnamed();
-    if (cookies && token === undefined) checkCookieRequest(request.headers);
-    return authenticator.authenticate(new Shown(token, authRequest(request, address)));
+    const token = bearerToken(request.headers);
+    return identify(this.#env, authRequest(request, address), { token, user });
   }
 }
 

@@ -1,39 +1,32 @@
 import type { ExtraRoutes } from '../../../shared/calls.js';
 import type { AppRegistry } from '../../apps/registry.js';
-import type { Authenticator } from '../../auth/authenticate.js';
 import type { ClientAddress } from '../../auth/client-address.js';
 import type { Presence } from '../../auth/presence.js';
-import type { TicketDesk } from '../../auth/tickets.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Ticker } from '../../delivery/ticker.js';
 import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/request-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
+import type { Identifying, TicketDoor } from '../identify.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
 import type { PluginRoutes } from './plugin-route.js';
 import type { UnreadAnswers } from './unread.js';
 
 /** What the HTTP door works with. */
-export interface HttpEnvironment {
+export interface HttpEnvironment extends Identifying, TicketDoor {
   readonly operations: Operations;
-  readonly authenticator: Authenticator;
-  readonly tickets: TicketDesk;
   readonly presence: Presence;
   /** Lets requests of one address in, up to a number. */
   readonly gate: RequestGate;
   readonly addressOf: ClientAddress;
-  /** Whether callers without an identity are served: then a host that names users has to name one. */
-  readonly anonymous: boolean;
   readonly connections: Connections;
   readonly calls: OpenCalls;
   readonly ticker: Ticker;
   readonly unread: UnreadAnswers;
   readonly apps: AppRegistry;
   readonly origin: OriginPolicy;
-  /** Whether requests that carry only cookies may be authenticated. */
-  readonly cookies: boolean;
   readonly limits: BodyLimits & {
     readonly heartbeatMs: number;
     readonly slowClientMs: number;

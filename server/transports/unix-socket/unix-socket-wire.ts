@@ -44,8 +44,8 @@ export class UnixSocketWire implements FrameWire {
     return sentBytes(this.#socket);
   }
 
-  send(text: string): boolean {
-    return this.write(`${text}\n`);
+  send(...texts: readonly string[]): boolean {
+    return this.write(`${texts.join('\n')}\n`);
   }
 
   write(payload: SocketPayload | string): boolean {

@@ -3,11 +3,14 @@ import type { Duplex } from 'node:stream';
 import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { retryAfter } from '../../delivery/end-reason.js';
-import type { FrameEnvironment } from '../frames/frame-environment.js';
+import type { FrameWire, WireReader } from '../frames/frame-wire.js';
+import { SocketClient } from '../frames/socket-client.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { authRequest, type HandleOptions, targetOf } from '../request.js';
 import { REQUEST_ID, requestIdOfRequest } from '../request-id.js';
+import { PluginSocketClient, type PluginSocketEnvironment } from './plugin-socket-client.js';
+import type { PluginSocketRoutes } from './plugin-upgrade.js';
 import { refuseUpgrade } from './refuse-upgrade.js';
 import { WebSocketWire } from './websocket-wire.js';
 import { createWebSocketServer, type WebSocketServer } from './ws.js';
@@ -21,13 +24,15 @@ const CLOSE_MS = 2000;
 
 /** Turns upgrade requests into WebSockets: standalone, embedded and behind every adapter alike. */
 export class WebSocketDoor {
-  readonly #env: FrameEnvironment;
+  readonly #env: PluginSocketEnvironment;
+  readonly #plugins: PluginSocketRoutes;
   readonly #server: WebSocketServer;
   readonly #wires = new Set<WebSocketWire>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(env: FrameEnvironment) {
+  constructor(env: PluginSocketEnvironment, plugins: PluginSocketRoutes) {
     this.#env = env;
+    this.#plugins = plugins;
     this.#server = createWebSocketServer({
       maxPayload: Math.min(env.limits.bodyBytes, 0x7fff_ffff),
       maxFragments: MAX_FRAGMENTS,
@@ -41,7 +46,9 @@ export class WebSocketDoor {
   /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
-    if (target?.path !== WEBSOCKET_PATH) return false;
+    if (!target) return false;
+    const route = target.path === WEBSOCKET_PATH ? null : this.#plugins.findSocket(target.path);
+    if (route === undefined) return false;
     try {
       this.#env.gate.enter(this.#env.addressOf(request), socket);
       checkOrigin(request, this.#env.origin);
@@ -57,16 +64,23 @@ export class WebSocketDoor {
       refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
       return true;
     }
+    const peer = { request: authRequest(request, this.#env.addressOf(request)), user: options.user };
+    const readerOf = (wire: FrameWire): WireReader =>
+      route
+        ? new PluginSocketClient(this.#env, wire, { request, target, route, peer })
+        : new SocketClient(this.#env, wire, peer);
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#accept(
-        new WebSocketWire(this.#env, webSocket, {
-          socket,
-          request: authRequest(request, this.#env.addressOf(request)),
-          user: options.user,
-        }),
-      ),
+      this.#accept(new WebSocketWire(webSocket, socket, readerOf)),
     );
     return true;
+  }
+
+  /** Whether an upgrade may be meant for it, wherever it is mounted. */
+  mayTake(path: string): boolean {
+    if (path.endsWith(WEBSOCKET_PATH)) return true;
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      if (this.#plugins.findSocket(path.slice(at))) return true;
+    return false;
   }
 
   /** Answers an upgrade that is nobody's. */

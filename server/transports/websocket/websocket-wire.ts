@@ -1,13 +1,11 @@
 import type { Duplex } from 'node:stream';
-import type { FrameEnvironment } from '../frames/frame-environment.js';
 import {
-  type FramePeer,
   type FrameWire,
   frameForm,
   HELLO_BYTES,
   type WireEnd,
+  type WireReader,
 } from '../frames/frame-wire.js';
-import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
 import { isShareable, SharedText, type SocketPayload, writeTo } from '../shared-text.js';
 import type { WebSocket } from './ws.js';
@@ -30,31 +28,31 @@ export class WebSocketWire implements FrameWire {
   readonly form = WEBSOCKET_FORM;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
-  readonly #client: SocketClient;
+  readonly #reader: WireReader;
   #missed = 0;
   /** What had left at the last beat, where more was waiting. */
   #sentBefore: number | undefined;
 
-  constructor(env: FrameEnvironment, webSocket: WebSocket, peer: FramePeer & { readonly socket: Duplex }) {
+  constructor(webSocket: WebSocket, socket: Duplex, readerOf: (wire: FrameWire) => WireReader) {
     this.#webSocket = webSocket;
-    this.#socket = peer.socket;
-    this.#client = new SocketClient(env, this, { request: peer.request, user: peer.user });
+    this.#socket = socket;
+    this.#reader = readerOf(this);
     const heard = (): void => {
       this.#missed = 0;
     };
     webSocket.on('message', (data: Buffer, isBinary) => {
       this.#missed = 0;
       if (isBinary) this.close(NOT_TEXT);
-      else this.#client.receive(data.toString());
+      else this.#reader.receive(data.toString());
     });
     webSocket.on('pong', heard);
-    webSocket.on('ping', () => this.#client.pinged());
-    webSocket.on('close', () => this.#client.closed());
+    webSocket.on('ping', () => this.#reader.pinged());
+    webSocket.on('close', () => this.#reader.closed());
     // What the peer did wrong is told by the close code that ws sends, and the close follows.
     webSocket.on('error', () => {});
-    peer.socket.on('drain', () => {
+    socket.on('drain', () => {
       this.#missed = 0;
-      this.#client.drained();
+      this.#reader.drained();
     });
     this.#boundHello();
   }
@@ -64,7 +62,7 @@ export class WebSocketWire implements FrameWire {
     let heard = 0;
     const count = (chunk: Buffer): void => {
       heard += chunk.length;
-      if (this.#client.introduced) this.#socket.off('data', count);
+      if (this.#reader.introduced) this.#socket.off('data', count);
       else if (heard > HELLO_BYTES) {
         this.#socket.off('data', count);
         this.close(TOO_LARGE);
@@ -83,8 +81,8 @@ export class WebSocketWire implements FrameWire {
     return this.#socket.writableLength;
   }
 
-  send(text: string): boolean {
-    return this.write(textFrames([text]));
+  send(...texts: readonly string[]): boolean {
+    return this.write(textFrames(texts));
   }
 
   write(payload: SocketPayload): boolean {

@@ -104,9 +104,11 @@ export const CLIENTS: Checks = {
       },
     },
   },
-  'docs/langgraph.md#3': { serves: 'docs/langgraph.md#1', prints: /Hello again/ },
+  'docs/langgraph.md#3': { serves: 'docs/langgraph.md#1', prints: /^2$/m },
+  'docs/langgraph.md#4': { serves: 'docs/langgraph.md#1', prints: /Hello again/ },
   'docs/tanstack.md#2': { serves: 'docs/tanstack.md#1', prints: /type: 'text'/ },
-  'docs/tanstack.md#3': { prints: /type: 'text'/ },
+  'docs/tanstack.md#3': { serves: 'docs/tanstack.md#1', prints: /type: 'text'/ },
+  'docs/tanstack.md#4': { prints: /type: 'text'/ },
   'docs/unix-socket.md#2': {
     before: () =>
       createGateway({

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { SEED } from '../../support/fuzz.js';
 import { randomOf } from '../../support/random.js';
 import { FAST, STORES, startAgUi } from './fixtures.js';
@@ -9,6 +10,26 @@ const LONG = Array.from({ length: 60 }, (_, at) => `wört${at}`).join(' ');
 const CUTS = 30;
 
 describe('a page of TanStack AI whose stream is cut off', () => {
+  for (const [store, make] of STORES)
+    it(`has every byte and one run, cut at ${CUTS} random places of an answer: WebSocket, ${store}`, async () => {
+      const { app, runs } = speaking();
+      const { base, url } = await startAgUi({ app, store: make(), limits: FAST });
+      const proxy = await CuttingProxy.start(url);
+      const random = randomOf(SEED);
+      for (let cut = 0; cut < CUTS; cut++) {
+        // Behind the upgrade, and again in what it comes back for.
+        const places = [600 + Math.floor(random() * 5000), 400 + Math.floor(random() * 3000)];
+        proxy.cuts.push(...places);
+        const client = await tanstack({ base, socketAt: proxy.url, threadId: `cut-${cut}` });
+        await client.sendMessage(LONG);
+        expect(client.getError()?.message, `cut at ${places}`).to.equal(undefined);
+        expect(answerIn(client.getMessages()), `cut at ${places}`).to.equal(`${LONG} `);
+        expect(runs()).to.equal(cut + 1);
+        client.dispose();
+      }
+      expect(proxy.cut).to.be.greaterThan(CUTS);
+    });
+
   for (const [store, make] of STORES)
     for (const lines of [false, true])
       it(`has every byte and one run, cut at ${CUTS} random places of an answer: ${lines ? 'NDJSON' : 'SSE'}, ${store}`, async () => {

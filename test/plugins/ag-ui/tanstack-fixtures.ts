@@ -1,3 +1,4 @@
+import { WebSocket as WebSocketOfNode } from 'ws';
 import { defineApp } from '../../../server/index.js';
 import { closeLater } from '../../support/resources.js';
 import { as } from '../../support/users.js';
@@ -25,6 +26,8 @@ export interface TanStackInit {
   readonly threadId?: string;
   /** Lines of JSON instead of Server-Sent Events. */
   readonly lines?: boolean;
+  /** A WebSocket, opened at this address of the gateway. */
+  readonly socketAt?: string;
   readonly fetchClient?: typeof fetch;
   readonly [option: string]: unknown;
 }
@@ -35,20 +38,42 @@ export async function tanstack({
   threadId = 'main',
   lines,
   fetchClient,
+  socketAt,
   ...rest
 }: TanStackInit): Promise<TanStackChat> {
   // The package can only be imported, and test files are required.
-  const { ChatClient, fetchHttpStream, fetchServerSentEvents } = await import('@tanstack/ai-client');
+  const { ChatClient, fetchHttpStream, fetchServerSentEvents, webSocket } = await import(
+    '@tanstack/ai-client'
+  );
   const connect = lines ? fetchHttpStream : fetchServerSentEvents;
-  const connection = connect(`${base}/agent/default`, {
+  const requests = connect(`${base}/agent/default`, {
     headers: { ...as('alice'), ...(lines && { accept: 'application/x-ndjson' }) },
     reconnect: { delayMs: 0 },
     ...(fetchClient && { fetchClient }),
   });
+  const address = socketAt?.replace('http', 'ws');
+  const connection =
+    address === undefined
+      ? requests
+      : {
+          ...webSocket(`${address}/ag-ui/agent/default`, {
+            WebSocketImpl: Authorized as unknown as typeof WebSocket,
+            reconnect: { delayMs: 0 },
+          }),
+          // The package has none for sockets.
+          hydrate: requests.hydrate,
+        };
   const client = new ChatClient({ threadId, connection, ...rest } as any) as unknown as TanStackChat;
   closeLater(client, (it) => it.dispose());
   client.attach();
   return client;
+}
+
+/** Sends a header, as no browser can. */
+class Authorized extends WebSocketOfNode {
+  constructor(url: string) {
+    super(url, { headers: as('alice') });
+  }
 }
 
 /** The text of what the last message of the user is answered with. */

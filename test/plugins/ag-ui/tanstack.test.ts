@@ -23,11 +23,17 @@ function halting() {
   return { app, began, held, runs: () => runs };
 }
 
-for (const [store, make] of STORES)
-  describe(`TanStack AI on ${store}`, () => {
+const KINDS = STORES.flatMap(([store, make]) =>
+  ['requests', 'a WebSocket'].map((by) => [store, make, by] as const),
+);
+
+for (const [store, make, by] of KINDS)
+  describe(`TanStack AI by ${by} on ${store}`, () => {
+    const isSocket = by === 'a WebSocket';
     const start = async (app: ReturnType<typeof defineApp>) => {
       const ui = await startAgUi({ app, store: make(), limits: FAST });
-      const open = (init: Partial<TanStackInit> = {}) => tanstack({ base: ui.base, ...init });
+      const address = isSocket && { socketAt: ui.url };
+      const open = (init: Partial<TanStackInit> = {}) => tanstack({ base: ui.base, ...address, ...init });
       const session = ui.gateway.session('main', { user: { id: 'alice' } });
       const history = async () =>
         (await session.history()).messages.map((message) => `${message.role}: ${textOf(message).trim()}`);
@@ -165,16 +171,17 @@ for (const [store, make] of STORES)
       expect(await history()).to.have.length(2);
     });
 
-    it('is stopped by a request of its page: closing the stream ends nothing', async () => {
+    it('is stopped by a request of its page: who leaves it ends nothing', async () => {
       const { app, began, runs } = halting();
       const { open, ask, session, history } = await start(app);
       const client = await open();
       const sent = client.sendMessage('one');
       await began.passed;
+      await until(() => answerIn(client.getMessages()) === 'one begins ');
       client.stop();
       await sent;
-      expect((await session.status()).status).to.equal('running');
       const headers = { 'content-type': 'application/json' };
+      expect((await session.status()).status).to.equal('running');
       await (await ask('/agent/default/stop/main', { method: 'POST', headers, body: '{}' })).text();
       await until(async () => (await session.status()).status === 'idle');
       expect(await history()).to.deep.equal(['user: one', 'assistant: one begins']);
@@ -227,6 +234,38 @@ for (const [store, make] of STORES)
       await client.sendMessage('two');
       expect(await history()).to.deep.equal(['user: one', 'assistant: one', 'user: two', 'assistant: two']);
     });
+
+    if (isSocket) {
+      it('hears on the same socket of one run alone, once it has left another', async () => {
+        const { app, began, held } = halting();
+        const { open, history, session } = await start(app);
+        const client = await open();
+        const sent = client.sendMessage('one');
+        await began.passed;
+        await until(() => answerIn(client.getMessages()) === 'one begins ');
+        client.stop();
+        await sent;
+        const next = client.sendMessage('two');
+        await until(async () => (await session.status()).queued === 1);
+        held.open();
+        await next;
+        expect(answerIn(client.getMessages())).to.equal('two begins and ends');
+        expect((await history()).slice(1)).to.deep.equal([
+          'assistant: one begins and ends',
+          'user: two',
+          'assistant: two begins and ends',
+        ]);
+      });
+
+      it('is told what is wrong with what it says', async () => {
+        const { app } = speaking();
+        const { open } = await start(app);
+        const client = await open({ threadId: 'x'.repeat(400) });
+        await client.sendMessage('one');
+        expect(client.getError()?.message).to.match(/sessionId must be/);
+      });
+      return;
+    }
 
     it('joins the run of its message, where it heard nothing of it and that goes on', async () => {
       const { app, began, held, runs } = halting();

@@ -1,7 +1,21 @@
 import { expect } from 'chai';
+import { CuttingProxy } from '../../support/cutting-proxy.js';
+import { SEED } from '../../support/fuzz.js';
+import { randomOf } from '../../support/random.js';
 import { ByteProxy } from '../byte-proxy.js';
 import { FrameProxy } from '../frame-proxy.js';
-import { actor, answers, brief, FAST, heard, human, SDKS, STORES, startLangGraph } from './fixtures.js';
+import {
+  actor,
+  answers,
+  brief,
+  FAST,
+  heard,
+  human,
+  PAGES,
+  SDKS,
+  STORES,
+  startLangGraph,
+} from './fixtures.js';
 
 const SCRIPT = `think hello look data ${'word '.repeat(30)}bye`;
 const CUTS = 30;
@@ -35,6 +49,42 @@ describe('a page whose network breaks in mid-answer', () => {
           await reloaded.controller.dispose();
         }
         expect(proxy.cuts).to.be.greaterThan(CUTS / 2);
+        expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));
+      });
+});
+
+describe('a page whose WebSocket breaks in mid-answer', () => {
+  const pages = PAGES.filter(({ wire }) => wire === 'WebSocket');
+  for (const [store, make] of STORES)
+    for (const sdk of pages)
+      it(`shows each byte once, wherever that was: ${sdk.version}, ${store}`, async () => {
+        const { app, effects } = actor();
+        const ui = await startLangGraph({ app, store: make(), limits: FAST });
+        const proxy = await CuttingProxy.start(ui.url);
+        const uncut = ui.tab(sdk, { threadId: 'uncut' });
+        await uncut.say(SCRIPT);
+        await uncut.until((shown) => /bye $/.test(answers(shown)), 'the whole answer');
+        const expected = brief(uncut.shown);
+        const random = randomOf(SEED);
+        for (let round = 0; round < CUTS; round++) {
+          const threadId = `thread-${round}`;
+          // Behind the answer to the command, which its client does not repeat; and again in what is told anew.
+          const places = [1500 + Math.floor(random() * 12_000), 1 + Math.floor(random() * 20_000)];
+          const where = `cut after ${places} bytes`;
+          proxy.cuts.push(...places);
+          const tab = ui.tab(sdk, { threadId, socketUrl: proxy.url });
+          await tab.say(SCRIPT);
+          const isWhole = (shown: any) => /bye $/.test(answers(shown)) && !shown.isLoading;
+          await tab.until(isWhole, `${where}: the whole answer`);
+          expect(brief(tab.shown), where).to.deep.equal(expected);
+          expect(tab.shown.error, where).to.equal(undefined);
+          const reloaded = ui.tab(sdk, { threadId });
+          await reloaded.until(isWhole, `${where}: the answer after a reload`);
+          expect(brief(reloaded.shown), where).to.deep.equal(expected);
+          await tab.controller.dispose();
+          await reloaded.controller.dispose();
+        }
+        expect(proxy.cut).to.be.greaterThan(CUTS / 2);
         expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));
       });
 });

@@ -2,6 +2,7 @@ import { Client as Client15 } from '@langchain/langgraph-sdk';
 import { StreamController as Controller15 } from '@langchain/langgraph-sdk/stream';
 import { Client as Client11 } from 'langgraph-sdk11';
 import { StreamController as Controller11 } from 'langgraph-sdk11/stream';
+import { WebSocket } from 'ws';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type LangGraphOptions, langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
@@ -16,9 +17,17 @@ export const SDKS = [
   { version: '1.15.0', Client: Client15, Controller: Controller15 },
 ] as unknown as readonly Sdk[];
 
+/** The versions, and the newest over a WebSocket. The older one does not come back where a WebSocket breaks. */
+export const PAGES: readonly Sdk[] = [
+  ...SDKS.map((sdk) => ({ ...sdk, wire: 'SSE' as const })),
+  ...SDKS.map((sdk) => ({ ...sdk, wire: 'WebSocket' as const })),
+];
+
 /** One version of the SDK. Its types differ from those of the other in what tests don't look at. */
 export interface Sdk {
   readonly version: string;
+  /** How pages hear of a thread. @default SSE */
+  readonly wire?: 'SSE' | 'WebSocket';
   readonly Client: new (config: any) => any;
   /** What every `useStream` of the protocol is made of. */
   readonly Controller: new (
@@ -51,6 +60,8 @@ export interface TabInit {
   readonly threadId?: string | null;
   readonly user?: string;
   readonly url?: string;
+  /** Where a WebSocket is opened instead. */
+  readonly socketUrl?: string;
   readonly assistantId?: string;
 }
 
@@ -68,12 +79,19 @@ export async function startLangGraph(
   const base = `${started.url}${path}`;
   const ask: LangGraphGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
     fetch(`${base}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
-  const client: LangGraphGateway['client'] = ({ Client }, { user = 'alice', url = started.url } = {}) =>
+  const client: LangGraphGateway['client'] = ({ Client, wire }, { user = 'alice', url = started.url } = {}) =>
     new Client({
       apiUrl: `${url}${path}`,
-      defaultHeaders: as(user),
       apiKey: null,
-      callerOptions: { maxRetries: 3 },
+      // The SDK opens no WebSocket for a client with headers of its own.
+      ...(wire !== 'WebSocket' && { defaultHeaders: as(user) }),
+      callerOptions: {
+        maxRetries: 3,
+        ...(wire === 'WebSocket' && {
+          fetch: (input: URL, init: RequestInit = {}) =>
+            fetch(input, { ...init, headers: { ...(init.headers as object), ...as(user) } }),
+        }),
+      },
     });
   return {
     ...started,
@@ -92,11 +110,18 @@ export async function startLangGraph(
 }
 
 function tabOf(
-  { Controller }: Sdk,
+  { Controller, wire }: Sdk,
   client: any,
-  { threadId = 'main', assistantId = 'default' }: TabInit,
+  { threadId = 'main', assistantId = 'default', user = 'alice', socketUrl }: TabInit,
 ): Tab {
   const controller = new Controller({
+    ...(wire === 'WebSocket' && {
+      transport: 'websocket',
+      webSocketFactory: (url: string) => {
+        const { pathname } = new URL(url);
+        return new WebSocket(`${socketUrl ? socketUrl + pathname : url}?token=${user}`);
+      },
+    }),
     client,
     assistantId,
     threadId,

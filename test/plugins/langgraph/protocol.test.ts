@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { actor, startLangGraph } from './fixtures.js';
+import { alone } from '../../support/gateway.js';
+import { openWebSocket } from '../../support/raw-socket.js';
+import { as } from '../../support/users.js';
+import { actor, human, SDKS, startLangGraph } from './fixtures.js';
 
 type Ui = Awaited<ReturnType<typeof startLangGraph>>;
 
@@ -90,6 +93,52 @@ describe("LangGraph's protocol", () => {
       expect((await named(id)).status, id).to.be.oneOf([400, 404]);
     const cancelled = await ui.ask(`/threads/main/runs/${result.run_id}~1/cancel`, { method: 'POST' });
     expect(cancelled.status).to.equal(202);
+  });
+
+  it('has a WebSocket with the same events and commands', async () => {
+    const ui = await startLangGraph({ app: actor().app });
+    const open = (path = '/threads/main/stream/events', user = 'alice') =>
+      openWebSocket(ui.url, `/langgraph${path}`, as(user));
+    const socket = await open();
+    const ask = async (id: number, method: string, params: unknown) => {
+      socket.say({ id, method, params });
+      return socket.until((frame) => frame.id === id);
+    };
+    const subscribed = await ask(1, 'subscription.subscribe', { channels: CONTENT, namespaces: [[]] });
+    expect(subscribed).to.deep.include({ type: 'success', meta: { applied_through_seq: 0 } });
+    expect(await ask(2, 'run.start', start('hello bye'))).to.include({ type: 'success' });
+    const isEnd = ({ method, params }: any) => method === 'lifecycle' && params.data.event === 'completed';
+    await socket.until(isEnd);
+    const told = socket.frames.filter(({ type }) => type === 'event');
+    expect(told).to.deep.equal(await eventsOf(ui, { channels: CONTENT }));
+    const subscription = { subscription_id: subscribed['result'].subscription_id };
+    expect(await ask(3, 'subscription.unsubscribe', subscription)).to.deep.include({ type: 'success' });
+    expect(await ask(4, 'subscription.unsubscribe', subscription)).to.include({
+      error: 'no_such_subscription',
+    });
+    expect(await ask(5, 'subscription.subscribe', {})).to.include({ error: 'invalid_argument' });
+    expect(await ask(6, 'agent.getTree', {})).to.include({ error: 'not_supported' });
+    await ask(7, 'run.start', start('again'));
+    expect(socket.frames.filter(({ type }) => type === 'event')).to.have.length(told.length);
+    socket.send('no command');
+    expect(await socket.until(({ id }) => id === null)).to.include({ error: 'invalid_argument' });
+    for (let id = 10; id < 42; id++) await ask(id, 'subscription.subscribe', { channels: ['input'] });
+    expect(await ask(42, 'subscription.subscribe', { channels: ['input'] })).to.include({ type: 'error' });
+    expect(await (await open('/threads/main/stream')).closed).to.equal(4404);
+    expect(await (await open(undefined, 'bad')).closed).to.equal(4401);
+  });
+
+  it('has streams of events counted as connections', async () => {
+    const ui = await startLangGraph({ app: actor().app, limits: { connectionsPerUser: 1 }, ...alone() });
+    const body = JSON.stringify({ channels: ['input'] });
+    const headers = { 'content-type': 'application/json' };
+    const follow = () => ui.ask('/threads/main/stream/events', { method: 'POST', headers, body });
+    const first = await follow();
+    expect(first.status).to.equal(200);
+    expect((await follow()).status).to.equal(429);
+    const closing = ui.gateway.close();
+    await first.text().catch(() => {});
+    await closing;
   });
 
   it('begins with what is folded where events are not kept any more', async () => {
@@ -204,6 +253,33 @@ describe("LangGraph's protocol", () => {
     expect(effects).to.have.length(allowed.length);
     expect(answered.at(-2)).to.include('"n":5');
     expect(answered.at(-1)).to.include('"n":6');
+  });
+
+  it('gives no answer that names no question to one of several', async () => {
+    const { app, effects } = actor();
+    const ui = await startLangGraph({ app });
+    const [, sdk] = SDKS;
+    const client = ui.client(sdk!);
+    const { __interrupt__: asked }: any = await client.runs.wait('main', 'default', {
+      input: human('both done'),
+    });
+    expect(asked).to.have.length(2);
+    const resume = (...types: string[]) => ({ resume: { decisions: types.map((type) => ({ type })) } });
+    const refused = await ui.post('/threads/main/runs/wait', {
+      assistant_id: 'default',
+      command: resume('approve'),
+    });
+    expect(refused.status).to.equal(400);
+    expect(await refused.text()).to.match(/2 questions/);
+    expect(effects).to.deep.equal([]);
+    const both = { assistant_id: 'default', command: resume('reject', 'approve') };
+    await (await ui.post('/threads/main/runs/wait', both)).text();
+    const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
+    const results = messages.at(-1)!.content.filter((block) => block.type === 'tool_result');
+    const ofCall = (id: string) => results.find(({ callId }) => callId === id)?.isError;
+    expect(ofCall(asked[0].id)).to.equal(true);
+    // The app may have failed with the first before it heard of the second.
+    expect(ofCall(asked[1].id)).to.not.equal(true);
   });
 
   it('puts what is sent to a busy thread behind, and knows a request that is repeated', async () => {

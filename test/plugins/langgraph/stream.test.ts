@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { gate } from '../../support/gate.js';
 import { waiting } from '../actor.js';
-import { actor, answers, brief, SDKS, STORES, startLangGraph } from './fixtures.js';
+import { actor, answers, brief, PAGES, STORES, startLangGraph } from './fixtures.js';
 
 const yes = { decisions: [{ type: 'approve' }] };
 
 for (const [store, make] of STORES)
-  for (const sdk of SDKS) {
+  for (const sdk of PAGES) {
     const isOld = sdk.version === '1.11.0';
-    describe(`useStream of ${sdk.version} on ${store}`, () => {
+    describe(`useStream of ${sdk.version} over ${sdk.wire} on ${store}`, () => {
       it('is told text, reasoning, data and what tools of the app do', async () => {
         const { app, effects } = actor();
         const ui = await startLangGraph({ app, store: make() });
@@ -130,7 +130,8 @@ for (const [store, make] of STORES)
         await tab.controller.respondAll(Object.fromEntries(interrupts.map(({ id }: any) => [id, yes])));
         await tab.until((shown) => /done $/.test(answers(shown)) && !shown.isLoading, 'the end');
         expect(effects).to.deep.equal(['pay', 'pay']);
-        expect(tab.shown.interrupts).to.deep.equal([]);
+        // The older version takes an event that comes behind the answer to its command for one more question.
+        if (!isOld) expect(tab.shown.interrupts).to.deep.equal([]);
       });
 
       it('answers questions that were put together one after another', async () => {
@@ -238,7 +239,7 @@ for (const [store, make] of STORES)
         expect(String(tab.shown.error)).not.to.include('secret');
         await tab.say('again');
         await tab.until((shown) => /again $/.test(answers(shown)), 'the next answer');
-        const other = ui.tab(sdk);
+        const other = ui.tab(sdk, { threadId: 'other' });
         await other.say('hello', { multitaskStrategy: 'rollback' } as object);
         expect(String(other.shown.error)).to.match(/multitaskStrategy/);
         const refused = ui.tab(sdk, { user: 'bad' });

@@ -1,0 +1,49 @@
+import type { AgUiInterrupt } from '../../../shared/ag-ui/events.js';
+import { toTanStackMessages } from '../../../shared/ag-ui/tanstack.js';
+import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
+import type { SessionState } from '../../../shared/fold.js';
+import { currentRun } from '../conversation/conversation.js';
+import { stateOf } from '../conversation/state.js';
+import type { PluginSession } from '../plugin.js';
+import { ownRunId, TANSTACK } from './runs.js';
+import { askAgain } from './telling.js';
+
+const PAGE = 100;
+
+/** The state that a page begins with: the messages so far, and the active run or the questions that it waits with. */
+export async function hydration(
+  session: PluginSession,
+  { threadId, query }: { readonly threadId: string; readonly query: URLSearchParams },
+): Promise<object> {
+  const state = await stateOf(session);
+  if (!state) return { messages: [], activeRun: null, interrupts: null };
+  const limit = query.get('limit');
+  const before = query.get('before');
+  const page = await session.history({
+    limit: limit === null ? PAGE : Number(limit),
+    ...(before !== null && { before }),
+  });
+  const active = before === null ? currentRun(state) : undefined;
+  const runId = active === undefined ? null : ownRunId(session, active);
+  const pending = runId === null ? [] : interruptsIn(state, { threadId, runId });
+  const said = pending.length > 0 && state.run ? [...page.messages, state.run.message] : page.messages;
+  return {
+    messages: toTanStackMessages(said),
+    activeRun: runId !== null && pending.length === 0 ? { runId } : null,
+    interrupts: pending.length > 0 ? { runId, pending } : null,
+    page: page.cursor === null ? { truncated: false } : { truncated: true, cursor: page.cursor },
+  };
+}
+
+/** The confirmations that a run waits for. */
+function interruptsIn(
+  { pending, run }: SessionState,
+  names: { readonly threadId: string; readonly runId: string },
+): readonly AgUiInterrupt[] {
+  const open = pending.filter(({ kind, runId }) => kind === 'confirmation' && runId === run?.runId);
+  const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
+  const [finished] = askAgain(writer, open).end;
+  return finished?.type === 'RUN_FINISHED' && finished.outcome.type === 'interrupt'
+    ? finished.outcome.interrupts
+    : [];
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { Identity } from '../../auth/types.js';
+import type { Outlet } from '../conversation/telling.js';
+import { eventDialect, seqOf, seqOfId, startOf } from './events.js';
+import { type Threads, whole } from './threads.js';
+
+/** What a client wants to hear of a thread. */
+export const eventsSchema = z.looseObject({
+  channels: z.array(z.string()).min(1),
+  namespaces: z.array(z.array(z.string())).optional(),
+  since: z.number().optional(),
+});
+
+/** The events of a thread, ready to be told. */
+export interface EventTelling {
+  /** How many events there are. */
+  readonly seq: number;
+  /** Tells them for as long as somebody listens. Rejects with why there are no more. */
+  on(outlet: Outlet): Promise<unknown>;
+}
+
+/** Tells of threads. */
+export class EventStreams {
+  readonly #threads: Threads;
+
+  constructor(threads: Threads) {
+    this.#threads = threads;
+  }
+
+  /** @param lastId The id of the last event that the client has, which goes before `since` */
+  async open(
+    identity: Identity,
+    threadId: string,
+    { channels, namespaces, since = -1 }: z.infer<typeof eventsSchema>,
+    lastId?: string,
+  ): Promise<EventTelling> {
+    const found = await this.#threads.find(identity, threadId);
+    // Only these say what was said before; to others the last messages will do.
+    const isWhole = channels.some((channel) => channel === 'values' || channel === 'checkpoints');
+    const thread = found && isWhole ? await whole(found) : found;
+    const session = thread?.session ?? this.#threads.open(identity, threadId);
+    const { from, state } = await startOf(session, thread?.state ?? null);
+    const cursor = thread?.state.cursor ?? null;
+    const heard = seqOfId(lastId, cursor?.split('.')[0]);
+    const filter = { channels, namespaces, since: heard ?? since };
+    return {
+      seq: seqOf(cursor),
+      on: (outlet) => {
+        const dialect = eventDialect(state, { ...filter, asLines: outlet.socket !== undefined });
+        return session.stream(dialect, { ...outlet, from, follows: true }).over;
+      },
+    };
+  }
+}
