@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
+import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
@@ -49,6 +50,25 @@ describe('a gateway that drains, among others on its store', () => {
     const { message } = await second.client.run(run!.runId).result;
     expect(textOf(message)).to.equal('you said "yes"');
     letGo();
+    await closed;
+  });
+
+  it('goes on telling whoever follows a run there that it has handed over', async () => {
+    const { app } = asking();
+    const { hub, first, second } = await draining(app);
+    first.gateway.use(chatCompletionsPlugin());
+    const answer = post(
+      `${first.url}/v1/chat/completions`,
+      { model: 'default', messages: [{ role: 'user', content: 'ask' }] },
+      { 'x-session-id': 'main' },
+    );
+    await stateOf(second, ({ pending }) => pending.length === 1);
+    const closed = first.gateway.close();
+    await until(() => hub.holderOf('main') === second.node.holder);
+    const { pending } = await second.client.session('main').state();
+    await second.client.session('main').respond(pending[0]!.callId, { output: 'yes' });
+    const { body } = await answer;
+    expect(body.choices?.[0].message.content, JSON.stringify(body)).to.equal('you said "yes"');
     await closed;
   });
 
