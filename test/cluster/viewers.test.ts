@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { defineApp } from '../../server/index.js';
+import { gate } from '../support/gate.js';
 import { jsonHeaders } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, startNodes } from '../support/nodes.js';
@@ -65,26 +66,42 @@ describe('viewers of gateways that share a store', () => {
     await until(() => aborted.length > 0);
   });
 
-  it('end it when the last one leaves who waited at another gateway', async () => {
-    const { app, aborted } = endless();
-    const limits = { disconnectGraceMs: 30 };
-    const nodes = await startNodes(new MemoryHub(), { app, auth: byName, limits }, 2);
-    const first = nodes[0]!.client;
-    const begun = first.send('main', 'first');
-    await begun.accepted;
-    const abort = new AbortController();
-    const waiting = fetch(`${nodes[1]!.url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders('alice'), accept: 'application/json' },
-      body: JSON.stringify({ sessionId: 'main', message: 'second', onBusy: 'interrupt' }),
-      signal: abort.signal,
-    }).catch(() => {});
-    expect((await begun.result).stopReason).to.equal('superseded');
-    first.disconnect();
-    await until(() => watching(nodes[0]!) === 0);
-    const count = aborted.length;
-    abort.abort();
-    await waiting;
-    await until(() => aborted.length > count);
-  });
+  for (const [when, isHeard] of [
+    ['who waited at another gateway', true],
+    ['at another gateway, before it heard that its message was accepted', false],
+  ] as const)
+    it(`end it when the last one leaves ${when}`, async () => {
+      const { app, aborted } = endless();
+      const limits = { disconnectGraceMs: 30 };
+      const hub = new MemoryHub();
+      const nodes = await startNodes(hub, { app, auth: byName, limits }, 2);
+      const first = nodes[0]!.client;
+      const begun = first.send('main', 'first');
+      await begun.accepted;
+      const abort = new AbortController();
+      const answered = gate();
+      hub.mail = (from) => {
+        if (from !== nodes[0]!.node.holder) return 'come';
+        if (!isHeard && !abort.signal.aborted) {
+          abort.abort();
+          return 'lose';
+        }
+        answered.open();
+        return 'come';
+      };
+      const waiting = fetch(`${nodes[1]!.url}/send`, {
+        method: 'POST',
+        headers: { ...jsonHeaders('alice'), accept: 'application/json' },
+        body: JSON.stringify({ sessionId: 'main', message: 'second', onBusy: 'interrupt' }),
+        signal: abort.signal,
+      }).catch(() => {});
+      expect((await begun.result).stopReason).to.equal('superseded');
+      await answered.passed;
+      first.disconnect();
+      await until(() => watching(nodes[0]!) === 0);
+      abort.abort();
+      await waiting;
+      // Both runs were.
+      await until(() => aborted.length === 2);
+    });
 });

@@ -1,11 +1,15 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
+import { defineApp, memoryStore } from '../../server/index.js';
 import { type Gate, gate } from '../support/gate.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
+import { heldStore } from '../support/held-store.js';
+import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
 
 /** Runs go on until the test lets them, and are aborted a moment after their last viewer has left. */
-async function setUp(disconnectGraceMs = 20) {
+async function setUp({ disconnectGraceMs = 20, store = memoryStore() } = {}) {
   const doors = new Map<string, Gate>();
   const door = (text: string): Gate => {
     const known = doors.get(text) ?? gate();
@@ -20,7 +24,7 @@ async function setUp(disconnectGraceMs = 20) {
       yield ' done';
     },
   });
-  const { url, gateway } = await startGateway({ app, limits: { disconnectGraceMs } });
+  const { url, gateway } = await startGateway({ app, store, limits: { disconnectGraceMs } });
   const started = (): Promise<void> =>
     new Promise((resolve) => {
       const off = gateway.on('run:started', () => {
@@ -79,8 +83,36 @@ describe('onDisconnect: abort', () => {
     door('a').open();
   });
 
+  it('aborts where that has left before its message was accepted', async () => {
+    const held = heldStore(memoryStore());
+    const { url, gateway } = await setUp({ store: held.store });
+    const appending = held.hold();
+    const leaving = new AbortController();
+    const gone = new Promise<void>((resolve) => {
+      const listener = ({ response }: { readonly response: ServerResponse }) =>
+        response.once('close', resolve);
+      subscribe('http.server.request.start', listener as never);
+      closeLater(listener, (it) => void unsubscribe('http.server.request.start', it as never));
+    });
+    const sent = fetch(`${url}/send`, {
+      method: 'POST',
+      headers: { ...jsonHeaders(), accept: 'application/json' },
+      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
+      signal: leaving.signal,
+    });
+    sent.catch(() => {});
+    await appending;
+    const ended = new Promise<string>((resolve) =>
+      gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
+    );
+    leaving.abort();
+    await gone;
+    held.release();
+    expect(await ended).to.equal('aborted');
+  });
+
   it('never, with a grace of Infinity', async () => {
-    const { url, door } = await setUp(Number.POSITIVE_INFINITY);
+    const { url, door } = await setUp({ disconnectGraceMs: Number.POSITIVE_INFINITY });
     const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
     await post(`${url}/send`, { sessionId: 'main', message: 'a' }, { prefer: 'respond-async' });
     await watching.until(({ event }) => event === 'content_delta');
