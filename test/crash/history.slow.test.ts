@@ -3,7 +3,7 @@ import { buildProgram } from '../durable/crash-harness.js';
 import { randomOf } from '../support/random.js';
 import { HistoryLife } from './history-life.js';
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 
 describe('a conversation that is changed while its gateway is killed', function () {

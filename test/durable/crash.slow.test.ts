@@ -4,7 +4,7 @@ import { violations } from './checker.js';
 import { buildProgram, CrashRun } from './crash-harness.js';
 
 const SESSIONS = 4;
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 
 describe('a gateway that is killed at any moment', function () {

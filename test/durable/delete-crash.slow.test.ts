@@ -6,7 +6,7 @@ import { randomOf } from '../support/random.js';
 import { buildProgram } from './crash-harness.js';
 import type { mutants } from './mutants.js';
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const SESSIONS = 6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -10,7 +10,7 @@ import { buildProgram } from './crash-harness.js';
 import type { mutants } from './mutants.js';
 
 const SESSIONS = ['s0', 's1', 's2', 's3'];
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const NAMES = ['first', 'left', 'right', 'odd', 'retried', 'last'];
 
