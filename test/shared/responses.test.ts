@@ -5,7 +5,7 @@ import { parseClientCallId, parseItemId, parseResponseId, responseId } from '../
 import { ResponseStream } from '../../shared/responses/stream.js';
 import type { ResponseFrame } from '../../shared/responses/types.js';
 import { FUZZ } from '../support/fuzz.js';
-import { type ActedRun, acts, ends, runOf } from './acting.js';
+import { type Act, type ActedRun, acts, ends, runOf } from './acting.js';
 
 const streamOf = (index: number) => new ResponseStream({ sessionId: 'main', runId: 'r', index }, {});
 
