@@ -37,6 +37,18 @@ async function setUp({ disconnectGraceMs = 20, store = memoryStore() } = {}) {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Sends a message for the JSON of its run; call what it returns to leave before that is there. */
+function sendFor(url: string): () => void {
+  const leaving = new AbortController();
+  fetch(`${url}/send`, {
+    method: 'POST',
+    headers: { ...jsonHeaders(), accept: 'application/json' },
+    body: JSON.stringify({ sessionId: 'main', message: 'a' }),
+    signal: leaving.signal,
+  }).catch(() => {});
+  return () => leaving.abort();
+}
+
 describe('onDisconnect: abort', () => {
   it('does not take the end of one run’s stream for a departure from the next', async () => {
     const { url, door, started } = await setUp();
@@ -61,14 +73,7 @@ describe('onDisconnect: abort', () => {
     const { url, gateway, door, started } = await setUp();
     const begun = started();
     const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
-    const leaving = new AbortController();
-    const sent = fetch(`${url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'application/json' },
-      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
-      signal: leaving.signal,
-    });
-    sent.catch(() => {});
+    const leave = sendFor(url);
     await begun;
     watching.close();
     await pause(80);
@@ -78,7 +83,7 @@ describe('onDisconnect: abort', () => {
     const ended = new Promise<string>((resolve) =>
       gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
     );
-    leaving.abort();
+    leave();
     expect(await ended).to.equal('aborted');
     door('a').open();
   });
@@ -87,25 +92,18 @@ describe('onDisconnect: abort', () => {
     const held = heldStore(memoryStore());
     const { url, gateway } = await setUp({ store: held.store });
     const appending = held.hold();
-    const leaving = new AbortController();
     const gone = new Promise<void>((resolve) => {
       const listener = ({ response }: { readonly response: ServerResponse }) =>
         response.once('close', resolve);
       subscribe('http.server.request.start', listener as never);
       closeLater(listener, (it) => void unsubscribe('http.server.request.start', it as never));
     });
-    const sent = fetch(`${url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'application/json' },
-      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
-      signal: leaving.signal,
-    });
-    sent.catch(() => {});
+    const leave = sendFor(url);
     await appending;
     const ended = new Promise<string>((resolve) =>
       gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
     );
-    leaving.abort();
+    leave();
     await gone;
     held.release();
     expect(await ended).to.equal('aborted');
