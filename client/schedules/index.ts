@@ -1,9 +1,6 @@
-import { isGatewayError } from '../../shared/gateway-error.js';
 import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
 import { callsOf } from '../calls-of.js';
 import type { Client } from '../client.js';
-import { forEach } from '../hooks/events.js';
-import type { Shown } from '../hooks/session-store.js';
 import type { SignalOptions } from '../options.js';
 import { randomId } from '../random.js';
 import { misused } from '../transport/failure.js';
@@ -18,18 +15,8 @@ export type {
   SkipReason,
 } from '../../shared/schedules.js';
 
-/** The schedules of a session, as they are shown. */
-export interface SchedulesView {
-  /** In the order in which they fire next. */
-  readonly schedules: readonly Schedule[];
-  /** Why they could not be read. */
-  readonly error?: unknown;
-  /** They were not read yet. */
-  readonly isLoading: boolean;
-}
-
-/** The schedules of a session: to set, to read, and to show as they change. */
-export interface SessionSchedules extends Shown<SchedulesView> {
+/** The schedules of a session: to set, to read, to take back. */
+export interface SessionSchedules {
   /**
    * Sets a schedule: its message is sent `at` a time, or again and again, as `every` says. One of the same `id` takes its place. Safe to
    * be repeated.
@@ -43,8 +30,6 @@ export interface SessionSchedules extends Shown<SchedulesView> {
   /** In the order in which they fire next. @throws GatewayError `SESSION_NOT_FOUND` */
   schedules(options?: SignalOptions): Promise<readonly Schedule[]>;
 }
-
-const CHANGES = ['schedule_set', 'schedule_unset', 'schedule_fired', 'session_closed', 'gap'] as const;
 
 /**
  * The schedules of a session of a client.
@@ -63,27 +48,6 @@ export function sessionSchedules(client: Client<any>, sessionId: string): Sessio
   const schedules = async (options?: SignalOptions): Promise<readonly Schedule[]> =>
     (await call('schedules', { ...options, sessionId })).schedules;
 
-  let view: SchedulesView = { schedules: [], isLoading: true };
-  const listeners = new Set<() => void>();
-  let stop: (() => void) | null = null;
-  /** Of the last time they were asked for: older answers come too late. */
-  let asked = 0;
-  const show = (next: SchedulesView): void => {
-    view = next;
-    for (const listener of listeners) listener();
-  };
-  const load = async (): Promise<void> => {
-    const mine = ++asked;
-    try {
-      const now = await schedules();
-      if (mine === asked) show({ schedules: now, isLoading: false });
-    } catch (error) {
-      // A session that has not begun has none.
-      const isAbsent = isGatewayError(error) && error.code === 'SESSION_NOT_FOUND';
-      const failure = isAbsent ? {} : { error };
-      if (mine === asked) show({ schedules: isAbsent ? [] : view.schedules, isLoading: false, ...failure });
-    }
-  };
   return {
     schedules,
     async schedule({ id = `sch_${randomId()}`, ...rest }, options) {
@@ -92,22 +56,6 @@ export function sessionSchedules(client: Client<any>, sessionId: string): Sessio
     },
     async unschedule(id, options) {
       await call('unschedule', { ...options, id, sessionId });
-    },
-    getSnapshot: () => view,
-    subscribe(listener) {
-      listeners.add(listener);
-      if (!stop) {
-        const failed = (error: unknown): void => show({ ...view, error, isLoading: false });
-        const events = client.events(sessionId, { from: 'now', types: [...CHANGES] });
-        stop = forEach(events, () => void load(), failed);
-        void load();
-      }
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) return;
-        stop?.();
-        stop = null;
-      };
     },
   };
 }

@@ -1,6 +1,6 @@
-// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers (files.mjs) whose
-// paths have one of these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with --steady. The
-// files of quick tests that are slow are written to --suspects; with --timed such a test fails, which takes a machine that does nothing
+// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--grep TITLES] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers
+// (files.mjs) whose paths have one of these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with
+// --steady. The quick tests that are slow are written to --suspects; with --timed such a test fails, which takes a machine that does nothing
 // else (timed.mjs). The last line has the numbers.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
     steady: { type: 'boolean' },
     suspects: { type: 'string' },
     timed: { type: 'boolean' },
+    grep: { type: 'string' },
     jobs: { type: 'string' },
     timeout: { type: 'string' },
   },
@@ -38,6 +39,7 @@ function run(files, more = []) {
       'node_modules/mocha/bin/mocha.js',
       ...['--reporter', 'scripts/test/reporter.cjs'],
       ...(values.timeout ? ['--timeout', values.timeout] : []),
+      ...(values.grep && !more.includes('--grep') ? ['--grep', values.grep] : []),
       ...more,
       ...files,
     ],
@@ -54,13 +56,16 @@ function run(files, more = []) {
 
 const exactly = (title) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const isHook = ({ title }) => /^"(before|after)/.test(title ?? '');
+/** A regular expression of what was run: the test, or all of the suite that a hook is of. */
+const titleOf = ({ title, path }) =>
+  isHook({ title }) ? `^${exactly(path.slice(0, -title.length).trim())}` : `^${exactly(path)}$`;
+const titlesOf = (results) => results.map(titleOf).join('|');
 const of = (results, state) => results.filter((result) => result.state === state);
 
-/** Runs what failed of a file again, alone; all of the file where a hook did. */
+/** Runs what failed of a file again, alone. */
 function again(file, failed) {
   console.log(`\n== again, alone: ${relative('.', file)}`);
-  const titles = failed.map(({ path }) => `^${exactly(path)}$`);
-  const results = run([file], failed.some(isHook) ? [] : ['--grep', titles.join('|')]);
+  const results = run([file], ['--grep', titlesOf(failed)]);
   const isPassed = of(results, 'failed').length === 0 && of(results, 'passed').length > 0;
   return isPassed ? [] : failed;
 }
@@ -84,13 +89,14 @@ const isLong = ({ ms, file }) => ms > QUICK_MS && file && tierOf(file) === 'quic
 const long = byFile(results.filter(isLong));
 if (values.suspects) {
   mkdirSync(dirname(values.suspects), { recursive: true });
-  writeFileSync(values.suspects, JSON.stringify([...long.keys()].map((file) => relative('.', file))));
+  const files = [...long.keys()].map((file) => relative('.', file));
+  writeFileSync(values.suspects, JSON.stringify({ files, titles: titlesOf([...long.values()].flat()) }));
 }
 if (values.timed)
   for (const [file, found] of long) {
     const paths = new Set(found.map(({ path }) => path));
     failed.push(
-      ...run([file])
+      ...run([file], ['--grep', titlesOf(found)])
         .filter((result) => isLong(result) && paths.has(result.path))
         .map(tooLong),
     );

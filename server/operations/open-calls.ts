@@ -3,11 +3,12 @@ import type { Identity } from '../auth/types.js';
 import { LimitError } from '../limit-error.js';
 import type { MethodStream } from '../methods/stream.js';
 
-/** What is being answered: calls that a shutdown waits for, and the answers that users hold open. */
+/** What is being answered: calls and sends that a shutdown waits for, and the answers that users hold open. */
 export class OpenCalls {
   readonly #allowed: (identity: Identity) => number;
   readonly #perUser = new Map<string, number>();
   readonly #streams = new Set<MethodStream>();
+  readonly #sends = new Set<Promise<unknown>>();
   #calls = 0;
   #wake: (() => void)[] = [];
 
@@ -74,9 +75,17 @@ export class OpenCalls {
     if (this.#calls === 0) for (const wake of this.#wake.splice(0)) wake();
   };
 
-  /** Resolves once no call is under way. Streams are not waited for: most of them never end. */
-  idle(): Promise<void> {
-    return this.#calls === 0 ? Promise.resolve() : new Promise((resolve) => this.#wake.push(resolve));
+  /** Counts a send until it is answered: it may begin a run, whose end its sender is to be told. */
+  send<T>(sent: Promise<T>): Promise<T> {
+    const answered = sent.finally(() => this.#sends.delete(answered));
+    this.#sends.add(answered);
+    return answered;
+  }
+
+  /** Resolves once no call or send is under way. Streams are not waited for: most of them never end. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#sends);
+    if (this.#calls > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
   /** Ends the open streams of methods. */

@@ -38,7 +38,11 @@ export class Sending {
   }
 
   /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
-  async start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+  start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return this.#env.calls.send(this.#start(name, raw, caller, behind));
+  }
+
+  async #start(...[name, raw, caller, behind]: Parameters<Sending['start']>): Promise<Sent> {
     return asUnavailable(() =>
       name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
     );

@@ -322,11 +322,17 @@ export class Holding implements LogListener {
     this.#abandoned = true;
     const { writer } = this;
     const session = this.#session;
+    const { log } = session;
     const failed = (error: unknown): void =>
       session.report(error, `session ${session.id} was given up with events that could not be stored`);
     const released = this.release().catch(failed);
     if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
     writer?.abandon();
     this.forget();
+    if (!this.#env.cluster || !session.viewers.watching) return;
+    // Whoever is told of a run here goes on in the log of the next who takes it.
+    session.log = log;
+    session.watch();
+    session.heard();
   }
 }

@@ -111,12 +111,12 @@ export class Viewers {
 
   /** The last one has left. What is to become of the run; null where that changes nothing. */
   #desert(): Desertion | null {
-    const { runs, ref, writer, log } = this.#session;
+    const { runs, ref, writer } = this.#session;
     const { active } = runs;
     const { onDisconnect = this.#env.onDisconnect } = this.#env.app(ref.app);
     if (onDisconnect !== 'abort') return null;
     if (!active) {
-      if (!writer && log?.activity.runId !== undefined) void this.#tellDeserted();
+      if (!writer) void this.#tellDeserted();
       return null;
     }
     const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
@@ -137,7 +137,9 @@ export class Viewers {
   async #tellDeserted(): Promise<void> {
     const session = this.#session;
     try {
-      await perform(session, { type: 'deserted' });
+      // Whoever waits for a run without following it may have seen nothing of it here.
+      const log = await session.look();
+      if (log?.activity.runId !== undefined) await perform(session, { type: 'deserted' });
     } catch (error) {
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return;
       session.report(error, `telling that nobody follows session ${session.id}`);

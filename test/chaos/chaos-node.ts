@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { buildProgram } from '../support/built-program.js';
 import { TOKEN } from '../support/gateway.js';
 import { Program } from '../support/program.js';
 import type { Closing } from './closing.js';
 import { Line } from './line.js';
 import type { StoreSpec, StoreUnderTest } from './stores/store-under-test.js';
-
-const PROGRAM = fileURLToPath(new URL('./node-program.ts', import.meta.url));
 
 /** What a gateway's process is started with. */
 export interface NodeSpec {
@@ -24,11 +22,10 @@ export interface ChaosNodeOptions {
   readonly closing: Closing;
 }
 
-/** Starts a TypeScript program; whoever started it ends it. */
-export function startProgram(file: string, args: readonly string[]): Program {
-  return new Program(
-    spawn(process.execPath, ['--import', 'tsx', file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
-  );
+/** Starts a program; whoever started it ends it. @param path Of its TypeScript, below the root */
+export async function startProgram(path: string, args: readonly string[]): Promise<Program> {
+  const file = await buildProgram(path);
+  return new Program(spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 /** A gateway in a process of its own, with a line to the store and a line in front that tests can break. */
@@ -82,7 +79,7 @@ export class ChaosNode {
   }
 
   async start(): Promise<void> {
-    const program = startProgram(PROGRAM, [JSON.stringify(this.#spec)]);
+    const program = await startProgram('test/chaos/node-program.ts', [JSON.stringify(this.#spec)]);
     this.#program = program;
     const [, port] = await program.prints(/listening on (\d+)\./);
     this.front.target = Number(port);

@@ -43,11 +43,24 @@ async function freeze(node: ChaosNode, random: () => number): Promise<void> {
   node.thaw();
 }
 
-async function breakLine(node: ChaosNode, state: 'cut' | 'held', wait: Promise<void>): Promise<void> {
-  node.back.set(state);
-  await wait;
-  node.back.set('open');
-}
+/** What the line of a holder to the store does for a while. */
+const LINE = [
+  ['a gateway that is cut off from the store', 'cut'],
+  ['a line to the store that carries nothing', 'held'],
+] as const;
+
+const brokenLine = (
+  [name, state]: (typeof LINE)[number],
+  [least, more]: readonly [number, number],
+): Fault => ({
+  name: `${name} for ${least < 1 ? 'a moment' : 'longer than a lease'}`,
+  costs: least < 1 ? FREE : RUNS,
+  async strike({ holder, random }) {
+    holder.back.set(state);
+    await leases(random, least, more);
+    holder.back.set('open');
+  },
+});
 
 /** The faults of docs/cluster.md, each with what it may cost. */
 export const FAULTS: readonly Fault[] = [
@@ -67,26 +80,7 @@ export const FAULTS: readonly Fault[] = [
     costs: RUNS,
     strike: ({ holder, random }) => freeze(holder, random),
   },
-  {
-    name: 'a gateway that is cut off from the store for a moment',
-    costs: FREE,
-    strike: ({ holder, random }) => breakLine(holder, 'cut', leases(random, 0.1, 0.3)),
-  },
-  {
-    name: 'a gateway that is cut off from the store for longer than its lease',
-    costs: RUNS,
-    strike: ({ holder, random }) => breakLine(holder, 'cut', leases(random, 1.5, 1.5)),
-  },
-  {
-    name: 'a line to the store that carries nothing for a moment',
-    costs: FREE,
-    strike: ({ holder, random }) => breakLine(holder, 'held', leases(random, 0.1, 0.3)),
-  },
-  {
-    name: 'a line to the store that carries nothing for longer than a lease',
-    costs: RUNS,
-    strike: ({ holder, random }) => breakLine(holder, 'held', leases(random, 1.5, 1.5)),
-  },
+  ...LINE.flatMap((line) => [brokenLine(line, [0.1, 0.3]), brokenLine(line, [1.5, 1.5])]),
   {
     name: 'lines to the store that are cut again and again',
     costs: FREE,

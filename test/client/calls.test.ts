@@ -7,7 +7,7 @@ import { connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { withGlobal } from '../support/globals.js';
 import { listenOnLoopback } from '../support/host-server.js';
-import { at, info, logged, ScriptedTransport } from './scripted.js';
+import { at, info, logged, scriptedClient } from './scripted.js';
 
 describe('the calls of a client', () => {
   it('reject with a GatewayError, whatever was wrong', async () => {
@@ -96,8 +96,7 @@ describe('the calls of a client', () => {
   });
 
   it('repeat what is safe after 408 and 429, and a send after a time-out', async () => {
-    const transport = new ScriptedTransport();
-    const client = createClient({ transport, timeoutMs: 30 });
+    const { transport, client } = scriptedClient({ timeoutMs: 30 });
     const accepted = { runId: 'r', message: {}, position: 0, cursor: at(0) };
     const errors = [
       new GatewayError({ code: 'RATE_LIMITED', retryAfterMs: 1 }),
@@ -110,7 +109,6 @@ describe('the calls of a client', () => {
     transport.answers.history = (_: unknown, attempt: number) =>
       attempt < 2 ? new Promise(() => {}) : { messages: [], cursor: null, hasMore: false };
     expect(await client.session('main').history()).to.have.property('hasMore', false);
-    client.disconnect();
   });
 
   it('carry cookies as they are told to', async () => {
@@ -125,8 +123,7 @@ describe('the calls of a client', () => {
   });
 
   it('name the run that they abort', async () => {
-    const transport = new ScriptedTransport();
-    const client = createClient({ transport });
+    const { transport, client } = scriptedClient();
     transport.answers = { status: { runId: 'r7' }, abort: { aborted: true } };
     expect(await client.abort('main')).to.deep.equal({ aborted: true });
     expect(transport.requests.map(({ operation, params }) => [operation, params.runId])).to.deep.equal([
@@ -146,12 +143,10 @@ describe('the calls of a client', () => {
     });
     transport.answers.status = {};
     expect(await client.abort('other')).to.deep.equal({ aborted: false });
-    client.disconnect();
   });
 
   it('say on a channel that messages are missing', async () => {
-    const transport = new ScriptedTransport();
-    const client = createClient({ transport });
+    const { transport, client } = scriptedClient();
     const messages = client.channel('news')[Symbol.asyncIterator]();
     const link = (await transport.link(0)).connect({ main: info(1) });
     const hole = {
@@ -172,7 +167,6 @@ describe('the calls of a client', () => {
     });
     expect((await messages.next()).value).to.deep.equal({ type: 'm', payload: 1 });
     expect((await messages.next()).value).to.deep.equal({ type: 'gap', gap: hole });
-    client.disconnect();
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Client, createClient } from '../../client/index.js';
+import type { Client } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
@@ -9,7 +9,8 @@ import {
   info,
   logged,
   OTHER_EPOCH,
-  ScriptedTransport,
+  type ScriptedTransport,
+  scriptedClient,
   seqs,
   settle,
   snapshot,
@@ -21,10 +22,8 @@ describe('client events', () => {
   let client: Client;
 
   beforeEach(() => {
-    transport = new ScriptedTransport();
-    client = createClient({ transport });
+    ({ transport, client } = scriptedClient());
   });
-  afterEach(() => client.disconnect());
 
   it('follows the start of the active run by default and yields what comes', async () => {
     const events = client.events('main');

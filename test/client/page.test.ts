@@ -1,11 +1,9 @@
 import { expect } from 'chai';
-import { createClient } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
 import { failure } from '../support/client.js';
 import { withGlobal } from '../support/globals.js';
-import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { at, info, logged, ScriptedTransport, settle } from './scripted.js';
+import { at, info, logged, scriptedClient, settle } from './scripted.js';
 
 describe('a page', () => {
   class Target {
@@ -30,9 +28,7 @@ describe('a page', () => {
     withGlobal('addEventListener', page.addEventListener);
     withGlobal('removeEventListener', page.removeEventListener);
     withGlobal('document', document);
-    const transport = new ScriptedTransport();
-    const client = closeLater(createClient({ transport, ...options }), (it) => it.disconnect());
-    return { page, document, transport, client };
+    return { page, document, ...scriptedClient(options) };
   }
 
   it('ends a back-off when the network is there again, when it is shown and when a call succeeds', async () => {

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { createClient } from '../../client/index.js';
-import { closeLater } from '../support/resources.js';
-import { info, logged, ScriptedTransport } from './scripted.js';
+import { info, logged, scriptedClient } from './scripted.js';
 
 describe('readers of one session', () => {
   // A watch lingers for a second after its last listener.
   it('feeds nobody who was left by what another reader of the same moment did', async () => {
-    const transport = new ScriptedTransport();
-    const client = closeLater(createClient({ transport }), (it) => it.disconnect());
+    const { transport, client } = scriptedClient();
     const kept = client.events('kept');
     const watch = client.session('main').watch();
     const stop = watch.subscribe(() => void left.return?.());

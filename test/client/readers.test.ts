@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Client, createClient } from '../../client/index.js';
+import type { Client } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import {
@@ -8,7 +8,8 @@ import {
   info,
   logged,
   OTHER_EPOCH,
-  ScriptedTransport,
+  type ScriptedTransport,
+  scriptedClient,
   seqs,
   settle,
   snapshot,
@@ -20,10 +21,8 @@ describe('readers of one session', () => {
   let client: Client;
 
   beforeEach(() => {
-    transport = new ScriptedTransport();
-    client = createClient({ transport });
+    ({ transport, client } = scriptedClient());
   });
-  afterEach(() => client.disconnect());
 
   it('serves a late iterator from what it remembers', async () => {
     const first = client.events('main', { from: 'earliest' });

@@ -2,7 +2,18 @@ import { expect } from 'chai';
 import { type Client, createClient, type StopReason } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
-import { at, gap, info, logged, ScriptedTransport, seqs, settle, snapshot, take } from './scripted.js';
+import {
+  at,
+  gap,
+  info,
+  logged,
+  type ScriptedTransport,
+  scriptedClient,
+  seqs,
+  settle,
+  snapshot,
+  take,
+} from './scripted.js';
 
 const asked: Message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'Hello' }], createdAt: 1 };
 const answer = (text: string): Message => ({
@@ -33,9 +44,8 @@ describe('client send', () => {
   const note = (reason: unknown) => unhandled.push(reason);
 
   beforeEach(() => {
-    transport = new ScriptedTransport();
+    ({ transport, client } = scriptedClient());
     transport.answers.send = accepted;
-    client = createClient({ transport });
     process.on('unhandledRejection', note);
   });
   afterEach(async () => {
@@ -290,8 +300,7 @@ describe('client send', () => {
 
 describe('client operations', () => {
   it('names each operation with its session and reads the answers', async () => {
-    const transport = new ScriptedTransport();
-    const client = createClient({ transport });
+    const { transport, client } = scriptedClient();
     const session = client.session('main');
     transport.answers = { status: { gatewayId: 'g' }, invoke: { pong: true } };
     expect(await client.invoke('ping', { a: 1 }, { sessionId: 's' })).to.deep.equal({ pong: true });
@@ -328,8 +337,7 @@ describe('client operations', () => {
   });
 
   it('streams a method, and ends it with its signal', async () => {
-    const transport = new ScriptedTransport();
-    const client = createClient({ transport });
+    const { transport, client } = scriptedClient();
     let released = false;
     transport.items = (async function* () {
       try {

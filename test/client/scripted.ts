@@ -1,3 +1,4 @@
+import { type Client, type ClientOptions, createClient } from '../../client/index.js';
 import type {
   ClientTransport,
   Link,
@@ -11,6 +12,7 @@ import { initialState, type SessionState } from '../../shared/fold.js';
 import type { StreamItem } from '../../shared/frames.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
+import { closeLater } from '../support/resources.js';
 
 export const EPOCH = 'AAAAAAAAAAA';
 export const OTHER_EPOCH = 'BBBBBBBBBBB';
@@ -180,6 +182,16 @@ export class ScriptedTransport implements ClientTransport {
   #changed(): void {
     for (const done of [...this.#waiting]) done();
   }
+}
+
+/** A client of a gateway that is the test. It disconnects after the running test. */
+export function scriptedClient(options: Omit<ClientOptions, 'transport'> = {}): {
+  readonly transport: ScriptedTransport;
+  readonly client: Client;
+} {
+  const transport = new ScriptedTransport();
+  const client = closeLater(createClient({ transport, ...options }), (it) => it.disconnect());
+  return { transport, client };
 }
 
 /** Takes some items without leaving the iteration. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
+import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
@@ -7,6 +8,7 @@ import { post, startGateway } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, startNode, stateOf, waiting } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { postStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
@@ -49,6 +51,52 @@ describe('a gateway that drains, among others on its store', () => {
     const { message } = await second.client.run(run!.runId).result;
     expect(textOf(message)).to.equal('you said "yes"');
     letGo();
+    await closed;
+  });
+
+  it('tells whoever sent before it drained how that ends, also where the session was only being taken', async () => {
+    const hub = new MemoryHub({ leaseMs: LONG });
+    const [asked, door] = [gate(), gate()];
+    const store = (own: Store): Store => {
+      const acquire: Store['acquire'] = async (...given) => {
+        asked.open();
+        await door.passed;
+        return own.acquire(...given);
+      };
+      return overriding(own, { acquire });
+    };
+    const limits = { drainMs: 20_000, storeMs: 20_000 };
+    const first = await startNode(hub, { app: echo, store, limits });
+    first.gateway.use(chatCompletionsPlugin());
+    await startNode(hub, { app: echo });
+    const messages = [{ role: 'user', content: 'hello' }];
+    const answer = post(`${first.url}/v1/chat/completions`, { model: 'default', messages });
+    await asked.passed;
+    const closed = first.gateway.close();
+    // As many turns as it takes to find that nothing is left to do.
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    door.open();
+    const { body } = await answer;
+    expect(body.choices?.[0].message.content, JSON.stringify(body)).to.equal('said hello');
+    await closed;
+  });
+
+  it('goes on telling whoever follows a run there that it has handed over', async () => {
+    const { app } = asking();
+    const { hub, first, second } = await draining(app);
+    first.gateway.use(chatCompletionsPlugin());
+    const answer = post(
+      `${first.url}/v1/chat/completions`,
+      { model: 'default', messages: [{ role: 'user', content: 'ask' }] },
+      { 'x-session-id': 'main' },
+    );
+    await stateOf(second, ({ pending }) => pending.length === 1);
+    const closed = first.gateway.close();
+    await until(() => hub.holderOf('main') === second.node.holder);
+    const { pending } = await second.client.session('main').state();
+    await second.client.session('main').respond(pending[0]!.callId, { output: 'yes' });
+    const { body } = await answer;
+    expect(body.choices?.[0].message.content, JSON.stringify(body)).to.equal('you said "yes"');
     await closed;
   });
 

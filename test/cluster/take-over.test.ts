@@ -24,8 +24,11 @@ describe('what a gateway leaves that dies', () => {
     let atOnce = 0;
     let most = 0;
     let taken = 0;
+    let isKilled = false;
     const counting = (own: Store): Store =>
       overriding(own, {
+        // What is found at the start is taken beside what is found later: on a busy machine the other may pass for dead for a moment.
+        unfinished: () => (isKilled ? own.unfinished() : []),
         async acquire(...args) {
           most = Math.max(most, ++atOnce);
           await new Promise(setImmediate);
@@ -37,6 +40,7 @@ describe('what a gateway leaves that dies', () => {
       });
     await startNode(hub, { app: endless, store: counting });
     dead.node.kill();
+    isKilled = true;
     await until(() => taken >= SESSIONS);
     expect(most).to.equal(LANES);
   });

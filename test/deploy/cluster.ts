@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { buildProgram } from '../durable/crash-harness.js';
+import { buildProgram } from '../support/built-program.js';
 import { freePort } from '../support/free-port.js';
 import { type Program, runCommand } from '../support/program.js';
 import { ClusterProxy } from './proxies.js';
@@ -19,7 +19,7 @@ export class Cluster {
 
   /** @param place Where sessions are kept. */
   static async start(place: string): Promise<Cluster> {
-    const file = await buildProgram('cluster-program', 'deploy');
+    const file = await buildProgram('test/deploy/cluster-program.ts');
     const ports: number[] = [];
     while (ports.length < GATEWAYS) ports.push(await freePort());
     const cluster = new Cluster(await ClusterProxy.start(ports), ports, file, place);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildProgram } from '../durable/crash-harness.js';
+import { buildProgram } from '../support/built-program.js';
 import { freePort } from '../support/free-port.js';
 import { TOKEN } from '../support/gateway.js';
 import { type Program, runCommand } from '../support/program.js';
@@ -22,7 +22,7 @@ export class Pair {
 
   /** Starts the first of them. @param source The module that is served. */
   static async start(source: string): Promise<Pair> {
-    const program = await buildProgram('gateway-program', 'deploy');
+    const program = await buildProgram('test/deploy/gateway-program.ts');
     const pair = new Pair([await freePort(), await freePort()], program, source);
     await pair.#serves(pair.start(0));
     return pair;

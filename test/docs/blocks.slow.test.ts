@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { needChromium } from '../support/browser.js';
+import { compile } from '../support/compile.js';
 import { BLOCKS } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 import { CHECKS, NOT_RUN } from './checks.js';
@@ -41,13 +42,7 @@ describe('the TypeScript blocks of the documentation', () => {
 
   it('compile, with the types of what they are given', async function () {
     this.timeout(0);
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    for (const config of writeProjects()) {
-      const { stdout } = await run(process.execPath, [tsc, '-p', config]).catch(
-        (error: { stdout: string }) => error,
-      );
-      expect(stdout).to.equal('');
-    }
+    for (const config of writeProjects()) expect(await compile('typescript', config)).to.equal('');
   });
 
   for (const { id } of BLOCKS) {

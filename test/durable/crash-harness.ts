@@ -1,11 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
 import { within } from '../../server/async/deadline.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { post, TOKEN } from '../support/gateway.js';
-import { type Program, ROOT, runCommand } from '../support/program.js';
+import { type Program, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import type { RawEvent } from '../support/sse-client.js';
 import { RawReader } from '../support/sse-client.js';
@@ -16,25 +13,6 @@ const READERS = 2;
 const SENDERS = 3;
 const READ_MS = 20_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Builds a program of a folder of tests into one file, so that starting it again costs little. */
-export async function buildProgram(name = 'gateway-program', folder = 'durable'): Promise<string> {
-  const dir = join(ROOT, '.cache', `crash-${process.pid}-${name}`);
-  mkdirSync(dir, { recursive: true });
-  const outfile = join(dir, 'gateway.mjs');
-  const entryPoints = [join(ROOT, `test/${folder}/${name}.ts`)];
-  await build({
-    entryPoints,
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    sourcemap: 'inline',
-    logLevel: 'error',
-  });
-  return closeLater(outfile, () => rmSync(dir, { recursive: true, force: true }));
-}
 
 /** A session under test, with what its clients saw. */
 interface Target extends SessionHistory {

@@ -1,21 +1,22 @@
 import { expect } from 'chai';
+import { buildProgram } from '../support/built-program.js';
 import { randomOf } from '../support/random.js';
 import { violations } from './checker.js';
-import { buildProgram, CrashRun } from './crash-harness.js';
+import { CrashRun } from './crash-harness.js';
 
 const SESSIONS = 4;
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 
 describe('a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);
 
   it(`keeps its promises through ${ROUNDS} kills under sends and readers (CRASH_SEED=${SEED})`, async () => {
-    const histories = await new CrashRun(await buildProgram(), 'none', SESSIONS).run(
-      ROUNDS,
-      randomOf(SEED),
-      300_000,
-    );
+    const histories = await new CrashRun(
+      await buildProgram('test/durable/gateway-program.ts'),
+      'none',
+      SESSIONS,
+    ).run(ROUNDS, randomOf(SEED), 300_000);
     expect(histories.flatMap(violations).slice(0, 20)).to.deep.equal([]);
     const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
     expect(
@@ -36,7 +37,7 @@ describe('a gateway that is killed at any moment', function () {
     ['recoveryOff', /^run: \S+ ended 0 times/],
   ] as const) {
     it(`is caught when it has the defect ${mutant}`, async () => {
-      const file = await buildProgram();
+      const file = await buildProgram('test/durable/gateway-program.ts');
       const found: string[] = [];
       for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++) {
         const run = new CrashRun(file, mutant, 2);

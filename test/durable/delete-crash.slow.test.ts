@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { get, jsonHeaders, post } from '../support/gateway.js';
 import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
-import { buildProgram } from './crash-harness.js';
 import type { mutants } from './mutants.js';
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const SESSIONS = 6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -96,7 +96,7 @@ describe('a gateway that is killed while it deletes sessions', function () {
   this.timeout(15 * 60_000);
 
   it(`has deleted all of each or nothing, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
-    const fates = await fatesOf(await buildProgram(), 'none', ROUNDS, SEED);
+    const fates = await fatesOf(await buildProgram('test/durable/gateway-program.ts'), 'none', ROUNDS, SEED);
     expect(fates.filter((fate) => !isWhole(fate))).to.deep.equal([]);
     expect(fates.filter(({ answered, kept }) => answered && kept.some((part) => part))).to.deep.equal([]);
     expect(
@@ -110,7 +110,7 @@ describe('a gateway that is killed while it deletes sessions', function () {
   });
 
   it('is caught where it takes two steps', async () => {
-    const file = await buildProgram();
+    const file = await buildProgram('test/durable/gateway-program.ts');
     for (let attempt = 0; attempt < 25; attempt++) {
       const fates = await fatesOf(file, 'deleteInTwo', 2, SEED + attempt);
       if (!fates.every(isWhole)) return;

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post } from '../support/gateway.js';
 import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { filesWith } from '../support/raw-bytes.js';
 import { as } from '../support/users.js';
-import { buildProgram } from './crash-harness.js';
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 12 : 6));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
@@ -84,7 +84,7 @@ describe('a gateway that is killed while it erases a user', function () {
   this.timeout(15 * 60_000);
 
   it(`goes on with it at its next start, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
-    const file = await buildProgram('erase-program');
+    const file = await buildProgram('test/durable/erase-program.ts');
     // How many are under way when they are killed is up to the disk.
     for (let attempt = 0; attempt < 5; attempt++) {
       const left = await leftAfter(file, 'none', ROUNDS, SEED + attempt);
@@ -96,7 +96,7 @@ describe('a gateway that is killed while it erases a user', function () {
   });
 
   it('is caught where it forgets what it has begun', async () => {
-    const file = await buildProgram('erase-program');
+    const file = await buildProgram('test/durable/erase-program.ts');
     for (let attempt = 0; attempt < 10; attempt++) {
       const left = await leftAfter(file, 'forgetful', 4, SEED + attempt);
       if (!left.every((one) => isGone(one) || isUntouched(one))) return;

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post } from '../support/gateway.js';
 import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { tempDir } from '../support/temp-dir.js';
-import { buildProgram } from './crash-harness.js';
 import type { mutants } from './mutants.js';
 
 const SESSIONS = ['s0', 's1', 's2', 's3'];
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 50 : 12));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const NAMES = ['first', 'left', 'right', 'odd', 'retried', 'last'];
 
@@ -120,7 +120,12 @@ describe('steps of a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);
 
   it(`are done once to their end, through ${ROUNDS} kills (CRASH_SEED=${SEED})`, async () => {
-    const life = await live(await buildProgram('steps-program'), 'none', ROUNDS, randomOf(SEED));
+    const life = await live(
+      await buildProgram('test/durable/steps-program.ts'),
+      'none',
+      ROUNDS,
+      randomOf(SEED),
+    );
     expect(violations(life).slice(0, 20)).to.deep.equal([]);
     const interrupted = life.notes.filter((note) => note[0] === 'effect' && note[2]);
     expect(interrupted, 'steps were hit').to.not.be.empty;
@@ -132,7 +137,7 @@ describe('steps of a gateway that is killed at any moment', function () {
     ['beginningsOff', /^not told of/],
   ] as const) {
     it(`are caught when their store has the defect ${mutant}`, async () => {
-      const file = await buildProgram('steps-program');
+      const file = await buildProgram('test/durable/steps-program.ts');
       const found: string[] = [];
       for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++)
         found.push(...violations(await live(file, mutant, 3, randomOf(SEED + attempt))));

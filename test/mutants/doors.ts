@@ -190,4 +190,28 @@ export const DOORS: readonly Mutant[] = [
     test: 'test/client/faults.slow.test.ts',
     grep: 'in the place of the gateway',
   },
+  {
+    name: 'a message that is sent when its key is forgotten',
+    file: 'client/offline/unsent.ts',
+    edits: [['const isLate = Date.now() - unsent.at > lifeMs;', 'const isLate = false;']],
+    test: 'test/client/offline/unsent.test.ts',
+  },
+  {
+    name: 'a send that a shutdown does not wait for',
+    file: 'server/operations/open-calls.ts',
+    edits: [['    this.#sends.add(answered);\n', '']],
+    test: 'test/cluster/drain.test.ts',
+  },
+  {
+    name: 'a run that nobody is told of once it is handed over',
+    file: 'server/sessions/holding.ts',
+    edits: [['    session.log = log;\n    session.watch();\n    session.heard();\n', '']],
+    test: 'test/cluster/drain.test.ts',
+  },
+  {
+    name: 'a sender that left early and counts as waiting',
+    file: 'server/transports/http/run-route.ts',
+    edits: [['    if (response.closed) leave();\n    else response', '    response']],
+    test: 'test/sessions/departure.test.ts',
+  },
 ];

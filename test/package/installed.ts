@@ -1,9 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/program.js';
+import { closeAtLast } from '../support/resources.js';
 
 const run = promisify(execFile);
 const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -34,45 +45,67 @@ export function buildPackage(): Promise<unknown> {
 
 const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
 
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string }[];
+/** A project that others are copies of. */
+interface Template extends Pick<Installed, 'files' | 'plain'> {
+  readonly folder: string;
+  /** Its name there. */
+  readonly tarball: string;
 }
 
-async function pack(folder: string): Promise<Packed> {
-  await buildPackage();
-  const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
-  return (JSON.parse(packed) as [Packed])[0];
+let template: Promise<Template> | undefined;
+
+/** Packs and installs once for all tests, which takes longer than most of them. */
+function templateOf(): Promise<Template> {
+  template ??= makeTemplate(
+    closeAtLast(mkdtempSync(join(tmpdir(), 'asg-package-')), (folder) => {
+      template = undefined;
+      rmSync(folder, { recursive: true, force: true });
+    }),
+  );
+  return template;
 }
+
+async function makeTemplate(folder: string): Promise<Template> {
+  await buildPackage();
+  const said = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
+  const [{ filename: tarball, files }] = JSON.parse(said) as [
+    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
+  ];
+  const manifest = { name: 'consumer', private: true, type: 'module' };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  await add(folder, join(folder, tarball));
+  const plain = installedPackages(folder);
+  // A TypeScript project for Node has the types of Node; the package brings none.
+  await add(folder, pinned('@types/node'));
+  return { folder, tarball, files: files.map(({ path }) => path), plain };
+}
+
+const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+const add = (project: string, ...wanted: readonly string[]) => npm(project, 'install', ...FLAGS, ...wanted);
+const pinned = (name: string): string => `${name}@${devDependencies[name]}`;
 
 /** Builds and packs the package into a folder; resolves with the path of the tarball. */
 export async function packPackage(folder: string): Promise<string> {
-  return join(folder, (await pack(folder)).filename);
+  const packed = await templateOf();
+  const tarball = join(folder, packed.tarball);
+  copyFileSync(join(packed.folder, packed.tarball), tarball);
+  return tarball;
 }
 
 export async function installPackage(): Promise<Installed> {
+  const { folder, tarball, files, plain } = await templateOf();
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
-  const { filename, files } = await pack(project);
-  const tarball = join(project, filename);
-  const write = (name: string, text: string): void => {
-    mkdirSync(dirname(join(project, name)), { recursive: true });
-    writeFileSync(join(project, name), text);
-  };
-  write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  const add = (...wanted: readonly string[]) => npm(project, 'install', ...flags, ...wanted);
-  const pinned = (name: string): string => `${name}@${devDependencies[name]}`;
-  await add(tarball);
-  const plain = installedPackages(project);
-  // A TypeScript project for Node has the types of Node; the package brings none.
-  await add(pinned('@types/node'));
+  cpSync(folder, project, { recursive: true, verbatimSymlinks: true });
   return {
     project,
-    tarball,
-    files: files.map(({ path }) => path),
+    tarball: join(project, tarball),
+    files,
     plain,
-    write,
-    install: async (...names) => void (await add(...names.map(pinned))),
+    write(name, text) {
+      mkdirSync(dirname(join(project, name)), { recursive: true });
+      writeFileSync(join(project, name), text);
+    },
+    install: async (...names) => void (await add(project, ...names.map(pinned))),
     node: async (...args) => (await run(process.execPath, args, { cwd: project })).stdout,
     remove: () => rmSync(project, { recursive: true, force: true }),
   };

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { compile } from '../support/compile.js';
 import { ROOT } from '../support/program.js';
 import { buildPackage } from './installed.js';
 import { type PublicName, publicNames } from './public-names.js';
 
-const run = promisify(execFile);
 const PACKAGE = 'agent-session-gateway';
 
 /** What a program begins with; each shows how. */
@@ -116,12 +114,7 @@ describe('public names', () => {
     const options = { noUnusedLocals: false, noEmit: true };
     const config = { extends: '../../tsconfig.json', compilerOptions: options, include: ['.'], exclude: [] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const { stdout } = await run(process.execPath, [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      folder,
-    ]).catch((error: { stdout: string }) => error);
-    expect(stdout).to.equal('');
+    expect(await compile('typescript', folder)).to.equal('');
     expect(seen.size).to.be.at.least(Object.values(MAIN).flat().length);
   });
 });

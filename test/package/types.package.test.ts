@@ -1,21 +1,18 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { ROOT } from '../support/program.js';
+import { COMPILERS, compile } from '../support/compile.js';
 import { CONSUMER, NAME, NAMES, NEEDS } from './entries.js';
 import { type Installed, installPackage } from './installed.js';
 
-const run = promisify(execFile);
-
-/** What a compiler has to say of a project. */
-async function compile(compiler: string, project: string): Promise<string> {
-  const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
-  const { stdout } = await run(process.execPath, [tsc, '-p', project]).catch(
-    (error: { stdout: string }) => error,
-  );
-  return stdout;
-}
+/** How users' projects are set up, but for what a test says. */
+const OPTIONS = {
+  target: 'es2023',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  noEmit: true,
+};
 
 describe('the types of the packed package', () => {
   let installed: Installed;
@@ -25,56 +22,30 @@ describe('the types of the packed package', () => {
   });
   after(() => installed?.remove());
 
-  for (const [version, compiler] of [
-    ['7', 'typescript'],
-    ['5.9', 'typescript5'],
-  ] as const) {
-    it(`type-checks a page's code without the types of Node with TypeScript ${version}`, async () => {
+  /** What a compiler says of one file in the project. */
+  const check = (compiler: (typeof COMPILERS)[number], file: string, options: object): Promise<string> => {
+    const compilerOptions = { ...OPTIONS, ...options };
+    installed.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [file] }));
+    return compile(compiler, installed.project);
+  };
+
+  for (const compiler of COMPILERS) {
+    it(`type-checks a page's code without the types of Node with ${compiler}`, async () => {
       installed.write(
         'page.ts',
         `import { createClient, type GatewayEvent } from '${NAME}/client';
 export const seen: GatewayEvent[] = [];
 for await (const event of createClient({ baseUrl: '/agent' }).events('main')) seen.push(event);`,
       );
-      const options = {
-        target: 'es2023',
-        lib: ['es2023', 'dom', 'dom.iterable'],
-        module: 'nodenext',
-        types: [],
-        strict: true,
-        noEmit: true,
-      };
-      installed.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['page.ts'] }));
-      const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
-      const { stdout } = await run(process.execPath, [tsc, '-p', installed.project]).catch(
-        (error: { stdout: string }) => error,
-      );
-      expect(stdout).to.equal('');
+      expect(await check(compiler, 'page.ts', { types: [] })).to.equal('');
     });
 
-    it(`type-checks in an empty project with TypeScript ${version}`, async () => {
+    it(`type-checks in an empty project with ${compiler}`, async () => {
       installed.write('consumer.ts', CONSUMER);
-      const options = {
-        target: 'es2023',
-        lib: ['es2023', 'dom', 'dom.iterable'],
-        module: 'nodenext',
-        types: ['node'],
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        skipLibCheck: false,
-        noEmit: true,
-      };
-      installed.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }));
-      const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
-      const { stdout } = await run(process.execPath, [tsc, '-p', installed.project]).catch(
-        (error: { stdout: string }) => error,
-      );
-      expect(stdout).to.equal('');
+      const options = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+      expect(await check(compiler, 'consumer.ts', options)).to.equal('');
     });
-  }
 
-  for (const compiler of ['typescript', 'typescript5']) {
     it(`type-checks in a project for Node without the DOM library with ${compiler}`, async () => {
       installed.write(
         'server-only.ts',
@@ -93,20 +64,7 @@ export const clients = [
 ];
 export const fold: (state: Parameters<typeof reduce>[0], event: GatewayEvent) => typeof state = reduce;`,
       );
-      const options = {
-        target: 'es2023',
-        lib: ['es2023'],
-        module: 'nodenext',
-        types: ['node'],
-        strict: true,
-        skipLibCheck: false,
-        noEmit: true,
-      };
-      installed.write(
-        'tsconfig.json',
-        JSON.stringify({ compilerOptions: options, files: ['server-only.ts'] }),
-      );
-      expect(await compile(compiler, installed.project)).to.equal('');
+      expect(await check(compiler, 'server-only.ts', { lib: ['es2023'] })).to.equal('');
     });
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Schedule, sessionSchedules } from '../../client/schedules/index.js';
+import { createSchedulesStore } from '../../client/hooks/schedules-store.js';
+import type { Schedule } from '../../client/schedules/index.js';
 import { failure, takeUntil } from '../support/client.js';
 import { begin, DAY, type Fired, isFired } from './begin.js';
 
@@ -78,7 +79,7 @@ describe('schedules over days', () => {
 
   it('shows them as they change', async () => {
     const { client, clock, schedule, unschedule } = await begin();
-    const shown = sessionSchedules(client, 'main');
+    const shown = createSchedulesStore(client, 'main');
     const views: (readonly Schedule[])[] = [];
     let changed = (): void => {};
     const stop = shown.subscribe(() => {

@@ -45,7 +45,7 @@ const PASSES = `it('passes', () => {});`;
 const FAILS = `describe('it (all)', () => { it('fails?', () => { throw new Error('no'); }); it('is not run again', () => {}); });`;
 /** Fails where it is not alone. */
 const UNSTEADY = `it('minds others', () => { if (!process.argv.join().includes('--grep')) throw new Error('no'); });`;
-const SLOW = `it('takes its time', (done) => { setTimeout(done, 2100); });`;
+const SLOW = `it('takes its time', (done) => { setTimeout(done, 2100); }).timeout(9000);`;
 
 describe('the tiers of tests', () => {
   it('are told by the names of files, and by parts of their paths', () => {
@@ -82,11 +82,13 @@ describe('the tiers of tests', () => {
       [PASSES, true],
       [SLOW, false],
     ] as const)
-      inTree({ 'a.test.ts': body }, (call) => {
-        expect(call('run.mjs', 'quick', '--timeout', '9000', '--suspects', '.cache/s.json').isGood).to.equal(
-          true,
+      inTree({ 'a.test.ts': `${body} it('is (as) quick as ever', () => {});` }, (call) => {
+        expect(call('run.mjs', 'quick', '--suspects', '.cache/s.json').isGood).to.equal(true);
+        const { isGood, end } = call('timed.mjs', '.cache/s.json');
+        expect(isGood).to.equal(isQuick);
+        expect(end.at(-1)).to.equal(
+          isQuick ? 'No quick test took long.' : 'quick: 1 passed, 1 failed, 0 unsteady',
         );
-        expect(call('timed.mjs', '.cache/s.json').isGood).to.equal(isQuick);
       });
   });
 

@@ -1,11 +1,15 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
+import { defineApp, memoryStore } from '../../server/index.js';
 import { type Gate, gate } from '../support/gate.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
+import { heldStore } from '../support/held-store.js';
+import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
 
 /** Runs go on until the test lets them, and are aborted a moment after their last viewer has left. */
-async function setUp(disconnectGraceMs = 20) {
+async function setUp({ disconnectGraceMs = 20, store = memoryStore() } = {}) {
   const doors = new Map<string, Gate>();
   const door = (text: string): Gate => {
     const known = doors.get(text) ?? gate();
@@ -20,7 +24,7 @@ async function setUp(disconnectGraceMs = 20) {
       yield ' done';
     },
   });
-  const { url, gateway } = await startGateway({ app, limits: { disconnectGraceMs } });
+  const { url, gateway } = await startGateway({ app, store, limits: { disconnectGraceMs } });
   const started = (): Promise<void> =>
     new Promise((resolve) => {
       const off = gateway.on('run:started', () => {
@@ -32,6 +36,18 @@ async function setUp(disconnectGraceMs = 20) {
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Sends a message for the JSON of its run; call what it returns to leave before that is there. */
+function sendFor(url: string): () => void {
+  const leaving = new AbortController();
+  fetch(`${url}/send`, {
+    method: 'POST',
+    headers: { ...jsonHeaders(), accept: 'application/json' },
+    body: JSON.stringify({ sessionId: 'main', message: 'a' }),
+    signal: leaving.signal,
+  }).catch(() => {});
+  return () => leaving.abort();
+}
 
 describe('onDisconnect: abort', () => {
   it('does not take the end of one run’s stream for a departure from the next', async () => {
@@ -57,14 +73,7 @@ describe('onDisconnect: abort', () => {
     const { url, gateway, door, started } = await setUp();
     const begun = started();
     const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
-    const leaving = new AbortController();
-    const sent = fetch(`${url}/send`, {
-      method: 'POST',
-      headers: { ...jsonHeaders(), accept: 'application/json' },
-      body: JSON.stringify({ sessionId: 'main', message: 'a' }),
-      signal: leaving.signal,
-    });
-    sent.catch(() => {});
+    const leave = sendFor(url);
     await begun;
     watching.close();
     await pause(80);
@@ -74,13 +83,34 @@ describe('onDisconnect: abort', () => {
     const ended = new Promise<string>((resolve) =>
       gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
     );
-    leaving.abort();
+    leave();
     expect(await ended).to.equal('aborted');
     door('a').open();
   });
 
+  it('aborts where that has left before its message was accepted', async () => {
+    const held = heldStore(memoryStore());
+    const { url, gateway } = await setUp({ store: held.store });
+    const appending = held.hold();
+    const gone = new Promise<void>((resolve) => {
+      const listener = ({ response }: { readonly response: ServerResponse }) =>
+        response.once('close', resolve);
+      subscribe('http.server.request.start', listener as never);
+      closeLater(listener, (it) => void unsubscribe('http.server.request.start', it as never));
+    });
+    const leave = sendFor(url);
+    await appending;
+    const ended = new Promise<string>((resolve) =>
+      gateway.on('run:ended', ({ stopReason }) => resolve(stopReason)),
+    );
+    leave();
+    await gone;
+    held.release();
+    expect(await ended).to.equal('aborted');
+  });
+
   it('never, with a grace of Infinity', async () => {
-    const { url, door } = await setUp(Number.POSITIVE_INFINITY);
+    const { url, door } = await setUp({ disconnectGraceMs: Number.POSITIVE_INFINITY });
     const watching = await openStream(`${url}/events?sessionId=main&token=${TOKEN}`);
     await post(`${url}/send`, { sessionId: 'main', message: 'a' }, { prefer: 'respond-async' });
     await watching.until(({ event }) => event === 'content_delta');

@@ -1,112 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import { parseClientCallId, parseItemId, parseResponseId, responseId } from '../../shared/responses/ids.js';
 import { ResponseStream } from '../../shared/responses/stream.js';
 import type { ResponseFrame } from '../../shared/responses/types.js';
 import { FUZZ } from '../support/fuzz.js';
-
-/** What an app does next. */
-type Act =
-  | { readonly say: 'content_delta' | 'reasoning_delta'; readonly deltas: readonly string[] }
-  | {
-      readonly call: 'own' | 'brought' | 'others' | 'confirmed';
-      readonly fails: boolean;
-      readonly parallel: number;
-    }
-  | { readonly data: number };
-
-const acts: fc.Arbitrary<readonly Act[]> = fc.array(
-  fc.oneof(
-    fc.record({
-      say: fc.constantFrom('content_delta' as const, 'reasoning_delta' as const),
-      deltas: fc.array(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
-    }),
-    fc.record({
-      call: fc.constantFrom('own' as const, 'brought' as const, 'others' as const, 'confirmed' as const),
-      fails: fc.boolean(),
-      parallel: fc.integer({ min: 1, max: 3 }),
-    }),
-    fc.record({ data: fc.nat(2) }),
-  ),
-  { maxLength: 8 },
-);
-
-const ends = fc.constantFrom('end', 'max_tokens', 'aborted', 'error', 'lost', 'timeout');
-
-/** The events of a run that does this, as a session logs them, and where it had said all that was stored together. */
-function eventsOf(doing: readonly Act[], stopReason: string): { events: GatewayEvent[]; heads: Set<number> } {
-  const events: GatewayEvent[] = [];
-  const heads = new Set<number>();
-  let index = 0;
-  let open = '';
-  const log = (type: string, rest: object): void => {
-    const cursor = `AAAAAAAAAAA.1.${events.length + 1}`;
-    const event = { type, sessionId: 'main', runId: 'r', ts: events.length * 700, cursor, ...rest };
-    events.push(event as unknown as GatewayEvent);
-  };
-  const head = () => heads.add(events.length);
-  const tools = [{ type: 'function', name: 'brought', description: null, parameters: null, strict: null }];
-  const metadata = { response: { model: 'm', tools } };
-  const message = { id: 'u', role: 'user', content: [{ type: 'text', text: 'x' }], createdAt: 0, metadata };
-  log('message_accepted', { message, onBusy: 'queue', position: 0 });
-  head();
-  log('message_start', { messageId: 'm', app: 'a' });
-  for (const [at, act] of doing.entries()) {
-    head();
-    if ('say' in act) {
-      if (open !== act.say && open !== '') index += 1;
-      open = act.say;
-      for (const delta of act.deltas) {
-        log(act.say, { delta, index });
-        head();
-      }
-      continue;
-    }
-    if (open !== '') index += 1;
-    open = '';
-    if ('data' in act) {
-      log('data', { id: `d${at}`, name: 'n', value: at });
-      index += 1;
-      continue;
-    }
-    const calls = Array.from({ length: act.parallel }, (_, n) => `${at}~${n}`);
-    const name = act.call === 'brought' ? 'brought' : 'tool';
-    const call = (callId: string) => ({ callId, name });
-    const isClients = act.call === 'brought' || act.call === 'others';
-    for (const id of calls)
-      log('tool_use', { ...call(id), input: { at }, ...(isClients && { runsOn: 'client' }) });
-    const batch = calls[0];
-    for (const id of calls) {
-      if (isClients) log('input_required', { ...call(id), payload: { at }, batch });
-      if (act.call === 'confirmed') log('tool_confirmation_required', { ...call(id), input: { at }, batch });
-    }
-    head();
-    const denied = act.call === 'confirmed' && act.fails;
-    for (const id of calls) {
-      if (isClients) log('input_result', { ...call(id), output: at, by: 'u' });
-      if (act.call === 'confirmed')
-        log('tool_confirmation_result', { ...call(id), approved: !denied, by: 'u' });
-    }
-    for (const id of calls)
-      log('tool_result', { ...call(id), output: act.fails ? 'no' : at, isError: act.fails });
-    index += 2 * act.parallel;
-  }
-  if (stopReason === 'error') log('run_error', { code: 'INTERNAL', message: 'broke' });
-  const before = events.reduce(reduce, initialState);
-  log('message_end', { stopReason, message: before.run!.message, usage: { inputTokens: 1 } });
-  return { events, heads };
-}
+import { type Act, type ActedRun, acts, ends, runOf } from './acting.js';
 
 const streamOf = (index: number) => new ResponseStream({ sessionId: 'main', runId: 'r', index }, {});
 
 /** The frames of a response for a reader who comes when so many events are there. */
-function readAt(
-  index: number,
-  { events, heads }: ReturnType<typeof eventsOf>,
-  from: number,
-): ResponseFrame[] {
+function readAt(index: number, { events, heads }: ActedRun, from: number): ResponseFrame[] {
   const stream = streamOf(index);
   const frames: ResponseFrame[] = [];
   for (const [at, event] of events.entries()) {
@@ -123,7 +27,7 @@ describe('a run as responses', () => {
   it('has the same frames for every reader, numbered from 0, each response with one end and all that it began', () => {
     fc.assert(
       fc.property(acts, ends, fc.nat(60), (doing, end, from) => {
-        const run = eventsOf(doing, end);
+        const run = runOf(doing, end);
         for (let index = 0; ; index++) {
           const frames = readAt(index, run, 0);
           expect(readAt(index, run, from)).to.deep.equal(frames);
@@ -150,7 +54,7 @@ describe('a run as responses', () => {
   it('says all that was said, and pauses where its caller has to act, and nowhere else', () => {
     fc.assert(
       fc.property(acts, (doing) => {
-        const run = eventsOf(doing, 'end');
+        const run = runOf(doing, 'end');
         const responses: any[] = [];
         for (let index = 0; ; index++) {
           const last = readAt(index, run, 0).at(-1);
@@ -186,7 +90,7 @@ describe('a run as responses', () => {
           doing.length > 0 &&
             doing.every((act) => !('call' in act) || act.call === 'own' || act.call === 'others'),
         );
-        const run = eventsOf(doing, end);
+        const run = runOf(doing, end);
         const { messages } = run.events.reduce(reduce, initialState);
         const recalled = streamOf(0);
         recalled.recall(messages[1]!, messages[0]);

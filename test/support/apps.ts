@@ -28,3 +28,19 @@ export function heldApp(): {
   });
   return { app, held, began };
 }
+
+/** Says something, and stands still until it may go on. */
+export function halting(begins = 'begins ', ends = 'and ends') {
+  const [began, held] = [gate(), gate()];
+  let runs = 0;
+  const app = defineApp({
+    async *run({ text, signal }) {
+      runs += 1;
+      yield `${text} ${begins}`;
+      began.open();
+      await Promise.race([held.passed, new Promise((_, reject) => signal.addEventListener('abort', reject))]);
+      yield ends;
+    },
+  });
+  return { app, began, held, runs: () => runs };
+}

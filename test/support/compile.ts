@@ -9,6 +9,16 @@ const run = promisify(execFile);
 /** The compilers that users have. */
 export const COMPILERS = ['typescript', 'typescript5'] as const;
 
+/** What a compiler says of a project; nothing when all is well. */
+export async function compile(compiler: (typeof COMPILERS)[number], project: string): Promise<string> {
+  const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+  return run(process.execPath, [tsc, '-p', project]).then(
+    ({ stdout }) => stdout,
+    // One that broke off may have said nothing.
+    (error: { readonly stdout?: string }) => error.stdout || String(error),
+  );
+}
+
 /** Compiles files in a project of their own below the repository and returns what the compiler says; nothing when all is well. */
 export async function compileFiles(
   name: string,
@@ -27,12 +37,6 @@ export async function compileFiles(
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   let output = '';
-  for (const compiler of compilers) {
-    const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
-    output += await run(process.execPath, [tsc, '-p', folder]).then(
-      ({ stdout }) => stdout,
-      (error: { readonly stdout?: string }) => error.stdout ?? String(error),
-    );
-  }
+  for (const compiler of compilers) output += await compile(compiler, folder);
   return output;
 }

@@ -1,14 +1,8 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { COMPILERS, compile } from '../support/compile.js';
+import { ROOT } from '../support/program.js';
 import { measureTypeCost } from './type-cost.js';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COMPILERS = {
-  'TypeScript 7': 'node_modules/typescript/bin/tsc',
-  'TypeScript 5.9': 'node_modules/typescript5/bin/tsc',
-};
 
 /**
  * The mixed project costs 256,000 (TypeScript 7.0.2, zod 4.6.7), the deep one 267,000, a generated client 29,000, by one checker and
@@ -18,16 +12,9 @@ const COMPILERS = {
 const MAX_INSTANTIATIONS = { mixed: 300_000, deep: 300_000, generated: 45_600 } as const;
 
 describe('the types of methods and calls', () => {
-  for (const [name, compiler] of Object.entries(COMPILERS)) {
-    it(`compile with ${name}, with every expected error`, async () => {
-      const run = promisify(execFile)(process.execPath, [compiler, '-p', 'test/types/fixtures'], {
-        cwd: ROOT,
-      });
-      const output = await run.then(
-        ({ stdout }) => stdout,
-        (error: { stdout?: string }) => error.stdout ?? String(error),
-      );
-      expect(output).to.equal('');
+  for (const compiler of COMPILERS) {
+    it(`compile with ${compiler}, with every expected error`, async () => {
+      expect(await compile(compiler, join(ROOT, 'test/types/fixtures'))).to.equal('');
     });
   }
 

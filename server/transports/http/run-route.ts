@@ -36,7 +36,9 @@ export async function startRun(
   const accept = headers.accept ?? '';
   if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
     const left = sent.session.viewers.wait();
-    response.once('close', () => left(!response.writableFinished));
+    const leave = (): void => left(!response.writableFinished);
+    if (response.closed) leave();
+    else response.once('close', leave);
     return sendJson(response, 200, await sent.result);
   }
   await streamRun(env, request, response, { sent, identity: call.caller.identity });

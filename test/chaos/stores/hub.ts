@@ -1,10 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../support/free-port.js';
 import type { Program } from '../../support/program.js';
 import { startProgram } from '../chaos-node.js';
 import type { StartStore } from './store-under-test.js';
-
-const SERVER = fileURLToPath(new URL('../hub/server.ts', import.meta.url));
 
 /** The store of the tests themselves: SQLite behind a TCP port. */
 export const hubUnderTest: StartStore = async ({ directory, leaseMs }) => {
@@ -17,7 +14,7 @@ export const hubUnderTest: StartStore = async ({ directory, leaseMs }) => {
       return program !== null;
     },
     async start() {
-      program = startProgram(SERVER, [directory, `${port}`, `${leaseMs}`]);
+      program = await startProgram('test/chaos/hub/server.ts', [directory, `${port}`, `${leaseMs}`]);
       await program.prints(/ready/);
     },
     async kill() {

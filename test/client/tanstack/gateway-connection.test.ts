@@ -1,31 +1,15 @@
 import { expect } from 'chai';
 import { createClient } from '../../../client/index.js';
 import { gatewayConnection } from '../../../client/tanstack/index.js';
-import { defineApp } from '../../../server/index.js';
+import type { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { actor } from '../../plugins/actor.js';
 import { answerIn, shown, speaking, type TanStackChat } from '../../plugins/ag-ui/tanstack-fixtures.js';
-import { gate } from '../../support/gate.js';
+import { halting } from '../../support/apps.js';
 import { startGateway } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 import { byName } from '../../support/users.js';
-
-/** Says something, and stands still until it may go on. */
-function halting() {
-  const [began, held] = [gate(), gate()];
-  let runs = 0;
-  const app = defineApp({
-    async *run({ text, signal }) {
-      runs += 1;
-      yield `${text} begins `;
-      began.open();
-      await Promise.race([held.passed, new Promise((_, reject) => signal.addEventListener('abort', reject))]);
-      yield 'and ends';
-    },
-  });
-  return { app, began, held, runs: () => runs };
-}
 
 async function start(app: ReturnType<typeof defineApp>) {
   const { gateway, url } = await startGateway({ auth: byName, app });

@@ -22,8 +22,9 @@ export const LATE_MS = 400;
 export class Armed {
   #hit: Hit | null = null;
   #left = 0;
-  /** What is done at the moment of the cut. */
-  #meanwhile: unknown;
+  /** Resolves when what is done at the moment of the cut is done, or the request has ended without. */
+  #over: Promise<void> | undefined;
+  #end = (): void => {};
 
   arm(hit: Hit): void {
     this.#hit = hit;
@@ -34,14 +35,22 @@ export class Armed {
   async disarm(): Promise<boolean> {
     const wasHit = this.#hit === null;
     this.#hit = null;
-    await this.#meanwhile;
+    await this.#over;
     return wasHit;
   }
 
   /** Does what is to be done at the moment of a cut. */
   protected async meanwhile({ meanwhile }: Hit): Promise<void> {
-    this.#meanwhile = meanwhile?.();
-    await this.#meanwhile;
+    try {
+      await meanwhile?.();
+    } finally {
+      this.over();
+    }
+  }
+
+  /** Nothing more is done of what hits a request. */
+  protected over(): void {
+    this.#end();
   }
 
   /** What the next request is hit by. */
@@ -49,6 +58,8 @@ export class Armed {
     if (!this.#hit || --this.#left > 0) return null;
     const taken = this.#hit;
     this.#hit = null;
+    // From now on: the call may be over before the moment has come, where the request was another's.
+    this.#over = taken.meanwhile && new Promise((resolve) => (this.#end = resolve));
     return taken;
   }
 }
@@ -80,6 +91,7 @@ export class CutLine extends Armed {
     const end = (): void => {
       client.destroy();
       server.destroy();
+      if (hit) this.over();
     };
     for (const socket of [client, server]) {
       socket.setNoDelay(true).on('error', () => {});
@@ -90,15 +102,17 @@ export class CutLine extends Armed {
       const taken = isIntroduced && this.take();
       isIntroduced = true;
       if (!taken) return void server.write(chunk);
-      if (taken.cut === 'before') return void this.#end(taken, end);
+      if (taken.cut === 'before') return void this.#cut(taken, end);
       hit = taken;
       server.write(chunk);
     });
     server.on('data', (said: Buffer) => {
       const chunk = this.#reword(said);
       if (hit?.cut === 'after') {
+        const cut = hit;
+        hit = null;
         server.pause();
-        return void this.#end(hit, end);
+        return void this.#cut(cut, end);
       }
       if (hit?.cut === 'standing') {
         const standing = hit;
@@ -118,7 +132,7 @@ export class CutLine extends Armed {
     });
   }
 
-  async #end(hit: Hit, end: () => void): Promise<void> {
+  async #cut(hit: Hit, end: () => void): Promise<void> {
     await this.meanwhile(hit);
     end();
   }

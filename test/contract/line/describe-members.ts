@@ -41,6 +41,8 @@ export interface LineUnderTest {
   readonly refusing: readonly Refusing[];
   /** Members that make no request. */
   readonly without?: RegExp;
+  /** How its line is cut, besides where the server refuses. @default in every way */
+  readonly cuts?: readonly Cut[];
 }
 
 export type Outcome = 'answered' | StoreError['code'];
@@ -86,7 +88,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 /** The contract of members of the port over a line that breaks under them. */
 export function describeMembers(make: () => LineUnderTest): void {
-  const { without = /^$/ } = make();
+  const { without = /^$/, cuts = CUTS, refusing } = make();
   /** Hits a member in each of its requests. */
   const test = (
     member: MemberCase,
@@ -97,8 +99,7 @@ export function describeMembers(make: () => LineUnderTest): void {
     const { name } = member;
     if (without.test(name)) return;
     it(`${name}: ${title}`, async () => {
-      const { refusing, open } = make();
-      const line = await open();
+      const line = await make().open();
       const refused = refusing.find((each) => each.name === reason);
       await eachRequest(member, cut, line, refused ?? {}, (...said) => check(line, ...said));
     });
@@ -116,9 +117,15 @@ export function describeMembers(make: () => LineUnderTest): void {
       const world = await worldOf(line.store, line.beside, member);
       line.arm({ cut, nth, meanwhile: begin });
       const bounded = cut === 'late' ? bound(line.store) : line.store;
-      const outcome = await outcomeOf(() => member.call(bounded, world), member.says);
-      const wasHit = await line.disarm();
-      if (wasHit) await end?.();
+      let wasHit = false;
+      let outcome: Outcome;
+      try {
+        outcome = await outcomeOf(() => member.call(bounded, world), member.says);
+      } finally {
+        wasHit = await line.disarm();
+        // Also where it fails: the tests that come after it have a server that refuses nothing.
+        if (wasHit) await end?.();
+      }
       if (!wasHit) {
         expect(nth, 'it makes requests').to.be.greaterThan(1);
         return;
@@ -128,7 +135,7 @@ export function describeMembers(make: () => LineUnderTest): void {
     }
   }
 
-  for (const cut of CUTS)
+  for (const cut of cuts)
     describe(`whose line is cut ${cut === 'late' ? 'so that answers are late' : `${cut} a call was made`}`, () => {
       for (const member of WRITES)
         test(
@@ -189,7 +196,7 @@ export function describeMembers(make: () => LineUnderTest): void {
         );
     });
 
-  for (const { name, only = /^/ } of make().refusing)
+  for (const { name, only = /^/ } of refusing)
     for (const cut of ['before', 'after', 'standing'] as const)
       describe(`${cut === 'standing' ? 'that goes on' : `whose line is cut ${cut} a call was made`}, and which refuses it then: ${name}`, () => {
         for (const member of WRITES.filter((each) => only.test(each.name)))

@@ -4,7 +4,7 @@ import type { Store } from '../../../server/stores/store.js';
 import { records, refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithPostgres, newSchema, PostgresServer } from '../../support/postgres-server.js';
-import { CutLine } from './cut-line.js';
+import { CUTS, CutLine } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 
 /** As a server whose messages are Czech has it: the word is as long. */
@@ -13,9 +13,10 @@ const inCzech = (chunk: Buffer): Buffer => {
   return said.includes('SERROR\0') ? Buffer.from(said.replaceAll('SERROR\0', 'SCHYBA\0'), 'latin1') : chunk;
 };
 
-for (const [language, reword] of [
-  ['English', undefined],
-  ['Czech', inCzech],
+for (const [language, reword, cuts] of [
+  ['English', undefined, CUTS],
+  // What nobody refuses is the same in any language.
+  ['Czech', inCzech, []],
 ] as const)
   describeWithPostgres(`store contract over a line that breaks: PostgreSQL that speaks ${language}`, () => {
     let server: PostgresServer;
@@ -65,6 +66,7 @@ for (const [language, reword] of [
 
     describeMembers(() => ({
       refusing: [full],
+      cuts,
       async open() {
         const line = await CutLine.to(server.port, reword);
         const [store, beside] = [await opened(server.urlAt(line.port)), await opened(server.url)];

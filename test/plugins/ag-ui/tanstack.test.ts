@@ -1,27 +1,11 @@
 import { expect } from 'chai';
-import { defineApp } from '../../../server/index.js';
+import type { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
-import { gate } from '../../support/gate.js';
+import { halting } from '../../support/apps.js';
 import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
 import { actor, FAST, input, STORES, says, startAgUi } from './fixtures.js';
 import { answerIn, cuttingFetch, shown, speaking, type TanStackInit, tanstack } from './tanstack-fixtures.js';
-
-/** Says something, and stands still until it may go on. */
-function halting() {
-  const [began, held] = [gate(), gate()];
-  let runs = 0;
-  const app = defineApp({
-    async *run({ text, signal }) {
-      runs += 1;
-      yield `${text} begins `;
-      began.open();
-      await Promise.race([held.passed, new Promise((_, reject) => signal.addEventListener('abort', reject))]);
-      yield 'and ends';
-    },
-  });
-  return { app, began, held, runs: () => runs };
-}
 
 const KINDS = STORES.flatMap(([store, make]) =>
   ['requests', 'a WebSocket'].map((by) => [store, make, by] as const),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
-import { gate } from '../../support/gate.js';
+import { halting } from '../../support/apps.js';
 import { startGateway } from '../../support/gateway.js';
 import { byName } from '../../support/users.js';
 import { actor } from '../actor.js';
@@ -18,22 +18,6 @@ function counting() {
     },
   });
   return { app, runs: () => runs };
-}
-
-/** Says something, and stands still until it may go on. */
-function halting() {
-  const [began, held] = [gate(), gate()];
-  let runs = 0;
-  const app = defineApp({
-    async *run({ text, signal }) {
-      runs += 1;
-      yield `${text} `;
-      began.open();
-      await Promise.race([held.passed, new Promise((_, reject) => signal.addEventListener('abort', reject))]);
-      yield 'done';
-    },
-  });
-  return { app, began, held, runs: () => runs };
 }
 
 for (const door of DOORS)
@@ -77,7 +61,7 @@ for (const door of DOORS)
     });
 
     it('has two clients in one order, and both their messages once', async () => {
-      const { app, began, held, runs } = halting();
+      const { app, began, held, runs } = halting('', 'done');
       const { open, history, gateway } = await start(app);
       const one = (await open()).say('one');
       await began.passed;
@@ -142,7 +126,7 @@ for (const door of DOORS)
 
     if (can('stop'))
       it('stops, keeps what was said, and goes on', async () => {
-        const { app, began, held } = halting();
+        const { app, began, held } = halting('', 'done');
         const { open, history } = await start(app);
         const tab = await open();
         const one = tab.say('one').catch(() => 'failed');

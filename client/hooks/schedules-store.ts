@@ -1,0 +1,66 @@
+import { isGatewayError } from '../../shared/gateway-error.js';
+import type { Schedule } from '../../shared/schedules.js';
+import type { Client } from '../client.js';
+import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
+import { forEach } from './events.js';
+import type { Shown } from './session-store.js';
+
+/** The schedules of a session, as they are shown. */
+export interface SchedulesView {
+  /** In the order in which they fire next. */
+  readonly schedules: readonly Schedule[];
+  /** Why they could not be read. */
+  readonly error?: unknown;
+  /** They were not read yet. */
+  readonly isLoading: boolean;
+}
+
+const CHANGES = ['schedule_set', 'schedule_unset', 'schedule_fired', 'session_closed', 'gap'] as const;
+
+/** The schedules of a session, as they change while somebody listens, and what can be done with them. */
+export function createSchedulesStore(
+  client: Client<any>,
+  sessionId: string,
+): Shown<SchedulesView> & SessionSchedules {
+  const session = sessionSchedules(client, sessionId);
+  let view: SchedulesView = { schedules: [], isLoading: true };
+  const listeners = new Set<() => void>();
+  let stop: (() => void) | null = null;
+  /** Of the last time they were asked for: older answers come too late. */
+  let asked = 0;
+  const show = (next: SchedulesView): void => {
+    view = next;
+    for (const listener of listeners) listener();
+  };
+  const load = async (): Promise<void> => {
+    const mine = ++asked;
+    try {
+      const now = await session.schedules();
+      if (mine === asked) show({ schedules: now, isLoading: false });
+    } catch (error) {
+      // A session that has not begun has none.
+      const isAbsent = isGatewayError(error) && error.code === 'SESSION_NOT_FOUND';
+      const failure = isAbsent ? {} : { error };
+      if (mine === asked) show({ schedules: isAbsent ? [] : view.schedules, isLoading: false, ...failure });
+    }
+  };
+  return {
+    ...session,
+    getSnapshot: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (!stop) {
+        const failed = (error: unknown): void => show({ ...view, error, isLoading: false });
+        const events = client.events(sessionId, { from: 'now', types: [...CHANGES] });
+        stop = forEach(events, () => void load(), failed);
+        void load();
+      }
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        stop?.();
+        stop = null;
+      };
+    },
+  };
+}
