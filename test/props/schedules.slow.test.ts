@@ -33,14 +33,22 @@ const worker = defineApp({
   },
 });
 
-const step = fc.record({
-  jump: fc.double({ min: 30, max: 90, noNaN: true }),
-  back: fc.double({ min: 0, max: 2, noNaN: true }),
-  then: fc.constantFrom('nothing', 'restart', 'kill'),
-});
+type End = 'nothing' | 'restart' | 'kill';
 
-function property(makeStore: () => Promise<Store>, runs: number): () => Promise<void> {
+const stepOf = (ends: readonly End[]) =>
+  fc.record({
+    jump: fc.double({ min: 30, max: 90, noNaN: true }),
+    back: fc.double({ min: 0, max: 2, noNaN: true }),
+    end: fc.constantFrom(...ends),
+  });
+
+function property(
+  makeStore: () => Promise<Store>,
+  runs: number,
+  ends: readonly End[] = ['nothing', 'restart', 'kill'],
+): () => Promise<void> {
   return async () => {
+    const step = stepOf(ends);
     const store = await makeStore();
     let number = 0;
     await fc.assert(
@@ -66,10 +74,10 @@ function property(makeStore: () => Promise<Store>, runs: number): () => Promise<
           }),
         );
         let reached = Date.now();
-        for (const { jump, back, then } of steps) {
+        for (const { jump, back, end } of steps) {
           clock.forward(jump * DAY);
           reached = Math.max(reached, clock.now());
-          if (then !== 'nothing') await gateway[then]();
+          if (end !== 'nothing') await gateway[end]();
           // Nobody is asked before the gateway is: a store that is shared has to see the dead one's lease end.
           await until(async () => (await schedules()).every(({ nextAt }) => nextAt > reached));
           clock.forward(-back * DAY);
@@ -124,7 +132,8 @@ for (const { name, describe: describeShared, start } of SHARED_STORES) {
       const url = await start();
       const make = async (): Promise<Store> =>
         name === 'Redis' ? redisStore({ url, leaseMs: 1000 }) : postgresStore({ url, leaseMs: 1000 });
-      await property(make, 1)();
+      // The store of a gateway that is killed in this process goes on with its lease: processes that are killed are in test/cluster.
+      await property(make, 1, ['nothing', 'restart'])();
     });
   });
 }
