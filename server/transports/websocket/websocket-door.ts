@@ -22,42 +22,75 @@ const CLOSE_MS = 2000;
 /** Turns upgrade requests into WebSockets: standalone, embedded and behind every adapter alike. */
 export class WebSocketDoor {
   readonly #env: FrameEnvironment;
-  readonly #server: WebSocketServer;
+  #server: WebSocketServer | undefined;
+  #loading: Promise<WebSocketServer> | undefined;
   readonly #wires = new Set<WebSocketWire>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(env: FrameEnvironment) {
     this.#env = env;
-    this.#server = createWebSocketServer({
-      maxPayload: Math.min(env.limits.bodyBytes, 0x7fff_ffff),
-      maxFragments: MAX_FRAGMENTS,
-      closeTimeout: CLOSE_MS,
-    });
-    this.#server.on('headers', (headers: string[], request: IncomingMessage) => {
-      headers.push(`${REQUEST_ID}: ${requestIdOfRequest(request)}`);
-    });
   }
 
   /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
     if (target?.path !== WEBSOCKET_PATH) return false;
+    const refuse = (error: unknown): void => {
+      const requestId = requestIdOfRequest(request);
+      refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
+    };
+    const upgrade = (server: WebSocketServer): void => {
+      this.#admit();
+      this.#upgrade(server, request, socket, head, options);
+    };
     try {
       this.#env.gate.enter(this.#env.addressOf(request), socket);
       checkOrigin(request, this.#env.origin);
-      if (this.#env.state.draining) {
-        throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+      if (this.#server !== undefined) {
+        upgrade(this.#server);
+        return true;
       }
-      if (this.#env.clients.full) {
-        const message = 'Too many sockets have not said who they are';
-        throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
-      }
+      // Without a listener the reset of a client that leaves meanwhile would end the process.
+      socket.on('error', () => socket.destroy());
+      this.#loading ??= this.#load();
+      this.#loading.then(upgrade).catch(refuse);
     } catch (error) {
-      const requestId = requestIdOfRequest(request);
-      refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
-      return true;
+      refuse(error);
     }
-    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+    return true;
+  }
+
+  async #load(): Promise<WebSocketServer> {
+    const server = await createWebSocketServer({
+      maxPayload: Math.min(this.#env.limits.bodyBytes, 0x7fff_ffff),
+      maxFragments: MAX_FRAGMENTS,
+      closeTimeout: CLOSE_MS,
+    });
+    server.on('headers', (headers: string[], request: IncomingMessage) => {
+      headers.push(`${REQUEST_ID}: ${requestIdOfRequest(request)}`);
+    });
+    this.#server = server;
+    return server;
+  }
+
+  #admit(): void {
+    if (this.#env.state.draining) {
+      throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+    }
+    if (this.#env.clients.full) {
+      const message = 'Too many sockets have not said who they are';
+      throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
+    }
+  }
+
+  #upgrade(
+    server: WebSocketServer,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    options: HandleOptions,
+  ): void {
+    server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#accept(
         new WebSocketWire(this.#env, webSocket, {
           socket,
@@ -66,7 +99,6 @@ export class WebSocketDoor {
         }),
       ),
     );
-    return true;
   }
 
   /** Answers an upgrade that is nobody's. */
