@@ -3,19 +3,21 @@
 // schemas of the protocol nor anything of Node, the command line no gateway, a gateway no plugins.
 
 const isClient = (name) => name.startsWith('client/') && name !== 'client/node/index';
-const isProtocol = (name) => name === 'shared/index';
+const is = (known) => (name) => name === known;
+const isServer = (name) => name.startsWith('server/') || name === 'shared/index';
 const isCommand = (name) => /^server\/(?:cli|codegen|demo)\//.test(name);
 /** Those that load little: the client over Unix sockets, and the command line before it does what it is told. */
 const isLight = (name) => name === 'client/node/index' || name === 'server/cli/program';
 
 /** Chunks by who loads what is in them, and by whom else; the first that fits. */
 const CHUNKS = [
-  ['shared', isClient, (name) => !name.startsWith('client/')],
-  ['client', isClient],
-  ['protocol-common', isProtocol, isLight],
+  ['shared', is('client/index'), isServer],
+  ['client', is('client/index')],
+  ['client-common', isClient],
+  ['protocol-common', is('shared/index'), isLight],
   ['common', isLight, (name) => !isCommand(name)],
-  ['protocol', isProtocol],
-  ['gateway', (name) => name === 'server/index'],
+  ['protocol', is('shared/index')],
+  ['gateway', is('server/index')],
   ['command', isLight],
 ];
 

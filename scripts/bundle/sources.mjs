@@ -25,8 +25,8 @@ function filesOf(texts) {
     `${isApart(folderOf(source)) ? folderOf(source) : source.slice(0, source.indexOf('/'))}.ts`;
 }
 
-/** Writes them; returns where each module begins, by its path. */
-export function shipSources(folders) {
+/** Writes them into a package; returns where each module begins, by its path. */
+export function shipSources(folders, target) {
   const texts = new Map(folders.flatMap(modulesOf).map((source) => [source, readFileSync(source, 'utf8')]));
   const fileOf = filesOf(texts);
   const shipped = new Map();
@@ -38,8 +38,9 @@ export function shipSources(folders) {
     shipped.set(file, `${before}${text.trimEnd()}\n\n`);
   }
   for (const [file, text] of shipped) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    const path = join(target, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   }
   return places;
 }

@@ -14,6 +14,8 @@ export interface Installed {
   readonly tarball: string;
   /** Paths in the tarball. */
   readonly files: readonly string[];
+  /** Bytes of what is in it. */
+  readonly bytes: number;
   /** What a plain install brought, ours included. */
   readonly plain: { readonly packages: readonly string[]; readonly bytes: number };
   /** Runs Node in the project; rejects when it fails. */
@@ -36,6 +38,7 @@ const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { 
 
 interface Packed {
   readonly filename: string;
+  readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
 
@@ -52,7 +55,7 @@ export async function packPackage(folder: string): Promise<string> {
 
 export async function installPackage(): Promise<Installed> {
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
-  const { filename, files } = await pack(project);
+  const { filename, files, unpackedSize } = await pack(project);
   const tarball = join(project, filename);
   const write = (name: string, text: string): void => {
     mkdirSync(dirname(join(project, name)), { recursive: true });
@@ -70,6 +73,7 @@ export async function installPackage(): Promise<Installed> {
     project,
     tarball,
     files: files.map(({ path }) => path),
+    bytes: unpackedSize,
     plain,
     write,
     install: async (...names) => void (await add(...names.map(pinned))),
