@@ -124,8 +124,8 @@ export class Load {
     return this.#tell({ do: 'requests', total, answers, timeoutMs });
   }
 
-  rate(perSecond: number): Promise<object> {
-    return this.#tell({ do: 'rate', perSecond });
+  rate(perSecond: number, answers: 'http' | 'marked' = 'http'): Promise<object> {
+    return this.#tell({ do: 'rate', perSecond, answers });
   }
 
   counts(): Promise<Counts> {

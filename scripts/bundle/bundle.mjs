@@ -84,13 +84,14 @@ async function outputOf(names, { from, source, built, plugins, sourcemap }) {
 }
 
 /**
- * Writes a package's `dist`, in `target`: its entries with their types, its programs without, and the sources of these folders.
- * Returns the packages that it imports.
+ * Writes a package's `dist`, in `target`: its entries and programs, and with the sources of these folders, where there are any, the
+ * types of the entries. Returns the packages that it imports.
  */
 export async function bundle({ target, entries, programs, folders }) {
   const places = shipSources(folders, target);
   const imported = new Set();
-  const bundles = [await outputOf([...entries, ...programs], CODE), await outputOf(entries, TYPES)];
+  const bundles = [await outputOf([...entries, ...programs], CODE)];
+  if (folders.length > 0) bundles.push(await outputOf(entries, TYPES));
   for (const { type, fileName, code, imports } of bundles.flat()) {
     if (type !== 'chunk') continue;
     for (const id of imports) imported.add(id);

@@ -80,6 +80,16 @@ const FROM_STATS: readonly StatsMetric[] = [
     ],
   },
   {
+    name: 'agent_gateway_loop_delay_seconds',
+    help: 'How late the event loop was when it was last looked, ten times a second',
+    read: ({ load }) => load.delayMs / 1000,
+  },
+  {
+    name: 'agent_gateway_refusing',
+    help: '1 while new work is refused because the event loop is late',
+    read: ({ load }) => Number(load.refusing),
+  },
+  {
     name: 'agent_gateway_draining',
     help: '1 while new work is turned away, because the gateway closes',
     read: ({ draining }) => Number(draining),
