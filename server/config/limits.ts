@@ -109,7 +109,7 @@ export interface Limits {
   readonly drainMs: number;
   /** How long an answer of the store is waited for, and how long callers wait for it. @default 10 s */
   readonly storeMs: number;
-  /** How late the event loop may be, turn after turn for a second, before new work is refused. @default 250 ms */
+  /** How late the event loop may be, twice in a row, before new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
 }
 

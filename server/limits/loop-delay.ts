@@ -2,8 +2,8 @@ import { LimitError } from '../limit-error.js';
 
 /** How often it is looked. */
 const LOOK_MS = 100;
-/** How long the loop has to be late, turn after turn, before new work is refused: one long turn is no overload. */
-const LATE_FOR_MS = 1000;
+/** Looks in a row that have to find the loop late before new work is refused: one long turn is no overload. */
+const LATE_LOOKS = 2;
 /** For so long after an overload the next late turn is taken for the same one, which is not over yet. */
 const AGAIN_MS = 30_000;
 const RETRY_AFTER_MS = 2000;
@@ -25,7 +25,7 @@ export class LoopDelay {
   #timer: NodeJS.Timeout | undefined;
   #lookedAt = 0;
   #delayMs = 0;
-  #lateSince: number | undefined;
+  #lateLooks = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #refusing = false;
 
@@ -48,7 +48,7 @@ export class LoopDelay {
   start(): void {
     if (this.#timer !== undefined) return;
     this.#lookedAt = performance.now();
-    this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
   stop(): void {
@@ -67,17 +67,28 @@ export class LoopDelay {
     });
   };
 
-  #look(now: number): void {
-    this.#delayMs = Math.max(0, now - this.#lookedAt - LOOK_MS);
+  #look(): void {
+    const now = performance.now();
+    const lateMs = now - this.#lookedAt - LOOK_MS;
     this.#lookedAt = now;
-    if (this.#delayMs > this.#limitMs) this.#late(now);
+    // Where turns are long the look itself is late by less than one, so the turn that follows is timed as well.
+    setImmediate(() => {
+      const began = performance.now();
+      setImmediate(() => this.#saw(Math.max(0, lateMs, performance.now() - began)));
+    });
+  }
+
+  #saw(delayMs: number): void {
+    if (this.#timer === undefined) return;
+    this.#delayMs = delayMs;
+    if (delayMs > this.#limitMs) this.#late(performance.now());
     else this.#inTime();
   }
 
   #late(now: number): void {
-    this.#lateSince ??= now;
+    this.#lateLooks += 1;
     const isKnown = now - this.#refusedAt < AGAIN_MS;
-    if (!this.#refusing && (isKnown || now - this.#lateSince >= LATE_FOR_MS)) {
+    if (!this.#refusing && (isKnown || this.#lateLooks >= LATE_LOOKS)) {
       this.#refusing = true;
       this.#events.refuses(this.#delayMs);
     }
@@ -85,7 +96,7 @@ export class LoopDelay {
   }
 
   #inTime(): void {
-    this.#lateSince = undefined;
+    this.#lateLooks = 0;
     if (!this.#refusing || this.#delayMs > this.#limitMs / 2) return;
     this.#refusing = false;
     this.#events.admits();

@@ -1,24 +1,20 @@
-// A gateway whose answers take CPU: some 25 of them at a time are all that the process can do.
+// A gateway whose method holds the event loop for 10 ms: a hundred calls a second are all that the process can do. It waits where a
+// method would compute, so that this does not depend on what else the machine does.
 import { createGateway, defineApp } from '../../server/index.js';
-import { PIECE_MS, PIECES } from './overload.js';
 
-const SPIN_MS = 0.8;
+const HELD_MS = 10;
+const nobody = new Int32Array(new SharedArrayBuffer(4));
 
-const app = defineApp({
-  async *run() {
-    const began = Date.now();
-    for (let piece = 0; piece < PIECES; piece++) {
-      const due = began + piece * PIECE_MS;
-      const wait = due - Date.now();
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      const end = performance.now() + SPIN_MS;
-      while (performance.now() < end);
-      yield `${due} `;
-    }
+const gateway = createGateway({
+  app: defineApp({ run: (turn) => turn.text }),
+  methods: {
+    work: async () => {
+      Atomics.wait(nobody, 0, 0, HELD_MS);
+      return 'done';
+    },
   },
+  port: 0,
+  limits: { loopDelayMs: Number(process.env.LOOP_DELAY_MS) },
 });
-
-const loopDelayMs = Number(process.env.LOOP_DELAY_MS ?? 250);
-const gateway = createGateway({ app, port: 0, limits: { loopDelayMs, runMs: 600_000 } });
 const { url } = await gateway.start();
 console.log(`listening at ${url}`);

@@ -1,14 +1,22 @@
 import { expect } from 'chai';
 import { runProgram } from '../support/program.js';
-import type { Outcome } from './overload.js';
 
-/** Answers begun in a second, of which the gateway can do 12 or 13: each takes 80 ms of CPU. */
-const TWICE = 25;
-/** On a machine where nothing else runs: how long it is driven, and then times are judged, not only the ratio to no bound. */
+/** Calls in a second, of which the gateway can do 100. */
+const TWICE = 200;
+/** On a machine where nothing else runs: how long it is driven, and then times are judged, not only their ratio to those without a bound. */
 const QUIET_SECONDS = Number(process.env.OVERLOAD_SECONDS ?? 0);
-const SECONDS = QUIET_SECONDS || 8;
+const SECONDS = QUIET_SECONDS || 10;
 
-interface Driven extends Outcome {
+/** What became of the calls. */
+interface Driven {
+  readonly accepted: number;
+  readonly refused: number;
+  /** Answers that were neither a result nor a refusal as it has to be. */
+  readonly odd: readonly string[];
+  /** Milliseconds from when a call was due to its result, for 99 of 100 that were accepted at most. */
+  readonly p99: number;
+  /** Milliseconds from the last call until the gateway called itself ready. */
+  readonly backMs: number;
   readonly log: string;
 }
 
@@ -23,13 +31,12 @@ async function drive(loopDelayMs: number): Promise<Driven> {
 }
 
 describe('a gateway with twice what it can do', () => {
-  it('refuses new work, ends in time what it accepted, and is itself again', async () => {
+  it('refuses new work, answers in time what it accepted, and is itself again', async () => {
     const { log, ...bounded } = await drive(250);
     const { log: _, ...unbounded } = await drive(Number.POSITIVE_INFINITY);
     const shown = JSON.stringify({ bounded, unbounded });
-    expect(bounded.refused, shown).to.be.above(0);
     expect(bounded.odd, shown).to.deep.equal([]);
-    expect(bounded.broken, shown).to.equal(0);
+    expect(bounded.refused, shown).to.be.above(0);
     expect(unbounded.refused, shown).to.equal(0);
     expect(bounded.p99 / unbounded.p99, shown).to.be.below(0.5);
     expect(log).to.match(/new work is refused: the event loop is \d+ ms late/);
@@ -37,7 +44,7 @@ describe('a gateway with twice what it can do', () => {
     if (QUIET_SECONDS === 0) return;
     expect(bounded.p99, shown).to.be.below(1000);
     expect(bounded.backMs, shown).to.be.below(2000);
-    // What could be done meanwhile was nearly done.
+    // Of what could be done meanwhile, most was done.
     expect(bounded.accepted, shown).to.be.above((SECONDS * TWICE) / 2 / 2);
     console.log(shown);
   }).timeout(600_000);
