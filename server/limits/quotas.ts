@@ -98,7 +98,7 @@ export class Quotas {
 
   /**
    * @param used Told of each use of a rate, which it can `spend` at another gateway.
-   * @param admit Asked before new work is counted: all but subscriptions, by which those come back whose work was taken.
+   * @param admit Asked before new work is counted: all but reads and subscriptions, by which those come back whose work was taken.
    */
   constructor(limits: UserLimits, used?: (rate: number, key: string) => void, admit: Admit = ADMIT_ALL) {
     this.#limits = limits;
@@ -112,7 +112,7 @@ export class Quotas {
     };
     this.sends = rates(['sendsPerSecond', 'sendsPerSecond']);
     this.invokes = rates(['invokesPerSecond', 'invokesPerSecond']);
-    this.reads = rates(['readsPerSecond', 'readsPerSecond']);
+    this.reads = rates(['readsPerSecond', 'readsPerSecond'], {});
     this.uploads = rates(['uploadsPerSecond', 'uploadsPerSecond']);
     this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], { burst: SUBSCRIBE_BURST });
     this.#rates = made;
