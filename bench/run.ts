@@ -28,7 +28,7 @@ const program = new Command('npm run bench --')
   )
   .argument(
     '[keys...]',
-    `what to measure: names, parts of names with a star, or main, growth, steady, observed, cluster`,
+    `what to measure: names, parts of names with a star, or main, open, quiet, growth, steady, observed, cluster`,
     ['main'],
   )
   .option('--rounds <count>', 'rounds, of which every second one goes through the peers backwards', Number, 3)

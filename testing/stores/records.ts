@@ -1,5 +1,12 @@
 import type { Store } from '../../server/index.js';
-import type { Acquired, AcquireOptions, Checkpoint, EventRecord, LogRef, SessionRef } from '../../server/stores/index.js';
+import type {
+  Acquired,
+  AcquireOptions,
+  Checkpoint,
+  EventRecord,
+  LogRef,
+  SessionRef,
+} from '../../server/stores/index.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
