@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { userScope } from '../server/auth/scope.js';
 import { createGateway, defineApp, memoryStore, type Store } from '../server/index.js';
 import { sqliteStore } from '../server/stores/sqlite/index.js';
 import type { EventRecord } from '../server/stores/store.js';
@@ -60,7 +61,7 @@ async function fill(
 }
 
 async function fillSession(store: Store, n: number, events: number, open: boolean): Promise<void> {
-  const ref = { scope: `user${n % 100}`, app: 'default', name: `s${n}` };
+  const ref = { scope: userScope({ id: `user${n % 100}` }), app: 'default', name: `s${n}` };
   const acquired = await store.acquire(ref, {
     holder: 'bench',
     create: { epoch: `e${String(n).padStart(10, '0')}` },
