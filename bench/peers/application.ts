@@ -49,7 +49,7 @@ async function* open(count: number, ms: number): AsyncGenerator<Delta, void, und
   for (let n = 0; n < count; n++) {
     const due = began + n * ms * 1000;
     const wait = (due - nowMicros()) / 1000;
-    if (wait > 0) await sleep(wait);
+    if (wait > 0) await sleep(Math.ceil(wait));
     yield createDelta(due, n === count - 1 ? END : PADDING);
   }
 }

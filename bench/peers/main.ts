@@ -67,7 +67,7 @@ async function pace({ ms, everyMs }: Pace): Promise<ServerAnswers['pace']> {
   for (let emitted = 0; emitted < total; emitted++) {
     const due = began + emitted * everyMs * 1000;
     const wait = (due - nowMicros()) / 1000;
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)));
     served.emit!('s0', createDelta(due));
   }
   return { emitted: total, micros: cpuMicros(since) };
