@@ -30,9 +30,11 @@ interface Trial {
   readonly failed: number;
 }
 
+const isCarried = ({ failed, p99 }: Trial): boolean => failed === 0 && p99 <= LATE_MS;
+
 /**
  * How many answers a server carries: people send whenever they like, each answer takes its 8 s, and of all pieces 99 in 100 are read
- * within 100 ms of when they were due. Found by halves, in some five trials of 16 s, each with new processes.
+ * within 100 ms of when they were due. Found by halves, in some eight trials of 16 s, each with new processes.
  */
 export async function measureCarried(peer: string, door: OpenDoor, settings: Settings): Promise<Sample> {
   const trial = (answers: number) => tryWith(peer, door, answers, settings);
@@ -40,8 +42,10 @@ export async function measureCarried(peer: string, door: OpenDoor, settings: Set
   let best: Trial | undefined;
   while (tooMany - carried > 1) {
     const middle = (carried + tooMany) >> 1;
-    const tried = await trial(STEPS[middle]!);
-    if (tried.failed === 0 && tried.p99 <= LATE_MS) [carried, best] = [middle, tried];
+    let tried = await trial(STEPS[middle]!);
+    // What else the machine does can make one trial fail, and no trial succeed.
+    if (!isCarried(tried)) tried = await trial(STEPS[middle]!);
+    if (isCarried(tried)) [carried, best] = [middle, tried];
     else tooMany = middle;
   }
   if (!best) throw new Error(`${peer} does not carry ${STEPS[0]} answers`);
