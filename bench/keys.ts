@@ -8,10 +8,12 @@ import {
 import { type FanOut, measureFanOut } from './measure/fan-out.js';
 import { measureInstalled } from './measure/installed.js';
 import { measureConnections, measureSessions } from './measure/memory.js';
+import { measureAtLoad, measureCarried, type OpenDoor } from './measure/open-loop.js';
 import { measureReplay } from './measure/replay.js';
 import { type Call, measureInvoke, measureSend } from './measure/requests.js';
 import type { Sample, Settings } from './measure/sample.js';
 import { measureStartup } from './measure/startup.js';
+import { measureViewers } from './measure/viewers.js';
 
 /** A row of a key's table. */
 export interface Contender {
@@ -25,7 +27,7 @@ export interface Key {
   readonly title: string;
   readonly unit: string;
   /** All but `main` are measured where they are asked for. */
-  readonly group: 'main' | 'growth' | 'steady' | 'observed' | 'cluster';
+  readonly group: 'main' | 'open' | 'quiet' | 'growth' | 'steady' | 'observed' | 'cluster';
   /** The first one is what the others are compared with. */
   readonly contenders: readonly Contender[];
   /** Most rounds that are worth their time. */
@@ -129,6 +131,47 @@ const observed = (title: string, unit: string, measure: Measure): Key => ({
 
 /** Where sessions are kept: in the process, in a file, and in what gateways share. */
 const KEPT = ['gateway', 'gateway:sqlite', 'gateway:redis', 'gateway:postgres'];
+
+/** What a core carries of answers as models give them. */
+const open = (title: string, names: string, door: OpenDoor): Key => ({
+  title,
+  unit: 'answers at the same time',
+  group: 'open',
+  contenders: peers(names, (peer, settings) => measureCarried(peer, door, settings)),
+});
+
+const atLoad = (answers: number): Key => ({
+  title: `${answers} answers at the same time, SSE: from when a piece was due to its reading`,
+  unit: 'ms, p99',
+  group: 'open',
+  contenders: peers('raw express fastify gateway gateway:sqlite', (peer, settings) =>
+    measureAtLoad(peer, 'send', answers, settings),
+  ),
+});
+
+const viewers = (names: string, door: FanOut['door']): Record<string, Key> =>
+  Object.fromEntries(
+    [1, 100, 1000, 10_000].map((count) => [
+      `viewers-${door}-${count}`,
+      {
+        title: `one answer of 50 pieces a second, ${count.toLocaleString('en')} viewers: until they have read a piece`,
+        unit: 'ms, p99',
+        group: 'open',
+        contenders: peers(names, (peer, settings) =>
+          measureViewers(peer, { door, viewers: count }, settings),
+        ),
+      },
+    ]),
+  );
+
+const quiet = (clients: number): Key => ({
+  title: `memory of a quiet viewer, of ${clients.toLocaleString('en')}, SSE`,
+  unit: 'KiB of RSS',
+  group: 'quiet',
+  contenders: peers('raw express gateway', (peer, settings) =>
+    measureConnections(peer, { door: 'sse', clients }, settings),
+  ),
+});
 
 const cluster = (title: string, unit: string, contenders: readonly Contender[]): Key => ({
   title,
@@ -251,6 +294,23 @@ export const KEYS: Readonly<Record<string, Key>> = {
     peers('fastify express socket.io gateway', measureInstalled),
     1,
   ),
+
+  'open-sse': open(
+    'answers of 50 pieces a second that a core carries, SSE',
+    'raw express fastify gateway gateway:sqlite gateway:redis gateway:postgres',
+    'send',
+  ),
+  'open-ws': open(
+    'answers of 50 pieces a second that a core carries, WebSocket',
+    'ws:frame ws socket.io gateway gateway:sqlite gateway:redis gateway:postgres',
+    'sendWs',
+  ),
+  'load-100': atLoad(100),
+  'load-300': atLoad(300),
+  ...viewers('raw:socket express gateway', 'sse'),
+  ...viewers('ws:frame socket.io gateway', 'ws'),
+  'quiet-10000': quiet(10_000),
+  'quiet-50000': quiet(50_000),
 
   'steady-send': {
     title: '32 senders, runs of 500 events, in sessions older than their retention',

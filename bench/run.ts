@@ -28,7 +28,7 @@ const program = new Command('npm run bench --')
   )
   .argument(
     '[keys...]',
-    `what to measure: names, parts of names with a star, or main, growth, steady, observed, cluster`,
+    `what to measure: names, parts of names with a star, or main, open, quiet, growth, steady, observed, cluster`,
     ['main'],
   )
   .option('--rounds <count>', 'rounds, of which every second one goes through the peers backwards', Number, 3)
@@ -39,7 +39,7 @@ const program = new Command('npm run bench --')
     'also the gateway of another checkout, which has been built: the rows "other"',
   )
   .option('--profiles <folder>', 'writes CPU profiles of the servers there')
-  .option('--markdown', 'prints the table of docs/performance.md at the end')
+  .option('--markdown', 'prints the table of docs/laboratory.md at the end')
   .option('--json <file>', 'writes all samples there')
   .option(
     '--soak <seconds>',

@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { userScope } from '../server/auth/scope.js';
 import { createGateway, defineApp, memoryStore, type Store } from '../server/index.js';
 import { sqliteStore } from '../server/stores/sqlite/index.js';
 import type { EventRecord } from '../server/stores/store.js';
 
 // npx tsx bench/sqlite-restart.ts [sessions] [events] [open runs]: how long a gateway takes to start on a database of so many
-// sessions and events, as a crash left it, and what memory it needs, against one that starts with nothing.
+// sessions and events, as a crash left it, how long a page of a list takes then, and what memory it needs, against one that starts with nothing.
 
 const [role = '10000', ...args] = process.argv.slice(2);
 const app = defineApp({ run: (turn) => turn.text });
@@ -60,7 +61,7 @@ async function fill(
 }
 
 async function fillSession(store: Store, n: number, events: number, open: boolean): Promise<void> {
-  const ref = { scope: `user${n % 100}`, app: 'default', name: `s${n}` };
+  const ref = { scope: userScope({ id: `user${n % 100}` }), app: 'default', name: `s${n}` };
   const acquired = await store.acquire(ref, {
     holder: 'bench',
     create: { epoch: `e${String(n).padStart(10, '0')}` },
@@ -127,14 +128,16 @@ async function start(store: Store): Promise<void> {
   const began = performance.now();
   await gateway.start();
   const started = performance.now() - began;
-  await gateway.sessions({ user: { id: 'user1' } });
+  const listing = performance.now();
+  const { sessions } = await gateway.sessions({ user: { id: 'user1' } });
+  const listed = performance.now() - listing;
   const recovering = performance.now();
   while ((await store.unfinished()).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   const recovered = performance.now() - recovering;
   globalThis.gc?.();
   const now = process.memoryUsage();
   console.log(
-    `start ${started.toFixed(1)} ms, lost runs ended ${recovered.toFixed(0)} ms later, rss ${mib(rss)} -> ${mib(now.rss)}, heap ${mib(heapUsed)} -> ${mib(now.heapUsed)}`,
+    `start ${started.toFixed(1)} ms, ${sessions.length} sessions listed in ${listed.toFixed(1)} ms, lost runs ended ${recovered.toFixed(0)} ms later, rss ${mib(rss)} -> ${mib(now.rss)}, heap ${mib(heapUsed)} -> ${mib(now.heapUsed)}`,
   );
   await gateway.close();
 }

@@ -17,7 +17,7 @@ const entries = Object.entries(manifest.exports)
   .map(([path, { types }]) => ({
     report: path === '.' ? 'index' : path.slice(2).replaceAll('/', '-'),
     title: join(manifest.name, path),
-    types,
+    types: types.replace('./dist/', './.cache/types/'),
   }));
 
 /** One report of all entries, each a namespace: API Extractor says every type once then, and compiles once. */

@@ -13,10 +13,9 @@ const SOURCES = [
 const node = (...args) => execFileSync(process.execPath, args, { stdio: 'inherit' });
 
 if (!process.argv.includes('--if-changed') || !isNewerThan(BUILT, ['dist/server/index.js', ...SOURCES])) {
-  rmSync(BUILT, { force: true });
-  rmSync('dist', { recursive: true, force: true });
+  for (const path of [BUILT, '.cache/types', 'dist']) rmSync(path, { recursive: true, force: true });
   node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
-  node('scripts/ship-sources.mjs');
+  node('scripts/bundle/main.mjs');
   node('scripts/build-playground.mjs');
   mkdirSync('.cache', { recursive: true });
   writeFileSync(BUILT, '');

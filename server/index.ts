@@ -161,29 +161,11 @@ export type {
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
 export type { Erased } from './sessions/erasing.js';
-export type { About } from './stores/about.js';
 export { type DirectoryFilesOptions, directoryFiles } from './stores/files/directory-file-store.js';
-export type {
-  ByteRange,
-  FileRecord,
-  FileStore,
-  FileSweep,
-  FileUsage,
-  FileUse,
-} from './stores/files/file-store.js';
+export type { FileStore } from './stores/files/file-store.js';
 export { type MemoryFilesOptions, memoryFiles } from './stores/files/memory-file-store.js';
 export { memoryStore } from './stores/memory.js';
-export type {
-  RecordChange,
-  RecordHome,
-  RecordName,
-  RecordQuery,
-  StoredRecord,
-  Taken,
-  TakeOptions,
-} from './stores/records.js';
-export type * from './stores/store.js';
-export { StoreError } from './stores/store.js';
+export type { Store } from './stores/store.js';
 export type { FetchOptions } from './transports/fetch/serve-fetch.js';
 export type { PluginRequest, RouteOptions } from './transports/http/plugin-route.js';
 export type { HandleOptions, OperationOptions, ServedOperation } from './transports/request.js';

@@ -1,4 +1,5 @@
-import { type AcquireOptions, memoryStore, type SessionRef, type Store } from '../server/index.js';
+import { memoryStore, type Store } from '../server/index.js';
+import type { AcquireOptions, SessionRef } from '../server/stores/index.js';
 
 /** A store that outlives the gateways of a test. Each of them has a line to it. */
 export interface KeptStore {

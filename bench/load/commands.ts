@@ -19,7 +19,7 @@ export type Command =
       readonly timeoutMs: number;
     }
   /** Sends requests at a rate from now on, by whichever client is free, until the rate is 0. */
-  | { readonly do: 'rate'; readonly perSecond: number }
+  | { readonly do: 'rate'; readonly perSecond: number; readonly answers: 'http' | 'marked' }
   /** What has been counted since the last `zero`. */
   | { readonly do: 'counts' };
 

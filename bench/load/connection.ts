@@ -14,6 +14,7 @@ export interface ConnectionListener {
 
 // Bytes are looked at at once and not kept, so all connections read into the same memory: reading costs no allocation.
 const READ_BYTES = 256 * 1024;
+const CLIENTS_OF_ADDRESS = 20_000;
 /** One byte longer than what is read, for the listener to write behind it. */
 const shared = Buffer.allocUnsafe(READ_BYTES + 1);
 const readInto = shared.subarray(0, READ_BYTES);
@@ -33,11 +34,19 @@ export class Connection {
   /** Whether an event of that answer has come. */
   hasBegun = false;
 
-  constructor(script: Script, target: Target, listener: ConnectionListener) {
+  /** @param n Number of the client, by which it has an address of this machine: one address has ports for some 28,000. */
+  constructor(script: Script, target: Target, listener: ConnectionListener, n = 0) {
     this.#script = script;
     this.#listener = listener;
     const options: NetConnectOpts & { readonly onread: object } = {
-      ...('path' in target ? { path: target.path } : { port: target.port, host: '127.0.0.1', noDelay: true }),
+      ...('path' in target
+        ? { path: target.path }
+        : {
+            port: target.port,
+            host: '127.0.0.1',
+            localAddress: `127.0.0.${1 + Math.floor(n / CLIENTS_OF_ADDRESS)}`,
+            noDelay: true,
+          }),
       onread: { buffer: readInto, callback: (length: number) => this.#read(length) },
     };
     this.#socket = connect(options)

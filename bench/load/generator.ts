@@ -47,7 +47,9 @@ export class Generator implements ConnectionListener {
     await new Promise<void>((resolve) => {
       const open = (): void => {
         while (this.#connections.length < scripts.length && this.#connections.length - settled < CONNECTING)
-          this.#connections.push(new Connection(scripts[this.#connections.length]!, target, this));
+          this.#connections.push(
+            new Connection(scripts[this.#connections.length]!, target, this, this.#connections.length),
+          );
       };
       this.#onReady = () => {
         settled += 1;
@@ -90,9 +92,9 @@ export class Generator implements ConnectionListener {
   }
 
   /** Sends at a rate that does not wait for the server, as people do. */
-  rate(perSecond: number): void {
+  rate(perSecond: number, answers: 'http' | 'marked'): void {
     clearInterval(this.#rate);
-    this.#answers = 'http';
+    this.#answers = answers;
     let due = 0;
     let at = performance.now();
     if (perSecond === 0) return;

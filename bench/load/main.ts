@@ -18,7 +18,7 @@ async function answer(command: Command): Promise<unknown> {
     case 'requests':
       return generator.requests(command.total, command.answers, command.timeoutMs);
     case 'rate':
-      return generator.rate(command.perSecond);
+      return generator.rate(command.perSecond, command.answers);
     case 'counts':
       return generator.counts;
   }

@@ -3,7 +3,7 @@ import { Load, Server } from '../rig/rig.js';
 import { millis, type Sample, type Settings, sleep } from './sample.js';
 
 /** Gateways of one peer, on a store that they share or, where it is one alone, on its own. */
-interface Fleet {
+export interface Fleet {
   readonly nodes: readonly Server[];
   /** CPU of the store's processes so far, in microseconds; 0 where it has none. */
   engineCpu(): number;
@@ -11,7 +11,8 @@ interface Fleet {
 
 const ENGINES: readonly EngineKind[] = ['redis', 'postgres'];
 
-async function withFleet(
+/** Starts them, with the store that they share where their variant names one. */
+export async function withFleet(
   peer: string,
   count: number,
   settings: Settings,

@@ -23,21 +23,34 @@ export interface Delta {
   readonly delta: string;
 }
 
-export const createDelta = (): Delta => ({
+/** @param madeAt When it was produced, or was to be. */
+export const createDelta = (madeAt = nowMicros(), padding = PADDING): Delta => ({
   type: 'content_delta',
-  delta: String(nowMicros()).padStart(16, '0') + MARKER + PADDING,
+  delta: String(madeAt).padStart(16, '0') + MARKER + padding,
 });
 
 /**
  * Answers a message: `turn:N` with N events, one in each turn of the event loop, `sync:N` with all of them in one turn, `paced:N:MS`
- * with one every MS milliseconds.
+ * with one every MS milliseconds, `open:N:MS` the same as a model says them: when they are due, whether the ones before were taken or
+ * not. Those carry the time when they were due, so that a server that falls behind cannot hide it.
  */
 export async function* reply(message: string): AsyncGenerator<Delta, void, undefined> {
   const [mode, count, ms] = message.split(':');
+  if (mode === 'open') return yield* open(Number(count), Number(ms));
   for (let n = 0; n < Number(count); n++) {
     if (mode === 'turn') await nextTurn();
     else if (mode === 'paced') await sleep(Number(ms));
     yield createDelta();
+  }
+}
+
+async function* open(count: number, ms: number): AsyncGenerator<Delta, void, undefined> {
+  const began = nowMicros();
+  for (let n = 0; n < count; n++) {
+    const due = began + n * ms * 1000;
+    const wait = (due - nowMicros()) / 1000;
+    if (wait > 0) await sleep(Math.ceil(wait));
+    yield createDelta(due, n === count - 1 ? END : PADDING);
   }
 }
 

@@ -8,9 +8,17 @@ export interface Flood {
   readonly atLeast?: number;
 }
 
+/** Events of session `s0` when they are due, whatever becomes of those before. */
+export interface Pace {
+  readonly do: 'pace';
+  readonly ms: number;
+  readonly everyMs: number;
+}
+
 /** What a peer's process is told, one at a time. */
 export type ServerCommand =
   | Flood
+  | Pace
   /** Counts CPU from now on; `flood` does too. */
   | { readonly do: 'zeroCpu' }
   | { readonly do: 'cpu' }
@@ -33,6 +41,7 @@ export interface Memory {
 /** Answers by command; the others are answered by an empty object. */
 export interface ServerAnswers {
   readonly flood: { readonly emitted: number; readonly startedAt: number };
+  readonly pace: { readonly emitted: number; readonly micros: number };
   readonly cpu: { readonly micros: number };
   readonly append: { readonly micros: number };
   readonly memory: Memory;

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { createDelta, nowMicros } from './application.js';
-import type { Flood, ServerAnswers, ServerCommand } from './commands.js';
+import type { Flood, Pace, ServerAnswers, ServerCommand } from './commands.js';
 import { loadPeer, parsePeer } from './index.js';
 
 // The process of one peer: it serves, and produces events when it is told to.
@@ -60,6 +60,19 @@ function flood({ ms, sessions, perTurn, atLeast = 0 }: Flood): Promise<ServerAns
   });
 }
 
+async function pace({ ms, everyMs }: Pace): Promise<ServerAnswers['pace']> {
+  const began = nowMicros();
+  const since = process.cpuUsage();
+  const total = Math.floor(ms / everyMs);
+  for (let emitted = 0; emitted < total; emitted++) {
+    const due = began + emitted * everyMs * 1000;
+    const wait = (due - nowMicros()) / 1000;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)));
+    served.emit!('s0', createDelta(due));
+  }
+  return { emitted: total, micros: cpuMicros(since) };
+}
+
 /** Memory after collections of garbage, where the process was started so that it can be asked for them. */
 async function memory(): Promise<ServerAnswers['memory']> {
   for (let n = 0; n < 2; n++) {
@@ -74,6 +87,8 @@ async function answer(command: ServerCommand): Promise<unknown> {
   switch (command.do) {
     case 'flood':
       return flood(command);
+    case 'pace':
+      return pace(command);
     case 'zeroCpu':
       cpu = process.cpuUsage();
       return {};

@@ -17,6 +17,8 @@ export interface Doors {
   unix?(session: string, n: number): Script;
   /** Sends a message (see `reply` in application.ts) to session `r<n>` and reads the run as a stream. */
   send?(message: string, n: number): Script;
+  /** The same over a WebSocket. */
+  sendWs?(message: string, n: number): Script;
   /** Sends a message to session `r<n>` and waits until it is accepted. */
   accept?(message: string, n: number): Script;
   /** Calls `tasks:create`. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { wsFrame, wsUpgrade } from '../load/wire.js';
-import { CALL, createTask, TOKEN, taskSchema } from './application.js';
+import { CALL, createTask, reply, TOKEN, taskSchema } from './application.js';
 import { listen } from './listen.js';
 import type { Peer, Script } from './peer.js';
 
@@ -12,6 +12,10 @@ const connected = (session: string): NonNullable<Script['stages']> => [
 export const socketIo: Peer = {
   doors: {
     ws: (session) => ({ stages: connected(session) }),
+    sendWs: (message) => ({
+      stages: connected('none'),
+      request: wsFrame(`42${JSON.stringify(['send', message])}`),
+    }),
     invokeWs: () => ({
       stages: connected('none'),
       request: wsFrame(`420${JSON.stringify(['invoke', CALL])}`),
@@ -31,6 +35,9 @@ export const socketIo: Peer = {
     });
     io.on('connection', (socket: any) => {
       socket.join(socket.handshake.auth.sessionId);
+      socket.on('send', async (message: string) => {
+        for await (const event of reply(message)) socket.emit('content_delta', event);
+      });
       socket.on('invoke', (call: typeof CALL, answer: (result: object) => void) => {
         const params = taskSchema.safeParse(call.params);
         answer(params.success ? createTask(params.data) : { error: 'params' });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { wsFrame, wsUpgrade } from '../load/wire.js';
-import { CALL, createTask, TOKEN, taskSchema } from './application.js';
+import { CALL, createTask, type Delta, reply, TOKEN, taskSchema } from './application.js';
 import { listen, Subscribers } from './listen.js';
 import type { Peer, Script } from './peer.js';
 
@@ -15,6 +15,10 @@ const connected = (session: string): NonNullable<Script['stages']> => [
 export const ws: Peer = {
   doors: {
     ws: (session) => ({ stages: connected(session) }),
+    sendWs: (message) => ({
+      stages: connected('none'),
+      request: wsFrame(JSON.stringify({ type: 'send', message })),
+    }),
     invokeWs: () => ({
       stages: connected('none'),
       request: wsFrame(JSON.stringify({ type: 'req', id: 'r1', ...CALL })),
@@ -33,6 +37,8 @@ export const ws: Peer = {
           isAllowed = message.token === TOKEN;
           subscribers.add(message.sessionId, socket);
           socket.send('{"type":"res","ok":true}');
+        } else if (isAllowed && message.type === 'send') {
+          void answer(socket, message.message, variant === 'frame');
         } else if (isAllowed) {
           const params = taskSchema.safeParse(message.params);
           const payload = params.success ? createTask(params.data) : undefined;
@@ -43,12 +49,7 @@ export const ws: Peer = {
     await listen(server, { port });
     return {
       emit(session, event) {
-        const text = JSON.stringify({
-          type: 'event',
-          event: 'content_delta',
-          sessionId: session,
-          data: event,
-        });
+        const text = eventText(session, event);
         if (variant !== 'frame') for (const socket of subscribers.of(session)) socket.send(text);
         else {
           const frame = unmasked(text);
@@ -59,6 +60,17 @@ export const ws: Peer = {
     };
   },
 };
+
+const eventText = (sessionId: string, data: Delta): string =>
+  JSON.stringify({ type: 'event', event: 'content_delta', sessionId, data });
+
+async function answer(socket: WebSocket, message: string, bare: boolean): Promise<void> {
+  for await (const event of reply(message)) {
+    const text = eventText('run', event);
+    if (bare) (socket as any as { _socket: Socket })._socket.write(unmasked(text));
+    else socket.send(text);
+  }
+}
 
 function unmasked(text: string): Buffer {
   const payload = Buffer.from(text);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { INSTALLED_PEERS, parsePeer } from '../peers/index.js';
 import { BENCH, BUILT, BUILT_PACKAGE, ROOT, UNTOLD_PACKAGE } from './paths.js';
@@ -22,9 +22,7 @@ export const AS_PROGRAM = {
  */
 export async function buildAll(): Promise<void> {
   if (isStale()) {
-    const flags = ['--declaration', '--declarationMap', '--sourceMap'].flatMap((flag) => [flag, 'false']);
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', BUILT_PACKAGE, ...flags], {
+    execFileSync(process.execPath, ['scripts/bundle/main.mjs', dirname(BUILT_PACKAGE)], {
       cwd: ROOT,
       stdio: 'inherit',
     });

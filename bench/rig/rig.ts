@@ -90,7 +90,9 @@ export class Load {
       await Child.start('the load generator', join(BUILT, 'load/main.mjs'), { core: LOAD_CORE }),
     );
     try {
-      const { ready } = await load.#tell<Connected>({ do: 'connect', scripts, target: server.target(door) });
+      const command = { do: 'connect', scripts, target: server.target(door) } as const;
+      // Each takes some milliseconds of a machine that is busy.
+      const { ready } = await load.#tell<Connected>(command, 120_000 + 20 * scripts.length);
       if (ready < scripts.length)
         throw new Error(`${server.name}: ${ready} of ${scripts.length} clients connected`);
       return load;
@@ -104,8 +106,8 @@ export class Load {
     this.#child = child;
   }
 
-  #tell<T>(command: Command): Promise<T> {
-    return this.#child.ask<T>(command);
+  #tell<T>(command: Command, timeoutMs?: number): Promise<T> {
+    return this.#child.ask<T>(command, timeoutMs);
   }
 
   zero(latencies = false): Promise<object> {
@@ -124,8 +126,8 @@ export class Load {
     return this.#tell({ do: 'requests', total, answers, timeoutMs });
   }
 
-  rate(perSecond: number): Promise<object> {
-    return this.#tell({ do: 'rate', perSecond });
+  rate(perSecond: number, answers: 'http' | 'marked' = 'http'): Promise<object> {
+    return this.#tell({ do: 'rate', perSecond, answers });
   }
 
   counts(): Promise<Counts> {

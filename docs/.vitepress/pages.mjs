@@ -97,6 +97,7 @@ export const GROUPS = [
       ['data.md', "People's data"],
       ['security.md', 'Security'],
       ['performance.md', 'Performance'],
+      ['laboratory.md', 'Laboratory'],
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { errors, type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose';
 import { isGatewayError } from '../../shared/errors.js';
 import { badnessOf } from './bad-token.js';
 import { isTextArray } from './identity.js';
@@ -41,12 +41,16 @@ function checkWith(
   algorithms: readonly JwtAlgorithm[],
   report: (message: string) => void,
 ): Check {
-  if (auth.jwksUri === undefined) {
-    const key = jwtKey(auth.secret, algorithms);
-    return (token, options) => jwtVerify(token, key, options);
-  }
-  const { find } = new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, report);
-  return (token, options) => jwtVerify(token, find, options);
+  const key =
+    auth.jwksUri === undefined
+      ? jwtKey(auth.secret, algorithms)
+      : new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, report).find;
+  // Loaded by gateways that verify tokens, as it takes a third of what it takes to start.
+  const jose = import('jose');
+  return async (token, options) => {
+    const { jwtVerify } = await jose;
+    return typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options);
+  };
 }
 
 function judge(
@@ -97,6 +101,7 @@ function refuse(reason: string): Verification {
 function refuseError(error: unknown): Verification {
   if (isGatewayError(error)) return { ok: false, reason: 'the keys are out of reach', guess: false, error };
   // Its codes are constants; its messages may quote the token.
-  const reason = error instanceof errors.JOSEError ? error.code : 'the key is of no use';
+  const { code } = error as { readonly code?: unknown };
+  const reason = typeof code === 'string' && code.startsWith('ERR_J') ? code : 'the key is of no use';
   return { ok: false, reason, guess: badnessOf(error) !== 'untimely' };
 }

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { GatewayError } from '../../shared/errors.js';
 import type { JwksOptions } from './types.js';
 
@@ -42,7 +42,7 @@ export class RemoteKeys {
     try {
       return await keys(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if ((error as { readonly code?: unknown }).code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error;
       if (this.#mayTry(this.#cooldownMs)) await this.#load();
       if (this.#failed) throw this.#unavailable();
       if (this.#keys === keys) throw error;
@@ -98,6 +98,7 @@ export class RemoteKeys {
       await response.body?.cancel();
       throw noKeys(`status ${response.status}`);
     }
+    const { createLocalJWKSet } = await import('jose');
     return createLocalJWKSet(JSON.parse(await textOf(response)) as JSONWebKeySet);
   }
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
+import { packageVersion } from '../runtime/package-files.js';
 import { acpCommand } from './commands/acp.js';
 import { chatCommand } from './commands/chat.js';
 import { conformanceCommand } from './commands/conformance.js';
@@ -15,7 +16,6 @@ import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
 import { tailCommand } from './commands/tail.js';
 import { tokenCommand } from './commands/token.js';
-import { packageVersion } from './package-files.js';
 import { EXIT_FAILED, type Terminal } from './terminal.js';
 
 /** What to do about an error that a command ends with, where the error does not say it itself. */

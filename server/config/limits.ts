@@ -119,6 +119,8 @@ export interface Limits {
   readonly drainMs: number;
   /** How long an answer of the store is waited for, and how long callers wait for it. @default 10 s */
   readonly storeMs: number;
+  /** How late the event loop may be, twice in a row, before new work is refused. @default 250 ms */
+  readonly loopDelayMs: number;
 }
 
 /** Every limit where a host sets none. */
@@ -182,4 +184,5 @@ export const DEFAULT_LIMITS: Limits = {
   disconnectGraceMs: 10_000,
   drainMs: 25_000,
   storeMs: 10_000,
+  loopDelayMs: 250,
 };

@@ -62,6 +62,7 @@ const limits = z.strictObject({
   disconnectGraceMs: count.optional(),
   drainMs: count.optional(),
   storeMs: count.optional(),
+  loopDelayMs: count.optional(),
   retention: z
     .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
     .optional(),

@@ -14,6 +14,12 @@ export interface GatewayStats {
   readonly gatewayId: string;
   /** Whether new work is turned away. */
   readonly draining: boolean;
+  readonly load: {
+    /** How late the event loop was when it was last looked, in milliseconds; 0 where a turn is in time. */
+    readonly delayMs: number;
+    /** Whether new work is refused for it (`limits.loopDelayMs`). */
+    readonly refusing: boolean;
+  };
   readonly store: {
     readonly durability: Store['durability'];
     /** Whether it was opened, which the first request does. */

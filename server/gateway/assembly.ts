@@ -26,6 +26,7 @@ import { Lifecycle } from '../lifecycle/lifecycle.js';
 import { Readiness } from '../lifecycle/readiness.js';
 import { Refusals } from '../lifecycle/refusals.js';
 import { AddressGate } from '../limits/address-gate.js';
+import { LoopDelay } from '../limits/loop-delay.js';
 import { Quotas } from '../limits/quotas.js';
 import { RequestGate } from '../limits/request-gate.js';
 import { SharedRates } from '../limits/shared-rates.js';
@@ -72,6 +73,7 @@ export interface GatewayState {
 export interface Assembly {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
+  readonly load: LoopDelay;
   readonly apps: AppRegistry;
   readonly authenticator: Authenticator;
   readonly connections: Connections;
@@ -164,7 +166,15 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     report,
   });
   const sharesRates = store.shared !== undefined && Number.isFinite(limits.shareRatesMs);
-  const quotas = new Quotas(limits, sharesRates ? (rate, key) => rates?.used(rate, key) : undefined);
+  const load = new LoopDelay(limits.loopDelayMs, {
+    refuses: (delayMs) => {
+      const what = `new work is refused: the event loop is ${Math.round(delayMs)} ms late (limits.loopDelayMs)`;
+      logger.warn({ gateway: id, delayMs }, what);
+    },
+    admits: () => logger.warn({ gateway: id }, 'new work is taken again'),
+  });
+  const used = (rate: number, key: string): void => rates?.used(rate, key);
+  const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit);
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
   const connections = new Connections(
@@ -280,7 +290,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const unread = new UnreadAnswers(limits, ticker);
   const { written } = sessions;
   const readiness = new Readiness({
-    ...{ state, store, written, plugins, storeMs: limits.storeMs, ready, report },
+    ...{ state, load, store, written, plugins, storeMs: limits.storeMs, ready, report },
   });
   const http = new HttpHandler({
     ...{ ...door, tickets, presence, apps, plugins, readiness, calls, ticker, unread, extraRoutes },
@@ -293,6 +303,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     ...{
       config,
       state,
+      load,
       apps,
       authenticator,
       connections,

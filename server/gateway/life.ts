@@ -93,6 +93,7 @@ export class GatewayLife {
       this.#opening = null;
       throw error;
     }
+    this.#parts.load.start();
     this.#recovered = this.#listening
       .then(() => due.start())
       .then(() => sessions.recover())
@@ -142,6 +143,7 @@ export class GatewayLife {
     connections.endAll();
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
+    this.#parts.load.stop();
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
     if (state.open) await this.#closeStore();

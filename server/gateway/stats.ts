@@ -1,10 +1,22 @@
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { Assembly } from './assembly.js';
 
-type Parts = Pick<Assembly, 'apps' | 'calls' | 'config' | 'connections' | 'sessions' | 'state' | 'unread'>;
+type Parts = Pick<
+  Assembly,
+  'apps' | 'calls' | 'config' | 'connections' | 'load' | 'sessions' | 'state' | 'unread'
+>;
 
 /** Counts what a gateway's parts have on their hands. */
-export function statsOf({ apps, calls, config, connections, sessions, state, unread }: Parts): GatewayStats {
+export function statsOf({
+  apps,
+  calls,
+  config,
+  connections,
+  load,
+  sessions,
+  state,
+  unread,
+}: Parts): GatewayStats {
   const perApp: Record<string, { active: number; queued: number }> = Object.create(null);
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
   const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };
@@ -26,6 +38,7 @@ export function statsOf({ apps, calls, config, connections, sessions, state, unr
   return {
     gatewayId: config.id,
     draining: state.draining,
+    load: { delayMs: load.delayMs, refusing: load.refusing },
     store: { durability: config.store.durability, open: state.open },
     sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },

@@ -5,11 +5,13 @@ import { settleWithin } from '../async/deadline.js';
 const CHECK_MS = 1000;
 
 /** Why new work is not taken; told as `details.reason`. */
-export type UnreadyReason = 'draining' | 'store-closed' | 'store-unwritable' | 'plugin';
+export type UnreadyReason = 'draining' | 'overloaded' | 'store-closed' | 'store-unwritable' | 'plugin';
 
 /** What readiness depends on. */
 export interface ReadinessEnvironment {
   readonly state: { readonly draining: boolean };
+  /** Whether new work is refused because there is too much. */
+  readonly load: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void> };
   /** What those who write are told. */
   readonly written: { readonly isRefused: boolean };
@@ -35,12 +37,13 @@ export class Readiness {
   /**
    * Opens the store where it is not, and has it written to.
    *
-   * @throws GatewayError `SHUTTING_DOWN` while it drains; `OVERLOADED` while the store can't be opened or written, and while plugins
-   * have not started. `details.reason` says which.
+   * @throws GatewayError `SHUTTING_DOWN` while it drains; `OVERLOADED` while it has too much to do, while the store can't be opened or
+   * written, and while plugins have not started. `details.reason` says which.
    */
   async check(): Promise<void> {
-    const { state, storeMs, plugins } = this.#env;
+    const { state, load, storeMs, plugins } = this.#env;
     if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', details: reason('draining') });
+    if (load.refusing) throw unready('overloaded', 'The event loop is late: there is too much to do');
     await settleWithin(this.#opened(), storeMs, () => ({
       error: unready('store-closed', 'The store is being opened'),
     }));

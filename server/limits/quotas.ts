@@ -31,17 +31,28 @@ type RateNames = readonly [
 
 type OnTake = (isShared: boolean, key: string) => void;
 
+/** Throws where the gateway takes no new work. */
+type Admit = () => void;
+
+const ADMIT_ALL: Admit = () => {};
+
 /** Rates of one kind: a bucket for each person, and a bigger one for an identity that many share. */
 class Rates {
   readonly #people: RateLimiter;
   readonly #shared: RateLimiter;
+  readonly #admit: Admit;
 
   /** @param names Of both limits: a person's, and that of an identity that many share. */
   constructor(
     limits: UserLimits,
     [own, ofShared]: RateNames,
-    { burst, onTake }: { readonly burst?: number; readonly onTake?: OnTake | undefined } = {},
+    {
+      burst,
+      onTake,
+      admit = ADMIT_ALL,
+    }: { readonly burst?: number; readonly onTake?: OnTake | undefined; readonly admit?: Admit } = {},
   ) {
+    this.#admit = admit;
     const of = (isShared: boolean) => onTake && ((key: string) => onTake(isShared, key));
     this.#people = new RateLimiter({
       perSecond: limits[own],
@@ -61,8 +72,9 @@ class Rates {
     (isShared ? this.#shared : this.#people).spend(key, count);
   }
 
-  /** @throws GatewayError `RATE_LIMITED` */
+  /** @throws GatewayError `RATE_LIMITED`; `OVERLOADED` while no new work is taken */
   take({ shared, userKey }: Identity): void {
+    this.#admit();
     (shared ? this.#shared : this.#people).take(userKey);
   }
 
@@ -84,22 +96,25 @@ export class Quotas {
   readonly #rates: readonly Rates[];
   readonly #sharedScopes = new Set<string>();
 
-  /** @param used Told of each use of a rate, which it can `spend` at another gateway. */
-  constructor(limits: UserLimits, used?: (rate: number, key: string) => void) {
+  /**
+   * @param used Told of each use of a rate, which it can `spend` at another gateway.
+   * @param admit Asked before new work is counted: all but reads and subscriptions, by which those come back whose work was taken.
+   */
+  constructor(limits: UserLimits, used?: (rate: number, key: string) => void, admit: Admit = ADMIT_ALL) {
     this.#limits = limits;
     const made: Rates[] = [];
-    const rates = (names: RateNames, burst?: number): Rates => {
+    const rates = (names: RateNames, options: { burst?: number; admit?: Admit } = { admit }): Rates => {
       const at = 2 * made.length;
       const onTake = used && ((isShared: boolean, key: string) => used(isShared ? at + 1 : at, key));
-      const own = new Rates(limits, names, { onTake, ...(burst !== undefined && { burst }) });
+      const own = new Rates(limits, names, { onTake, ...options });
       made.push(own);
       return own;
     };
     this.sends = rates(['sendsPerSecond', 'sendsPerSecond']);
     this.invokes = rates(['invokesPerSecond', 'invokesPerSecond']);
-    this.reads = rates(['readsPerSecond', 'readsPerSecond']);
+    this.reads = rates(['readsPerSecond', 'readsPerSecond'], {});
     this.uploads = rates(['uploadsPerSecond', 'uploadsPerSecond']);
-    this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], SUBSCRIBE_BURST);
+    this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], { burst: SUBSCRIBE_BURST });
     this.#rates = made;
   }
 

@@ -1,13 +1,7 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
-import {
-  type Application,
-  defineApp,
-  memoryStore,
-  type Store,
-  StoreError,
-  tool,
-} from '../../server/index.js';
+import { type Application, defineApp, memoryStore, type Store, tool } from '../../server/index.js';
+import { StoreError } from '../../server/stores/index.js';
 import { textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { gate } from '../support/gate.js';

@@ -90,7 +90,7 @@ describe('what the wire leaves out', () => {
             for (let at = 0; at < log.length; ) {
               const events = log.slice(at, at + sizes.next().value!);
               at += events.length;
-              const batch = new LogBatch(EPOCH, events, written);
+              const batch: LogBatch = new LogBatch(EPOCH, events, written);
               if (batch.tells !== undefined) written = batch.tells;
               const mine = events.filter(({ seq }) => seq > from);
               if (mine.length === 0) continue;

@@ -6,8 +6,8 @@ import {
   type GatewayPlugin,
   memoryStore,
   type Store,
-  StoreError,
 } from '../../server/index.js';
+import { StoreError } from '../../server/stores/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';

@@ -28,9 +28,7 @@ async function install(): Promise<void> {
     writeFileSync(installed, lock);
   }
   copyFileSync(join(SOURCE, 'host.mjs'), join(PROJECT, 'host.mjs'));
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const options = ['-p', 'tsconfig.build.json', '--outDir', join(PACKAGE, 'dist')];
-  await run(process.execPath, [tsc, ...options], { cwd: ROOT });
+  await run(process.execPath, ['scripts/bundle/main.mjs', PACKAGE], { cwd: ROOT });
   copyFileSync(join(ROOT, 'package.json'), join(PACKAGE, 'package.json'));
 }
 

@@ -56,6 +56,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
+  [`${NAME}/stores`]: ['StoreError', 'firstCheckpoint'],
   [`${NAME}/stores/postgres`]: ['postgresStore'],
   [`${NAME}/stores/redis`]: ['redisStore'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],

@@ -25,6 +25,8 @@ export interface Installed {
   readonly tarball: string;
   /** Paths in the tarball. */
   readonly files: readonly string[];
+  /** Bytes of what is in it. */
+  readonly bytes: number;
   /** What a plain install brought, ours included. */
   readonly plain: { readonly packages: readonly string[]; readonly bytes: number };
   /** Runs Node in the project; rejects when it fails. */
@@ -45,8 +47,15 @@ export function buildPackage(): Promise<unknown> {
 
 const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;
 
+/** What npm says of a tarball. */
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
 /** A project that others are copies of. */
-interface Template extends Pick<Installed, 'files' | 'plain'> {
+interface Template extends Pick<Installed, 'files' | 'bytes' | 'plain'> {
   readonly folder: string;
   /** Its name there. */
   readonly tarball: string;
@@ -68,16 +77,14 @@ function templateOf(): Promise<Template> {
 async function makeTemplate(folder: string): Promise<Template> {
   await buildPackage();
   const said = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
-  const [{ filename: tarball, files }] = JSON.parse(said) as [
-    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
-  ];
+  const [{ filename: tarball, files, unpackedSize: bytes }] = JSON.parse(said) as [Packed];
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   await add(folder, join(folder, tarball));
   const plain = installedPackages(folder);
   // A TypeScript project for Node has the types of Node; the package brings none.
   await add(folder, pinned('@types/node'));
-  return { folder, tarball, files: files.map(({ path }) => path), plain };
+  return { folder, tarball, files: files.map(({ path }) => path), bytes, plain };
 }
 
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
@@ -93,13 +100,14 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 export async function installPackage(): Promise<Installed> {
-  const { folder, tarball, files, plain } = await templateOf();
+  const { folder, tarball, files, bytes, plain } = await templateOf();
   const project = mkdtempSync(join(tmpdir(), 'asg-package-'));
   cpSync(folder, project, { recursive: true, verbatimSymlinks: true });
   return {
     project,
     tarball: join(project, tarball),
     files,
+    bytes,
     plain,
     write(name, text) {
       mkdirSync(dirname(join(project, name)), { recursive: true });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { memoryStore, StoreError } from '../../server/index.js';
+import { memoryStore } from '../../server/index.js';
+import { StoreError } from '../../server/stores/index.js';
 import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store, StoreError } from '../../server/index.js';
+import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { StoreError } from '../../server/stores/index.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';

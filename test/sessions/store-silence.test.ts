@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type RunResult, type Store, StoreError } from '../../server/index.js';
+import { defineApp, memoryStore, type RunResult, type Store } from '../../server/index.js';
+import { StoreError } from '../../server/stores/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';

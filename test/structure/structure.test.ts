@@ -211,7 +211,7 @@ export const e = 'not from "here"';`;
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
     const own =
-      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|stop-on-signals|process-logger|resolve-from|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
+      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|package-files|stop-on-signals|process-logger|resolve-from|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),
@@ -267,7 +267,7 @@ export const e = 'not from "here"';`;
 
   it('of the testing kit are what users have of client and server, and nobody reaches it', () => {
     const own =
-      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/recording\/|^server\/(?:gateway\/gateway|runtime\/optional-peer)\.ts$/;
+      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/recording\/|^server\/(?:gateway\/gateway|stores\/index|runtime\/optional-peer)\.ts$/;
     expect(offences(kit, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     const others = [...shared, ...client, ...server];
     expect(offences(others, (found) => isBelow('testing', found))).to.deep.equal([]);

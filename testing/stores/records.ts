@@ -1,3 +1,4 @@
+import type { Store } from '../../server/index.js';
 import type {
   Acquired,
   AcquireOptions,
@@ -5,8 +6,7 @@ import type {
   EventRecord,
   LogRef,
   SessionRef,
-  Store,
-} from '../../server/index.js';
+} from '../../server/stores/index.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { SessionRef, Store } from '../../server/index.js';
+import type { Store } from '../../server/index.js';
+import type { SessionRef } from '../../server/stores/index.js';
 import {
   chain,
   checkpointAt,

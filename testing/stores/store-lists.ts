@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { About, AppendOptions, ListFilter, ListPlace, Store } from '../../server/index.js';
+import type { Store } from '../../server/index.js';
+import type { About, AppendOptions, ListFilter, ListPlace } from '../../server/stores/index.js';
 import {
   type MakeStore,
   newTestEpoch,

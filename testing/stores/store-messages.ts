@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { LogRef, Store } from '../../server/index.js';
+import type { Store } from '../../server/index.js';
+import type { LogRef } from '../../server/stores/index.js';
 import { initialState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import {

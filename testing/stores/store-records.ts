@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { RecordChange, RecordHome, Store, StoredRecord } from '../../server/index.js';
+import type { Store } from '../../server/index.js';
+import type { RecordChange, RecordHome, StoredRecord } from '../../server/stores/index.js';
 import {
   type MakeStore,
   newTestEpoch,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { LeftRun, StepRecord, Store } from '../../server/index.js';
+import type { Store } from '../../server/index.js';
+import type { LeftRun, StepRecord } from '../../server/stores/index.js';
 import {
   type MakeStore,
   opened,

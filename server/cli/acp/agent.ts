@@ -7,7 +7,7 @@ import {
   type Message,
   type SessionState,
 } from 'agent-session-gateway/client';
-import { packageVersion } from '../package-files.js';
+import { packageVersion } from '../../runtime/package-files.js';
 import { fromPrompt, toUpdates } from './content.js';
 import type { AcpSdk } from './sdk.js';
 import { RunFailed, Turn } from './turn.js';

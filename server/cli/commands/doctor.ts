@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ConnectionOptions, withConnection } from '../connection.js';
-import { examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
 import { portOf } from '../port-of.js';
 import { EXIT_DIFFERENT, type Part, styled, type Terminal } from '../terminal.js';
@@ -42,6 +41,7 @@ async function doctor(options: DoctorOptions, command: Command, terminal: Termin
   const isNamed = command.getOptionValueSource('url') !== 'default' || options.socket !== undefined;
   // Who asks about a port or a database has no gateway yet, as a rule.
   const isRunning = isNamed || (options.port === undefined && options.db === undefined);
+  const { examine } = await import('../doctor/examine.js');
   let problems = 0;
   for await (const finding of examine({ ...options, isRunning, patienceMs: options.timeout * 1000 })) {
     if (finding.status === 'problem') problems += 1;

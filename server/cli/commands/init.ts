@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { GatewayError } from '../../../shared/errors.js';
-import { packageFile, packageVersion } from '../package-files.js';
+import { packageFile, packageVersion } from '../../runtime/package-files.js';
 import { styled, type Terminal } from '../terminal.js';
 
 const TEMPLATE = packageFile('templates', 'project');

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from 'agent-session-gateway/client';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SignJWT } from 'jose';
 import type { Terminal } from '../terminal.js';
 
 /** What HS256 asks of a secret at least, and the gateway of a token. */
@@ -57,6 +56,7 @@ async function jwt(options: JwtOptions, terminal: Terminal): Promise<void> {
     throw new GatewayError({ code: 'INVALID_REQUEST', message });
   }
   const claims = { ...claim, ...(roles && { roles }), ...(tenant !== undefined && { tenantId: tenant }) };
+  const { SignJWT } = await import('jose');
   const token = new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(sub)

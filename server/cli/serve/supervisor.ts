@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageModule } from '../../runtime/package-files.js';
 import type { Report } from './serving.js';
 
 /** After this long a process that does not end is ended. */
@@ -55,9 +54,9 @@ export class Supervisor<Options extends object, Started> {
   }
 
   #start(): void {
-    // The same kind of file as this one: built, or TypeScript in the repository.
-    const worker = fileURLToPath(new URL(`./${this.#worker}${extname(import.meta.url)}`, import.meta.url));
-    const child = fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(packageModule(`server/cli/serve/${this.#worker}`), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     this.#child = child;
     let hasSaid = false;
     child.on('message', (report: Report<Started>) => {

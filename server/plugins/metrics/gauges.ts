@@ -66,6 +66,16 @@ const NOW: readonly Row[] = [
     ['kind'],
   ],
   [
+    'loop_delay_seconds',
+    'How late the event loop was when it was last looked, ten times a second',
+    ({ load }) => load.delayMs / 1000,
+  ],
+  [
+    'refusing',
+    '1 while new work is refused because the event loop is late',
+    ({ load }) => Number(load.refusing),
+  ],
+  [
     'draining',
     '1 while new work is turned away, because the gateway closes',
     ({ draining }) => Number(draining),

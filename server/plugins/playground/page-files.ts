@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../../shared/errors.js';
+import { packageFile } from '../../runtime/package-files.js';
 
 /** The folder of the page's files whose names change with what is in them. */
 export const ASSETS = '_playground';
@@ -36,15 +36,10 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Where the built page is: beside what was built of this file, or in `dist` where the sources run as they are. */
-const PLACES = ['../../../playground/', '../../../dist/playground/'];
-
 /** Reads the built page. @throws GatewayError `ROUTE_NOT_FOUND` where it was not built */
 export function readPage(): ReadonlyMap<string, PageFile> {
-  const folder = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((place) =>
-    existsSync(join(place, ASSETS)),
-  );
-  if (folder === undefined) {
+  const folder = packageFile('dist/playground');
+  if (!existsSync(join(folder, ASSETS))) {
     const message = 'The playground is not built: run npm run build:playground';
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND', message });
   }

@@ -26,21 +26,14 @@ const CLOSE_MS = 2000;
 export class WebSocketDoor {
   readonly #env: PluginSocketEnvironment;
   readonly #plugins: PluginSocketRoutes;
-  readonly #server: WebSocketServer;
+  #server: WebSocketServer | undefined;
+  #loading: Promise<WebSocketServer> | undefined;
   readonly #wires = new Set<WebSocketWire>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(env: PluginSocketEnvironment, plugins: PluginSocketRoutes) {
     this.#env = env;
     this.#plugins = plugins;
-    this.#server = createWebSocketServer({
-      maxPayload: Math.min(env.limits.bodyBytes, 0x7fff_ffff),
-      maxFragments: MAX_FRAGMENTS,
-      closeTimeout: CLOSE_MS,
-    });
-    this.#server.on('headers', (headers: string[], request: IncomingMessage) => {
-      headers.push(`${REQUEST_ID}: ${requestIdOfRequest(request)}`);
-    });
   }
 
   /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
@@ -49,30 +42,59 @@ export class WebSocketDoor {
     if (!target) return false;
     const route = target.path === WEBSOCKET_PATH ? null : this.#plugins.findSocket(target.path);
     if (route === undefined) return false;
+    const refuse = (error: unknown): void => {
+      const requestId = requestIdOfRequest(request);
+      refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
+    };
+    const upgrade = (server: WebSocketServer): void => {
+      this.#admit();
+      const peer = { request: authRequest(request, this.#env.addressOf(request)), user: options.user };
+      const readerOf = (wire: FrameWire): WireReader =>
+        route
+          ? new PluginSocketClient(this.#env, wire, { request, target, route, peer })
+          : new SocketClient(this.#env, wire, peer);
+      server.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#accept(new WebSocketWire(webSocket, socket, readerOf)),
+      );
+    };
     try {
       this.#env.gate.enter(this.#env.addressOf(request), socket);
       checkOrigin(request, this.#env.origin);
-      if (this.#env.state.draining) {
-        throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+      if (this.#server !== undefined) {
+        upgrade(this.#server);
+        return true;
       }
-      if (this.#env.clients.full) {
-        const message = 'Too many sockets have not said who they are';
-        throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
-      }
+      // Without a listener the reset of a client that leaves meanwhile would end the process.
+      socket.on('error', () => socket.destroy());
+      this.#loading ??= this.#load();
+      this.#loading.then(upgrade).catch(refuse);
     } catch (error) {
-      const requestId = requestIdOfRequest(request);
-      refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
-      return true;
+      refuse(error);
     }
-    const peer = { request: authRequest(request, this.#env.addressOf(request)), user: options.user };
-    const readerOf = (wire: FrameWire): WireReader =>
-      route
-        ? new PluginSocketClient(this.#env, wire, { request, target, route, peer })
-        : new SocketClient(this.#env, wire, peer);
-    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#accept(new WebSocketWire(webSocket, socket, readerOf)),
-    );
     return true;
+  }
+
+  async #load(): Promise<WebSocketServer> {
+    const server = await createWebSocketServer({
+      maxPayload: Math.min(this.#env.limits.bodyBytes, 0x7fff_ffff),
+      maxFragments: MAX_FRAGMENTS,
+      closeTimeout: CLOSE_MS,
+    });
+    server.on('headers', (headers: string[], request: IncomingMessage) => {
+      headers.push(`${REQUEST_ID}: ${requestIdOfRequest(request)}`);
+    });
+    this.#server = server;
+    return server;
+  }
+
+  #admit(): void {
+    if (this.#env.state.draining) {
+      throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
+    }
+    if (this.#env.clients.full) {
+      const message = 'Too many sockets have not said who they are';
+      throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
+    }
   }
 
   /** Whether an upgrade may be meant for it, wherever it is mounted. */

@@ -1,4 +1,4 @@
-import { type ServerOptions, WebSocketServer } from 'ws';
+import type { ServerOptions, WebSocketServer } from 'ws';
 
 export type { WebSocket, WebSocketServer } from 'ws';
 
@@ -12,8 +12,12 @@ export interface WebSocketBounds {
   readonly closeTimeout: number;
 }
 
-/** Makes what turns upgrades into WebSockets, without compression, so that ready frames can be written beside it. */
-export function createWebSocketServer(bounds: WebSocketBounds): WebSocketServer {
+/**
+ * Makes what turns upgrades into WebSockets, without compression, so that ready frames can be written beside it. The package is loaded
+ * here: a gateway that serves HTTP alone starts without it.
+ */
+export async function createWebSocketServer(bounds: WebSocketBounds): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
   const options: ServerOptions = {
     noServer: true,
     clientTracking: false,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { Counter, Registry } from 'prom-client';
-import { createGateway, GatewayError, memoryStore, method, StoreError, tool } from '../../../server/index.js';
+import { createGateway, GatewayError, memoryStore, method, tool } from '../../../server/index.js';
 import { metricsPlugin } from '../../../server/plugins/metrics/index.js';
+import { StoreError } from '../../../server/stores/index.js';
 import { echo, heldApp } from '../../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TestLogger } from '../../support/gateway.js';
 import { listenOnLoopback } from '../../support/host-server.js';

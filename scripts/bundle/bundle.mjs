@@ -1,0 +1,109 @@
+// Bundles entries, or their types. What `tsc` has said of the types is in .cache/types.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { transform } from 'esbuild';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import { chunkOf } from './chunks.mjs';
+import { mapTo, shipSources } from './sources.mjs';
+
+/** What Rollup may warn of. */
+const KNOWN = [
+  // Directives are put back, and have no place in the code before them.
+  /"use client"|Can't resolve original location/,
+  // Types that no entry exports are named through one that does.
+  /private shared type exports/,
+];
+const onwarn = ({ message }) => {
+  if (!KNOWN.some((known) => known.test(message))) throw new Error(message);
+};
+const directiveOf = (file) => /^'use \w+';\n/.exec(readFileSync(file, 'utf8'))?.[0] ?? '';
+const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'));
+
+/** Finds the modules of the sources, and takes their types off. */
+const typescript = {
+  name: 'typescript',
+  resolveId: (id, importer) =>
+    importer !== undefined && id.startsWith('.')
+      ? resolve(dirname(importer), id.replace(/\.js$/, '.ts'))
+      : undefined,
+  transform: async (text) => {
+    const { code } = await transform(text, {
+      loader: 'ts',
+      target: 'node20',
+      tsconfigRaw: { compilerOptions },
+    });
+    return { code, map: null };
+  },
+};
+
+/**
+ * Keeps the plugin for types from rewriting imports of entries afterwards, which loses their maps. It does that for types that users'
+ * declarations could not name else; here such are named through the entries that export them, as TypeScript does by itself.
+ */
+const keepMaps = {
+  name: 'keep-maps',
+  generateBundle: (_, output) => {
+    for (const chunk of Object.values(output)) chunk.isEntry = true;
+  },
+};
+
+/** What runs is the code of the sources but for its types, without maps: those of the types lead an editor to the sources. */
+const CODE = { from: '.', source: '.ts', built: '.js', plugins: [typescript], sourcemap: false };
+const TYPES = {
+  from: '.cache/types',
+  source: '.d.ts',
+  built: '.d.ts',
+  plugins: [keepMaps, dts({ sourcemap: true })],
+  sourcemap: true,
+};
+
+async function outputOf(names, { from, source, built, plugins, sourcemap }) {
+  const idOf = (name) => resolve(from, `${name}${source}`);
+  const nameOf = (id) => relative(from, id).slice(0, -source.length);
+  const bundle = await rollup({
+    input: Object.fromEntries(names.map((name) => [name, idOf(name)])),
+    external: (id) => !/^[./]/.test(id),
+    plugins,
+    onwarn,
+    // As package.json says, but for the check of Node's version.
+    treeshake: { moduleSideEffects: (id) => /\/(?:node-version|main)\.ts$/.test(id) },
+  });
+  const { output } = await bundle.generate({
+    dir: 'dist',
+    format: 'es',
+    sourcemap,
+    hoistTransitiveImports: false,
+    banner: ({ facadeModuleId }) => (facadeModuleId === null ? '' : directiveOf(facadeModuleId)),
+    manualChunks: chunkOf(names.map(idOf), nameOf),
+    entryFileNames: `[name]${built}`,
+    chunkFileNames: ({ name }) => `chunks/${name.replace(/\.d$/, '')}${built}`,
+  });
+  await bundle.close();
+  return output;
+}
+
+/**
+ * Writes a package's `dist`, in `target`: its entries and programs, and with the sources of these folders, where there are any, the
+ * types of the entries. Returns the packages that it imports.
+ */
+export async function bundle({ target, entries, programs, folders }) {
+  const places = shipSources(folders, target);
+  const imported = new Set();
+  const bundles = [await outputOf([...entries, ...programs], CODE)];
+  if (folders.length > 0) bundles.push(await outputOf(entries, TYPES));
+  for (const { type, fileName, code, imports } of bundles.flat()) {
+    if (type !== 'chunk') continue;
+    for (const id of imports) imported.add(id);
+    const file = join('dist', fileName);
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    // The map is in an asset of its own: the plugin completes that one alone.
+    const map = bundles.flat().find((asset) => asset.fileName === `${fileName}.map`);
+    const text = code.replace(/\/\/# sourceMappingURL=.*\n*$/, '');
+    writeFileSync(join(target, file), map ? `${text}//# sourceMappingURL=${basename(file)}.map\n` : text);
+    if (map) writeFileSync(join(target, `${file}.map`), mapTo(places, JSON.parse(map.source), file));
+  }
+  return [...imported].filter(
+    (id) => !id.startsWith('node:') && !id.endsWith('.js') && !id.endsWith('.d.ts'),
+  );
+}

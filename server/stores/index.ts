@@ -1,0 +1,21 @@
+export type { About } from './about.js';
+export type { ByteRange, FileRecord, FileStore, FileSweep, FileUsage, FileUse } from './files/file-store.js';
+export type {
+  RecordChange,
+  RecordHome,
+  RecordName,
+  RecordQuery,
+  StoredRecord,
+  Taken,
+  TakeOptions,
+} from './records.js';
+export type {
+  HeldPage,
+  HeldSession,
+  Member,
+  Membership,
+  NoteOptions,
+  Notes,
+  SharedStore,
+} from './shared-store.js';
+export * from './store.js';
