@@ -28,7 +28,14 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
   return (
     <section className="chat" aria-label={`Conversation ${sessionId}`}>
       <Offline />
-      <section className="messages" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
+      <section
+        className="messages"
+        ref={box}
+        onScroll={onScroll}
+        onKeyDown={moveBetweenRows}
+        tabIndex={0}
+        aria-label="Messages"
+      >
         {hasMore && (
           <p className="earlier">
             <button type="button" onClick={() => void session.loadEarlier().catch(() => {})}>
@@ -38,12 +45,13 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
         )}
         {isEmpty && status === 'loading' && <Skeleton />}
         {isEmpty && status !== 'loading' && <Greeting sessionId={sessionId} send={session.send} />}
-        <ol onKeyDown={moveBetweenRows}>
-          <History
-            messages={messages}
-            changes={settings.readOnly ? undefined : changes}
-            isEnd={!run && queue.length + sending.length === 0}
-          />
+        <History
+          messages={messages}
+          before={session.messageCount - session.messages.length}
+          changes={settings.readOnly ? undefined : changes}
+          isEnd={!run && queue.length + sending.length === 0}
+        />
+        <ol>
           {run && (
             <MessageRow
               key={run.message.id}
@@ -99,24 +107,43 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
   );
 }
 
-/** What is settled. It renders when a message comes or goes, and not while an answer grows, however many there are. */
+/** Messages that are one part of the history. */
+const PART = 100;
+
+/**
+ * What is settled. It renders when a message comes or goes, and not while an answer grows. It is made of parts, each of which keeps its
+ * messages whatever comes before and behind them: of a part that is out of sight the browser does no work, however many there are.
+ */
 const History = memo(function History({
   messages,
+  before,
   changes,
   isEnd,
 }: {
   readonly messages: readonly Message[];
+  /** How many there are before the first of them. */
+  readonly before: number;
   readonly changes: Changes | undefined;
   readonly isEnd: boolean;
 }) {
-  return messages.map((message, at) => (
-    <MessageRow
-      key={message.id}
-      message={message}
-      changes={changes}
-      isLast={isEnd && at === messages.length - 1}
-    />
-  ));
+  const first = Math.floor(before / PART);
+  const parts = Math.ceil((before + messages.length) / PART) - first;
+  return Array.from({ length: parts }, (_, at) => {
+    const from = Math.max(0, (first + at) * PART - before);
+    const own = messages.slice(from, (first + at + 1) * PART - before);
+    return (
+      <ol key={first + at} className="part">
+        {own.map((message, place) => (
+          <MessageRow
+            key={message.id}
+            message={message}
+            changes={changes}
+            isLast={isEnd && from + place === messages.length - 1}
+          />
+        ))}
+      </ol>
+    );
+  });
 });
 
 /** Says that what is written now waits, while there is no connection. */

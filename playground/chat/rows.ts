@@ -3,8 +3,8 @@ import type { KeyboardEvent } from 'react';
 /** Moves the focus between the messages of a list by the arrows, Home and End, where it is on one of them. */
 export function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   const row = event.target as HTMLElement;
-  if (row.parentElement !== event.currentTarget) return;
-  const rows = [...event.currentTarget.children] as HTMLElement[];
+  if (!row.matches('.message')) return;
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('.message')];
   const at = rows.indexOf(row);
   const next = {
     ArrowUp: rows[at - 1],

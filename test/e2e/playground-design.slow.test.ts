@@ -34,6 +34,27 @@ const focused = (page: Page): Promise<string> =>
     () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.tagName ?? '',
   );
 
+/** What the page's main thread takes of a processor from now on, for each of some frames. */
+async function cpuOf(page: Page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async () =>
+    Object.fromEntries(
+      (await devtools.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value * 1000]),
+    );
+  const before = await read();
+  return async () => {
+    const after = await read();
+    return (frames: number) =>
+      ['TaskDuration', 'ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration']
+        .map(
+          (name) =>
+            `${name.replace('Duration', '')} ${((after[name]! - before[name]!) / frames).toFixed(1)} ms`,
+        )
+        .join(', ');
+  };
+}
+
 describe('the design of the playground', () => {
   before(async function () {
     needChromium(this);
@@ -172,15 +193,19 @@ describe('the design of the playground', () => {
   });
 
   it('draws a run: what took how long, where it was cut, and the event behind each bar', async () => {
-    const { page, problems } = await start(async function* (turn) {
-      for (let at = 0; !turn.signal.aborted && at < 40; at++) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        yield `${at} `;
-      }
+    let goOn = () => {};
+    const { page, problems } = await start(async function* () {
+      yield 'before ';
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      yield 'behind';
     });
     await say(page, 'count');
-    await said(page, /\b5\b/).waitFor();
+    await said(page, 'before').waitFor();
     await page.getByRole('banner').getByRole('button', { name: 'Cut connection' }).click();
+    await page.locator('[data-counter="resumed"]', { hasText: '1' }).waitFor();
+    goOn();
     await answers(page, 1);
     await show(page, 'Timeline');
     const drawing = page.getByRole('region', { name: /^Run count: .*end, \d parts, 1 cuts$/ });
@@ -224,8 +249,9 @@ describe('the design of the playground', () => {
     });
     await say(page, 'go');
     await page.locator('.caret').waitFor();
+    const cpu = await cpuOf(page);
     const seen = await page.evaluate(async () => {
-      const list = document.querySelector('.messages ol')!;
+      const list = document.querySelector('.messages')!;
       let settled = 0;
       const watcher = new MutationObserver((changes) => {
         for (const { target } of changes)
@@ -244,10 +270,13 @@ describe('the design of the playground', () => {
       ).length;
       return { settled, drawn, frames };
     });
+    const used = await cpu();
     more();
     const sorted = seen.frames.slice(1).sort((one, other) => one - other);
     // Told, and not judged: the machine may have other things to do.
-    console.log(`      frames: median ${sorted[24]!.toFixed(1)} ms, 95% ${sorted[46]!.toFixed(1)} ms`);
+    console.log(
+      `      a frame: ${sorted[24]!.toFixed(1)} ms (median), ${sorted[46]!.toFixed(1)} ms (95%), of which the page takes ${used(seen.frames.length)}`,
+    );
     expect(seen.settled, 'changes in settled messages').to.equal(0);
     expect(seen.drawn, 'messages that are laid out').to.be.below(100);
     expect(problems).to.deep.equal([]);
