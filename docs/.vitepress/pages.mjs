@@ -8,6 +8,7 @@ export const GROUPS = [
     pages: [
       ['README.md', 'Which page next'],
       ['getting-started.md', 'Getting started'],
+      ['concepts.md', 'Concepts in pictures'],
       ['vocabulary.md', 'Words'],
       ['troubleshooting.md', 'Troubleshooting'],
     ],
@@ -87,6 +88,7 @@ export const GROUPS = [
     text: 'Operation',
     pages: [
       ['deployment.md', 'Deployment'],
+      ['choose-a-store.md', 'Choose a store'],
       ['cluster.md', 'Several gateways'],
       ['durability.md', 'Durability'],
       ['observability.md', 'Observability'],
