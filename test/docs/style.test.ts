@@ -24,6 +24,70 @@ const longIn = (page: string): string[] =>
     ...(text.length > MOST_CHARACTERS ? [`${text.slice(0, 60)}… is ${text.length} characters`] : []),
   ]);
 
+/** Pages of a feature: what it is for, then a block, and at the end what happens where things go wrong. */
+const FEATURES = [
+  ...[
+    'acp',
+    'ag-ui',
+    'choose-a-store',
+    'concepts',
+    'files',
+    'langgraph',
+    'lives',
+    'methods',
+    'offline',
+    'playground',
+  ],
+  ...['react', 'steps', 'tanstack', 'websocket'],
+];
+
+/** Pages that are to become like that. The list only shrinks. */
+const NOT_YET = [
+  ...[
+    'app-adapters',
+    'apps',
+    'apps-agents',
+    'apps-langgraph',
+    'auth',
+    'chat-completions',
+    'cli',
+    'client',
+    'cluster',
+  ],
+  ...[
+    'codegen',
+    'data',
+    'durability',
+    'front-ends',
+    'hosts',
+    'mcp',
+    'metrics',
+    'nest',
+    'observability',
+    'platforms',
+  ],
+  ...[
+    'plugins',
+    'recording',
+    'responses',
+    'sessions',
+    'svelte',
+    'telemetry',
+    'testing',
+    'types',
+    'ui-message-stream',
+  ],
+  ...['unix-socket', 'vue'],
+];
+
+/** Whether a page begins with what it is for and a block of code, and ends with edge cases. */
+function isWhole(page: string): boolean {
+  const text = readPage(`docs/${page}.md`);
+  const headings = [...proseOf(text).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  const beforeCode = text.slice(0, text.search(/^```/m)).match(/^## /gm) ?? [];
+  return /^# .*\n\n[A-Z`[]/.test(text) && beforeCode.length <= 1 && headings.at(-1) === 'Edge cases';
+}
+
 describe('what the documents say', () => {
   for (const page of PAGES) {
     it(`is short to read: ${page}`, () => {
@@ -31,6 +95,11 @@ describe('what the documents say', () => {
       expect(found).to.deep.equal([]);
     });
   }
+
+  it('begins with what a feature is for and a block, and ends with its edge cases', () => {
+    expect(FEATURES.filter((page) => !isWhole(page))).to.deep.equal([]);
+    expect(NOT_YET.filter(isWhole), 'are no exceptions any more').to.deep.equal([]);
+  });
 
   it('is measured in sentences as they are read', () => {
     expect(sentencesOf('One two. `a b c` three: four (five.) Six')).to.deep.equal([
