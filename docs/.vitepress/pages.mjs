@@ -50,6 +50,7 @@ export const GROUPS = [
       ['client.md', 'Client SDK'],
       ['offline.md', 'Offline and reloads'],
       ['react.md', 'React hooks'],
+      ['components.md', 'Components to copy'],
       ['vue.md', 'Vue'],
       ['svelte.md', 'Svelte'],
       ['platforms.md', 'Platforms'],
