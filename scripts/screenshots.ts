@@ -104,8 +104,20 @@ const answered = (page: Page, many = 1) =>
 const view = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name, exact: true }).click();
 
+/** States that a page is in before it shows a session: what is done before it opens, and where. */
+const BEFORE: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  loading: (page) => page.route('**/events?*', () => {}),
+  'signed-out': async () => {},
+};
+
 /** What is done on a page that shows a new session, so that it shows the state. */
 const STATES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  loading: (page) => page.locator('.messages .skeleton').waitFor(),
+  'signed-out': async (page) => {
+    await page.getByLabel('Token').fill('another');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('The gateway refuses this token.').waitFor();
+  },
   empty: async () => {},
   answer: async (page) => {
     await say(page, 'When does my order arrive?');
@@ -242,8 +254,9 @@ try {
         const { url } = await gateway.start();
         const page = await open(browser, width, scheme);
         await withDays(page);
-        await page.goto(`${url}/#token=${TOKEN}&/chat/main`);
-        await page.getByRole('heading', { name: 'assistant' }).waitFor();
+        await BEFORE[name]?.(page);
+        await page.goto(name === 'signed-out' ? `${url}/` : `${url}/#token=${TOKEN}&/chat/main`);
+        if (!BEFORE[name]) await page.getByRole('heading', { name: 'assistant' }).waitFor();
         await reach(page);
         await page.mouse.move(0, 0);
         const png = await page.screenshot();
