@@ -1,8 +1,10 @@
 import { createRoot } from 'react-dom/client';
 import { Start } from './shell/start.js';
 import { takeToken } from './shell/token.js';
+import { installTips } from './ui/tips.js';
 
 takeToken();
 // A link with another token was opened in this tab.
 addEventListener('hashchange', () => takeToken() && location.reload());
+installTips();
 createRoot(document.getElementById('root')!).render(<Start />);

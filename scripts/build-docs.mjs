@@ -22,6 +22,7 @@ const BESIDE = {
   'CHANGELOG.md': 'changelog.md',
   'SECURITY.md': 'security-policy.md',
   'CONTRIBUTING.md': 'contributing.md',
+  'skills/agent-session-gateway/SKILL.md': 'skill.md',
 };
 
 const write = (path, text) => {
@@ -93,6 +94,7 @@ for (const [from, to] of Object.entries(BESIDE)) {
     join(STAGED, to),
     readFileSync(from, 'utf8')
       .replaceAll('](docs/', '](')
+      .replaceAll('](../../docs/', '](')
       .replace(/\]\((?:LICENSE|\.ci)[^)]*\)/g, '](/)'),
   );
 }

@@ -10,6 +10,8 @@ import { createDemoGateway } from '../server/demo/demo-gateway.js';
 
 const FOLDER = 'docs/images';
 const SIZE = { width: 1000, height: 600 };
+/** Where the timeline has room beside the conversation. */
+const WIDE = { width: 1280, height: 720 };
 const TOKEN = 'the-token-of-the-pictures-of-32-bytes';
 const WORD_MS = 90;
 /** How long the animation is, in ms, and how long its last frame stays. */
@@ -115,17 +117,15 @@ const browser = await chromium.launch({
 try {
   const page = await open(browser, `${url}/#token=${TOKEN}`, 'light');
   const frames = await filmCuts(page);
+  await answered(page, 1);
   writeFileSync(`${FOLDER}/cut.gif`, gifOf(frames));
-  await answered(page, 1);
-  await page.getByLabel('Name of the new session').fill('files');
-  await page.keyboard.press('Enter');
-  await say(page, 'weather');
-  await answered(page, 1);
+  await page.setViewportSize(WIDE);
   await say(page, 'delete report.txt');
-  await page
-    .getByRole('button', { name: /approve|allow|yes/i })
-    .first()
-    .waitFor();
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await page.getByRole('link', { name: 'Timeline' }).click();
+  // The run with the cuts.
+  await page.getByRole('button', { name: 'Run before' }).click();
+  await page.mouse.move(0, 0);
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.screenshot({ path: `${FOLDER}/playground-${scheme}.png` });

@@ -1,10 +1,13 @@
 import type { Message } from 'agent-session-gateway/client';
 import type { SessionView } from 'agent-session-gateway/client/react';
+import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { textOf } from '../../shared/messages.js';
-import { Recipe } from '../shell/recipe.js';
+import { Code } from '../shell/code.js';
 import { editRecipe, regenerateRecipe } from '../shell/recipes.js';
 import { hrefOf } from '../shell/route.js';
+import { CopyButton } from '../ui/copy.js';
+import { IconButton } from '../ui/icon-button.js';
 
 /** How the conversation can be changed. The same object for as long as the session is shown. */
 export interface Changes extends Pick<SessionView, 'edit' | 'regenerate' | 'move' | 'fork'> {
@@ -15,9 +18,15 @@ export interface Changes extends Pick<SessionView, 'edit' | 'regenerate' | 'move
 export function MessageActions({
   message,
   changes,
+  shown,
+  onPin,
 }: {
   readonly message: Message;
   readonly changes: Changes;
+  /** Whether the person is at this message. Its versions are there always. */
+  readonly shown: boolean;
+  /** Has the actions stay, or lets them go. */
+  readonly onPin: (pinned: boolean) => void;
 }) {
   const { id, role } = message;
   const { sessionId, regenerate, move } = changes;
@@ -32,31 +41,34 @@ export function MessageActions({
     const made = await changes.fork(to, { at: id });
     location.hash = hrefOf({ view: 'chat', sessionId: made.sessionId });
   };
-  if (edits) return <Edit message={message} edit={changes.edit} onDone={() => setEdits(false)} />;
+  const edit = (now: boolean) => {
+    setEdits(now);
+    onPin(now);
+  };
+  if (edits) return <Edit message={message} edit={changes.edit} onDone={() => edit(false)} />;
   return (
-    <div className="actions">
+    <>
       <Versions message={message} onMove={(version) => attempt(move({ version }))} />
-      {role === 'user' && (
-        <button type="button" className="quiet" onClick={() => setEdits(true)}>
-          Edit
-        </button>
+      {shown && (
+        <div className="actions" role="toolbar" aria-label="Actions">
+          <CopyButton label="Copy" text={() => textOf(message)} />
+          {role === 'user' && <IconButton label="Edit" icon={Pencil} onClick={() => edit(true)} />}
+          {role === 'assistant' && (
+            <IconButton label="Answer again" icon={RefreshCw} onClick={() => void regenerate(id)} />
+          )}
+          <IconButton label="Fork" icon={GitFork} onClick={() => attempt(fork())} />
+        </div>
       )}
-      {role === 'assistant' && (
-        <button type="button" className="quiet" onClick={() => void regenerate(id)}>
-          Answer again
-        </button>
-      )}
-      <button type="button" className="quiet" onClick={() => attempt(fork())}>
-        Fork
-      </button>
-      {role === 'user' && <Recipe {...editRecipe(sessionId, id, textOf(message))} />}
-      {role === 'assistant' && <Recipe {...regenerateRecipe(sessionId, id)} />}
       {problem && (
         <span className="bad" role="alert">
           {problem}
         </span>
       )}
-    </div>
+      {shown && role === 'user' && <Code what="edit" of={() => editRecipe(sessionId, id, textOf(message))} />}
+      {shown && role === 'assistant' && (
+        <Code what="answer again" of={() => regenerateRecipe(sessionId, id)} />
+      )}
+    </>
   );
 }
 
@@ -70,22 +82,19 @@ function Versions({
 }) {
   if (versions.length < 2) return null;
   const at = versions.indexOf(id);
-  const to = (label: string, sign: string, version: string | undefined) => (
-    <button
-      type="button"
-      className="quiet"
-      aria-label={label}
+  const to = (label: string, icon: typeof ChevronLeft, version: string | undefined) => (
+    <IconButton
+      label={label}
+      icon={icon}
       disabled={version === undefined}
       onClick={() => version !== undefined && onMove(version)}
-    >
-      {sign}
-    </button>
+    />
   );
   return (
     <span className="versions">
-      {to('Version before', '‹', versions[at - 1])}
+      {to('Version before', ChevronLeft, versions[at - 1])}
       {at + 1} of {versions.length}
-      {to('Next version', '›', versions[at + 1])}
+      {to('Next version', ChevronRight, versions[at + 1])}
     </span>
   );
 }
@@ -109,21 +118,22 @@ function Edit({
     onDone();
   };
   return (
-    <form className="edit" onSubmit={submit}>
+    <form className="edit" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && onDone()}>
       <textarea
         aria-label="The message, changed"
+        dir="auto"
         rows={3}
         value={text}
         // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
         autoFocus
         onChange={({ target }) => setText(target.value)}
       />
-      <div className="row">
-        <button type="submit" className="primary">
-          Send in its place
-        </button>
+      <div className="row end">
         <button type="button" onClick={onDone}>
           Cancel
+        </button>
+        <button type="submit" className="primary">
+          Send in its place
         </button>
       </div>
     </form>

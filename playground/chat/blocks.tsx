@@ -26,7 +26,7 @@ export function Blocks({
     switch (block?.type) {
       case 'text':
         return plain ? (
-          <p key={key} className="plain">
+          <p key={key} className="plain" dir="auto">
             {block.text}
           </p>
         ) : (

@@ -1,12 +1,15 @@
 import type { Message } from 'agent-session-gateway/client';
-import { type SessionView, useSession } from 'agent-session-gateway/client/react';
-import { useEffect, useMemo, useState } from 'react';
+import { type SessionView, useConnection, useSession } from 'agent-session-gateway/client/react';
+import { ArrowDown, CloudOff } from 'lucide-react';
+import { memo, useEffect, useMemo, useState } from 'react';
 import { settings } from '../shell/settings.js';
+import { IconButton } from '../ui/icon-button.js';
 import type { Changes } from './actions.js';
 import { Composer } from './composer.js';
 import { Greeting } from './greeting.js';
 import { MessageRow } from './message.js';
 import { Pending } from './pending.js';
+import { moveBetweenRows } from './rows.js';
 import { Sending } from './sending.js';
 import { useStickyEnd } from './sticky-end.js';
 
@@ -20,25 +23,35 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
     () => ({ sessionId, edit, regenerate, move, fork }),
     [sessionId, edit, regenerate, move, fork],
   );
-  const { box, onScroll } = useStickyEnd(session);
+  const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
   const isEmpty = messages.length + queue.length + sending.length === 0 && !run;
   return (
     <section className="chat" aria-label={`Conversation ${sessionId}`}>
-      <section className="messages" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
+      <Offline />
+      <section
+        className="messages"
+        ref={box}
+        onScroll={onScroll}
+        onKeyDown={moveBetweenRows}
+        tabIndex={0}
+        aria-label="Messages"
+      >
         {hasMore && (
-          <button type="button" className="quiet" onClick={() => void session.loadEarlier().catch(() => {})}>
-            Earlier messages
-          </button>
+          <p className="earlier">
+            <button type="button" onClick={() => void session.loadEarlier().catch(() => {})}>
+              Earlier messages
+            </button>
+          </p>
         )}
+        {isEmpty && status === 'loading' && <Skeleton />}
         {isEmpty && status !== 'loading' && <Greeting sessionId={sessionId} send={session.send} />}
+        <History
+          messages={messages}
+          before={session.messageCount - session.messages.length}
+          changes={settings.readOnly ? undefined : changes}
+          isEnd={!run && queue.length + sending.length === 0}
+        />
         <ol>
-          {messages.map((message) => (
-            <MessageRow
-              key={message.id}
-              message={message}
-              changes={settings.readOnly ? undefined : changes}
-            />
-          ))}
           {run && (
             <MessageRow
               key={run.message.id}
@@ -50,7 +63,7 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
           )}
           {queue.map(({ message, onBusy, runId }) => (
             <MessageRow key={message.id} message={message}>
-              <p className="outcome">
+              <p className="note">
                 <span>{onBusy === 'steer' ? 'Waits to steer the answer' : 'Waits for its turn'}</span>
                 {!settings.readOnly && (
                   <button type="button" className="quiet" onClick={() => void session.abort({ runId })}>
@@ -68,6 +81,7 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
           <Pending key={question.callId} question={question} session={session} sessionId={sessionId} />
         ))}
       </section>
+      {isAway && <IconButton label="To the end" icon={ArrowDown} className="to-end" onClick={toEnd} />}
       {error && (
         <p className="notice bad" role="alert">
           {error.message}{' '}
@@ -90,6 +104,69 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
       <Announcer status={status} />
       {!settings.readOnly && <Composer session={session} sessionId={sessionId} />}
     </section>
+  );
+}
+
+/** Messages that are one part of the history. */
+const PART = 100;
+
+/**
+ * What is settled. It renders when a message comes or goes, and not while an answer grows. It is made of parts, each of which keeps its
+ * messages whatever comes before and behind them: of a part that is out of sight the browser does no work, however many there are.
+ */
+const History = memo(function History({
+  messages,
+  before,
+  changes,
+  isEnd,
+}: {
+  readonly messages: readonly Message[];
+  /** How many there are before the first of them. */
+  readonly before: number;
+  readonly changes: Changes | undefined;
+  readonly isEnd: boolean;
+}) {
+  const first = Math.floor(before / PART);
+  const parts = Math.ceil((before + messages.length) / PART) - first;
+  return Array.from({ length: parts }, (_, at) => {
+    const from = Math.max(0, (first + at) * PART - before);
+    const own = messages.slice(from, (first + at + 1) * PART - before);
+    return (
+      <ol key={first + at} className="part">
+        {own.map((message, place) => (
+          <MessageRow
+            key={message.id}
+            message={message}
+            changes={changes}
+            isLast={isEnd && from + place === messages.length - 1}
+          />
+        ))}
+      </ol>
+    );
+  });
+});
+
+/** Says that what is written now waits, while there is no connection. */
+function Offline() {
+  const health = useConnection();
+  if (health === 'online' || health === 'connecting') return null;
+  return (
+    <p className="offline-bar" role="status">
+      <CloudOff aria-hidden="true" />
+      {health === 'offline'
+        ? 'No connection. What you send is kept, and goes out when it is back.'
+        : 'The gateway refuses this token: use another one.'}
+    </p>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div className="skeleton" role="status" aria-label="Loading the conversation">
+      <i />
+      <i />
+      <i />
+    </div>
   );
 }
 

@@ -1,17 +1,21 @@
 import type { ContentBlock, OnBusy, SendInput } from 'agent-session-gateway/client';
 import type { SessionView } from 'agent-session-gateway/client/react';
+import { ArrowUp, ChevronDown, Square } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
-import { Recipe } from '../shell/recipe.js';
+import { Code } from '../shell/code.js';
 import { sendRecipe } from '../shell/recipes.js';
+import { IconButton } from '../ui/icon-button.js';
+import { Menu, MenuItem } from '../ui/menu.js';
 import { useUploads } from './uploads.js';
 
-const ON_BUSY: Record<Exclude<OnBusy, 'reject'>, string> = {
-  queue: 'Queue behind it',
-  steer: 'Steer it',
-  interrupt: 'Interrupt it',
+/** What becomes of a message while an answer goes on: as the menu names it, and as the empty box does. */
+const ON_BUSY: Record<Exclude<OnBusy, 'reject'>, readonly [choice: string, placeholder: string]> = {
+  queue: ['Queue behind it', 'Write the next message'],
+  steer: ['Steer it', 'Steer the answer'],
+  interrupt: ['Interrupt it', 'Interrupt with a message'],
 };
 
-/** Where messages are written. While an answer goes on, the person says what becomes of it. */
+/** Where messages are written. One place sends and stops; while an answer goes on, the person says what becomes of it. */
 export function Composer({
   session,
   sessionId,
@@ -27,6 +31,8 @@ export function Composer({
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const isBusy = run !== null || queue.length > 0;
+  const isEmpty = text.trim() === '' && uploads.isEmpty;
+  const stops = isEmpty && (status === 'running' || status === 'waiting');
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -45,42 +51,58 @@ export function Composer({
   };
 
   return (
-    <form className="composer" ref={form} onSubmit={submit}>
-      {isBusy && (
-        <fieldset className="busy">
-          <legend>While an answer goes on, a new message should</legend>
-          {(Object.keys(ON_BUSY) as (keyof typeof ON_BUSY)[]).map((mode) => (
-            <label key={mode}>
-              <input type="radio" name="on-busy" checked={mode === onBusy} onChange={() => setOnBusy(mode)} />
-              {ON_BUSY[mode]}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      {uploads.list}
-      <label className="unseen" htmlFor={id}>
-        Message
-      </label>
-      <textarea
-        id={id}
-        rows={2}
-        value={text}
-        placeholder="Write a message"
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={onKeyDown}
+    <form className="composer" ref={form} onSubmit={submit} {...uploads.dropping}>
+      <Code
+        what="send"
+        of={() => sendRecipe(sessionId, text.trim() || 'Hello', isBusy ? onBusy : undefined)}
       />
-      <div className="row">
-        {uploads.button}
-        <Recipe {...sendRecipe(sessionId, text.trim() || 'Hello', isBusy ? onBusy : undefined)} />
-        <span className="space" />
-        {(status === 'running' || status === 'waiting') && (
-          <button type="button" className="danger" onClick={() => void stop()}>
-            Stop
-          </button>
-        )}
-        <button type="submit" className="primary" disabled={uploads.isPending}>
-          Send
-        </button>
+      <div className="box">
+        {uploads.list}
+        <label className="unseen" htmlFor={id}>
+          Message
+        </label>
+        <textarea
+          id={id}
+          dir="auto"
+          rows={1}
+          value={text}
+          placeholder={isBusy ? ON_BUSY[onBusy][1] : 'Write a message'}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={uploads.onPaste}
+        />
+        <div className="row">
+          {uploads.button}
+          <span className="space" />
+          {isBusy && (
+            <Menu
+              label={`${ON_BUSY[onBusy][0]}, while an answer goes on`}
+              className="quiet"
+              text={
+                <>
+                  {ON_BUSY[onBusy][0]} <ChevronDown aria-hidden="true" />
+                </>
+              }
+            >
+              {(Object.keys(ON_BUSY) as (keyof typeof ON_BUSY)[]).map((mode) => (
+                <MenuItem key={mode} checked={mode === onBusy} onChoose={() => setOnBusy(mode)}>
+                  {ON_BUSY[mode][0]}
+                </MenuItem>
+              ))}
+            </Menu>
+          )}
+          {stops ? (
+            <IconButton label="Stop" icon={Square} className="primary stop" onClick={() => void stop()} />
+          ) : (
+            <IconButton
+              label="Send"
+              icon={ArrowUp}
+              type="submit"
+              className="primary"
+              disabled={isEmpty || uploads.isPending}
+            />
+          )}
+        </div>
       </div>
       {problem && (
         <p className="notice bad" role="alert">

@@ -3,6 +3,13 @@ import type { SessionView } from 'agent-session-gateway/client/react';
 import { useApps } from '../shell/catalogue.js';
 import { settings } from '../shell/settings.js';
 
+/** What the demo app can be asked, and what that shows. */
+const DEMO: readonly (readonly [text: string, shows: string])[] = [
+  ['story', 'A long answer: cut it, steer it, stop it'],
+  ['weather in Oslo', 'Calls a tool, and shows what it returned'],
+  ['delete report.txt', 'Asks for your consent first'],
+];
+
 /** What an empty session begins with: which app it is of, and what can be said to it. */
 export function Greeting({
   sessionId,
@@ -12,22 +19,29 @@ export function Greeting({
   readonly send: SessionView['send'];
 }) {
   const app = appOf(useApps(), sessionId);
-  const ideas = app?.name === 'demo' ? ['story', 'weather in Oslo', 'delete report.txt'] : ['Hello'];
+  const ideas = app?.name === 'demo' ? DEMO : ([['Hello', 'See what it answers']] as const);
   return (
     <div className="greeting">
       <h2>{app?.name ?? 'New session'}</h2>
-      {app?.description && <p>{app.description}</p>}
+      {app?.description && <p className="muted">{app.description}</p>}
       {app && app.tools.length > 0 && (
-        <p className="muted">Tools: {app.tools.map(({ name }) => name).join(', ')}</p>
-      )}
-      {!settings.readOnly && (
-        <p className="ideas">
-          {ideas.map((idea) => (
-            <button key={idea} type="button" onClick={() => void send(idea)}>
-              {idea}
-            </button>
+        <p className="tools">
+          {app.tools.map(({ name }) => (
+            <code key={name}>{name}</code>
           ))}
         </p>
+      )}
+      {!settings.readOnly && (
+        <ul className="ideas">
+          {ideas.map(([text, shows]) => (
+            <li key={text}>
+              <button type="button" onClick={() => void send(text)}>
+                <strong>{text}</strong>
+                <small>{shows}</small>
+              </button>
+            </li>
+          ))}
+        </ul>
       )}
     </div>
   );

@@ -38,7 +38,7 @@ function block(token: Token): ReactNode {
     case 'heading': {
       // Below the headings of the page itself.
       const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
-      return <Heading>{all(token.tokens, inline)}</Heading>;
+      return <Heading dir="auto">{all(token.tokens, inline)}</Heading>;
     }
     case 'code':
       return (
@@ -47,7 +47,7 @@ function block(token: Token): ReactNode {
         </pre>
       );
     case 'blockquote':
-      return <blockquote>{all(token.tokens, block)}</blockquote>;
+      return <blockquote dir="auto">{all(token.tokens, block)}</blockquote>;
     case 'hr':
       return <hr />;
     case 'list':
@@ -55,7 +55,7 @@ function block(token: Token): ReactNode {
     case 'table':
       return table(token as Tokens.Table);
     case 'paragraph':
-      return <p>{all(token.tokens, inline)}</p>;
+      return <p dir="auto">{all(token.tokens, inline)}</p>;
     case 'html':
       return <p>{token.raw}</p>;
     default:
@@ -73,7 +73,13 @@ function list({ ordered, start, items }: Tokens.List): ReactNode {
       )}
     </li>
   ));
-  return ordered ? <ol start={Number(start) || 1}>{rendered}</ol> : <ul>{rendered}</ul>;
+  return ordered ? (
+    <ol dir="auto" start={Number(start) || 1}>
+      {rendered}
+    </ol>
+  ) : (
+    <ul dir="auto">{rendered}</ul>
+  );
 }
 
 function table({ header, rows }: Tokens.Table): ReactNode {

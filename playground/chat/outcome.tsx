@@ -12,14 +12,15 @@ const WORDS: Record<StopReason, string> = {
   lost: 'Lost: the server went away',
 };
 
-/** How an answer ended, how long it took and what it used. */
+/** How an answer ended, how long it took and what it used. One that ended well says so to the ear alone. */
 export function Outcome({ message }: { readonly message: Message }) {
   const { stopReason, error, usage, createdAt, endedAt } = message;
   if (!stopReason) return null;
-  const isWell = stopReason === 'end' || stopReason === 'steered';
+  const isWell = stopReason === 'end';
+  const tone = isWell || stopReason === 'steered' ? '' : stopReason === 'aborted' ? 'warn' : 'bad';
   return (
-    <p className={`outcome ${isWell ? '' : stopReason === 'aborted' ? 'warn' : 'bad'}`}>
-      <span>{WORDS[stopReason] ?? stopReason}</span>
+    <p className={`outcome ${tone}`}>
+      <span className={isWell ? 'unseen' : 'ending'}>{WORDS[stopReason] ?? stopReason}</span>
       {endedAt !== undefined && <span>{((endedAt - createdAt) / 1000).toFixed(1)} s</span>}
       {usage?.totalTokens !== undefined && <span>{usage.totalTokens} tokens</span>}
       {error && (

@@ -1,10 +1,11 @@
 import type { PendingQuestion } from 'agent-session-gateway/client';
 import type { SessionView } from 'agent-session-gateway/client/react';
+import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { useState } from 'react';
 import { SchemaForm } from '../methods/schema-form.js';
 import { useApps } from '../shell/catalogue.js';
+import { Code } from '../shell/code.js';
 import { Json } from '../shell/json.js';
-import { Recipe } from '../shell/recipe.js';
 import { answerRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 import { appOf } from './greeting.js';
@@ -29,8 +30,15 @@ export function Pending({
   };
   const isConfirmation = kind === 'confirmation';
   return (
-    <section className="card" aria-label={isConfirmation ? `Confirm ${name}` : `Question ${name}`}>
-      <h3>{message ?? (isConfirmation ? `Allow ${name}?` : name)}</h3>
+    <section className="card ask" aria-label={isConfirmation ? `Confirm ${name}` : `Question ${name}`}>
+      <h2>
+        {isConfirmation ? (
+          <ShieldQuestionMark aria-hidden="true" />
+        ) : (
+          <MessageCircleQuestionMark aria-hidden="true" />
+        )}
+        {message ?? (isConfirmation ? `Allow ${name}?` : name)}
+      </h2>
       {settings.readOnly ? (
         question.input !== undefined && <Json value={question.input} label="Input" />
       ) : isConfirmation ? (
@@ -112,7 +120,6 @@ function Confirmation({
         <button type="button" disabled={isPending} onClick={() => setEdits(true)}>
           Change the input
         </button>
-        <Recipe {...answerRecipe(sessionId, callId)} />
       </div>
       <form
         className="row"
@@ -131,6 +138,7 @@ function Confirmation({
           Deny
         </button>
       </form>
+      <Code what="approve" of={() => answerRecipe(sessionId, callId)} />
     </>
   );
 }

@@ -7,7 +7,7 @@ export function Sending({ sending }: { readonly sending: SendingMessage }) {
   return (
     <MessageRow message={message}>
       <p
-        className={`outcome ${status === 'failed' ? 'bad' : ''}`}
+        className={`note ${status === 'failed' ? 'bad' : ''}`}
         role={status === 'failed' ? 'alert' : undefined}
       >
         <span>{status === 'failed' ? `Not sent: ${error?.message}` : 'Is being sent'}</span>

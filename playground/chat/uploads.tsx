@@ -1,6 +1,8 @@
 import type { ContentBlock } from 'agent-session-gateway/client';
-import { useRef, useState } from 'react';
+import { FileText, Paperclip, X } from 'lucide-react';
+import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
 import { files } from '../shell/gateway.js';
+import { IconButton } from '../ui/icon-button.js';
 
 interface Upload {
   readonly key: number;
@@ -11,9 +13,10 @@ interface Upload {
 
 let lastKey = 0;
 
-/** Files for the next message: each is uploaded as soon as it is chosen. */
+/** Files for the next message, chosen, dropped or pasted: each is uploaded at once. */
 export function useUploads() {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
 
   const add = (chosen: FileList | null) => {
@@ -40,17 +43,37 @@ export function useUploads() {
 
   return {
     blocks: uploads.flatMap(({ block }) => (block ? [block] : [])),
+    isEmpty: uploads.length === 0,
     isPending: uploads.some(({ block, problem }) => !block && problem === undefined),
     clear: () => setUploads([]),
+    onPaste: (event: ClipboardEvent) => {
+      if (event.clipboardData.files.length === 0) return;
+      event.preventDefault();
+      add(event.clipboardData.files);
+    },
+    /** What a form needs to take files that are dropped on it. */
+    dropping: {
+      'data-over': over,
+      onDragOver: (event: DragEvent) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: () => setOver(false),
+      onDrop: (event: DragEvent) => {
+        event.preventDefault();
+        setOver(false);
+        add(event.dataTransfer.files);
+      },
+    },
     list: uploads.length > 0 && (
-      <ul className="uploads" aria-label="Files of the next message">
+      <ul className="chips" aria-label="Files of the next message">
         {uploads.map(({ key, name, block, problem }) => (
-          <li key={key} className={problem ? 'bad' : ''}>
-            {name}
+          <li key={key} className={problem ? 'bad' : ''} aria-busy={!block && !problem}>
+            <FileText aria-hidden="true" />
+            <span className="name">{name}</span>
             <small>{problem ?? (block ? '' : 'uploading…')}</small>
-            <button type="button" className="quiet" aria-label={`Remove ${name}`} onClick={() => remove(key)}>
-              ×
-            </button>
+            <IconButton label={`Remove ${name}`} icon={X} onClick={() => remove(key)} />
           </li>
         ))}
       </ul>
@@ -58,9 +81,7 @@ export function useUploads() {
     button: (
       <>
         <input ref={input} type="file" hidden multiple onChange={({ target }) => add(target.files)} />
-        <button type="button" onClick={() => input.current?.click()}>
-          Attach
-        </button>
+        <IconButton label="Attach" icon={Paperclip} onClick={() => input.current?.click()} />
       </>
     ),
   };

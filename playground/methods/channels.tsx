@@ -1,6 +1,6 @@
 import { useChannel, useSessionEvents } from 'agent-session-gateway/client/react';
 import { useState } from 'react';
-import { Recipe } from '../shell/recipe.js';
+import { Code } from '../shell/code.js';
 import { publishRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 import { SchemaForm } from './schema-form.js';
@@ -82,9 +82,8 @@ function Publish({ sessionId, channel }: { readonly sessionId: string; readonly 
             .catch(setProblem)
             .finally(() => setPending(false));
         }}
-      >
-        <Recipe {...publishRecipe(sessionId, name, payload)} />
-      </SchemaForm>
+      />
+      <Code what={`publish on ${name}`} of={() => publishRecipe(sessionId, name, payload)} />
     </details>
   );
 }

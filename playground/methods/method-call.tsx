@@ -1,8 +1,8 @@
 import { isGatewayError } from 'agent-session-gateway/client';
 import { useGateway, useMethod } from 'agent-session-gateway/client/react';
 import { useEffect, useRef, useState } from 'react';
+import { Code } from '../shell/code.js';
 import { Json } from '../shell/json.js';
-import { Recipe } from '../shell/recipe.js';
 import { invokeRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 import { wantsNothing } from './json-schema.js';
@@ -129,7 +129,6 @@ function CallForm({
   readonly children?: React.ReactNode;
 }) {
   const [params, setParams] = useState<unknown>(wantsNothing(schema) ? undefined : {});
-  const recipe = <Recipe {...invokeRecipe(path, params, stream)} />;
   const isRefused = isGatewayError(problem) && problem.status === 403;
   return (
     <>
@@ -139,7 +138,6 @@ function CallForm({
             <button type="button" className="primary" disabled={isPending} onClick={() => onCall(undefined)}>
               Call
             </button>
-            {recipe}
             {children}
           </div>
           {problem !== undefined && !isRefused && (
@@ -157,10 +155,10 @@ function CallForm({
           onChange={setParams}
           onSubmit={onCall}
         >
-          {recipe}
           {children}
         </SchemaForm>
       )}
+      <Code what={`call ${path}`} of={() => invokeRecipe(path, params, stream)} />
       {isRefused && (
         <p className="notice bad" role="alert">
           <code>{problem.code}</code> {problem.message}. Use another token, of a user who may: the menu with

@@ -1,3 +1,4 @@
+import { CirclePower, Snail, Unplug, WifiOff } from 'lucide-react';
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import { killServer, line, type TransportName } from '../shell/gateway.js';
 import { settings } from '../shell/settings.js';
@@ -25,7 +26,27 @@ export function Network({
     <section className="tool network" aria-label="Network">
       <h2>Network</h2>
       <Counter />
-      <fieldset className="row">
+      <div className="harms">
+        <button type="button" className="danger" onClick={() => line.cut()}>
+          <Unplug aria-hidden="true" />
+          Cut the connection
+        </button>
+        <button type="button" disabled={offline} onClick={() => line.goOffline(OFFLINE_MS)}>
+          <WifiOff aria-hidden="true" />
+          {offline ? 'Offline…' : 'Go offline for 5 s'}
+        </button>
+        <button type="button" aria-pressed={slow} onClick={() => line.setSlow(!slow)}>
+          <Snail aria-hidden="true" />
+          Slow reader
+        </button>
+        {settings.killUrl !== undefined && <KillServer url={settings.killUrl} />}
+      </div>
+      <p className="muted">
+        Cut {cuts} {cuts === 1 ? 'time' : 'times'}. A cut ends all that is open between this page and the
+        gateway, in the middle of whatever it was. The page then shows its cursor, and the gateway goes on
+        with the very next event.
+      </p>
+      <fieldset className="segments">
         <legend>Transport</legend>
         {(['sse', 'websocket'] as const).map((name) => (
           <label key={name}>
@@ -39,23 +60,6 @@ export function Network({
           </label>
         ))}
       </fieldset>
-      <div className="row">
-        <button type="button" className="danger" onClick={() => line.cut()}>
-          Cut the connection
-        </button>
-        <button type="button" disabled={offline} onClick={() => line.goOffline(OFFLINE_MS)}>
-          {offline ? 'Offline…' : 'Go offline for 5 s'}
-        </button>
-        <button type="button" aria-pressed={slow} onClick={() => line.setSlow(!slow)}>
-          Slow reader
-        </button>
-        {settings.killUrl !== undefined && <KillServer url={settings.killUrl} />}
-      </div>
-      <p className="muted">
-        Cut {cuts} {cuts === 1 ? 'time' : 'times'}. A cut ends everything that is open between this page and
-        the gateway, in the middle of whatever it was. The page then shows its cursor, and the gateway goes on
-        with the very next event.
-      </p>
       <Plot title="Time to first token" values={first} none="no answer yet" />
       <Plot title="Between tokens, as they came" values={gaps} none="no answer yet" />
       <Plot title="Without a connection" values={away} none="never yet" />
@@ -73,12 +77,13 @@ function KillServer({ url }: { readonly url: string }) {
   return (
     <>
       <button type="button" className="danger" onClick={kill}>
+        <CirclePower aria-hidden="true" />
         Kill the server
       </button>
       {problem && (
-        <span className="bad" role="alert">
+        <p className="bad" role="alert">
           {problem}
-        </span>
+        </p>
       )}
     </>
   );

@@ -1,13 +1,17 @@
-import type { EventType } from 'agent-session-gateway/client';
+import type { EventType, SessionSummary } from 'agent-session-gateway/client';
 import { useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
-import { type FormEvent, useEffect, useState } from 'react';
-import { useApps } from '../shell/catalogue.js';
-import { Recipe } from '../shell/recipe.js';
+import { Archive } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Code } from '../shell/code.js';
 import { sessionsRecipe } from '../shell/recipes.js';
 import { hrefOf, type Route } from '../shell/route.js';
 import { settings } from '../shell/settings.js';
-import { ImportSession } from './import-session.js';
-import { SessionTools } from './session-tools.js';
+import { IconButton } from '../ui/icon-button.js';
+import { byDay } from './days.js';
+import { Entry } from './entry.js';
+import { Import } from './import.js';
+import { NewSession } from './new-session.js';
+import { SearchBox } from './search-box.js';
 
 /** Other tabs, and programs, change the list too. */
 const REFRESH_MS = 5000;
@@ -25,17 +29,16 @@ const CHANGES: readonly EventType[] = [
   'session_closed',
 ];
 
-/** The user's sessions. */
+/** The user's sessions by day: found, opened, begun, renamed. */
 export function Sessions({ route, onChosen }: { readonly route: Route; readonly onChosen: () => void }) {
   const [archived, setArchived] = useState(false);
-  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
   const [wanted, setWanted] = useState('');
+  const query = useSettled(wanted.trim());
+  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
+  // Titles further back than the list was read so far; without a query it is asked for nothing much.
+  const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
   const { sessionId, view } = route;
-  useSessionEvents(sessionId, refresh, {
-    types: CHANGES,
-    from: 'now',
-    onError: () => {},
-  });
+  useSessionEvents(sessionId, refresh, { types: CHANGES, from: 'now', onError: () => {} });
   useEffect(() => {
     const look = () => document.visibilityState === 'visible' && refresh();
     const timer = setInterval(look, REFRESH_MS);
@@ -46,150 +49,119 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
     };
   }, [refresh]);
 
-  const shown = (sessions ?? []).filter(({ sessionId: id, title = '', preview = '' }) =>
-    `${id} ${title} ${preview}`.toLowerCase().includes(wanted.toLowerCase()),
-  );
-
-  const current = sessions?.find((each) => each.sessionId === sessionId);
-  const isNew = sessions !== undefined && !archived && !current;
+  const open = (id: string) => {
+    setWanted('');
+    onChosen();
+    location.hash = hrefOf({ view, sessionId: id });
+  };
+  const shown = query === '' ? (sessions ?? []) : matching(sessions ?? [], found.sessions ?? [], query);
+  const isNew = sessions?.every((each) => each.sessionId !== sessionId) && !archived && query === '';
   return (
     <nav className="sessions" aria-label="Sessions">
-      <div className="row">
-        <h2>Sessions</h2>
-        <span className="space" />
-        <button
-          type="button"
-          className="quiet"
+      {!settings.readOnly && <NewSession onBegin={open} />}
+      <SearchBox wanted={wanted} onWanted={setWanted} onOpen={open} />
+      <Code what="list the sessions" of={sessionsRecipe} />
+      {error && (
+        <p className="bad" role="alert">
+          {error.message}
+        </p>
+      )}
+      {sessions === undefined && !error && <Loading />}
+      <div className="days">
+        {isNew && (
+          <section aria-label="New">
+            <ul>
+              <li className="entry shown">
+                <a href={hrefOf(route)} aria-current="page" title={sessionId} onClick={onChosen}>
+                  <span className="name">{sessionId}</span>
+                  <small>new</small>
+                </a>
+              </li>
+            </ul>
+          </section>
+        )}
+        {byDay(shown, Date.now()).map((day) => (
+          <section key={day.name} aria-label={day.name}>
+            <h2>{day.name}</h2>
+            <ul>
+              {day.sessions.map((session) => (
+                <Entry
+                  key={session.sessionId}
+                  session={session}
+                  isShown={session.sessionId === sessionId}
+                  href={hrefOf({ view, sessionId: session.sessionId })}
+                  onChosen={onChosen}
+                  onChanged={refresh}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {sessions && shown.length === 0 && query !== '' && (
+          <p className="muted">
+            Nothing is called “{query}”.{!settings.readOnly && ' Enter opens a session of this name.'}
+          </p>
+        )}
+        {sessions?.length === 0 && query === '' && archived && <p className="muted">Nothing is archived.</p>}
+        {hasMore && query === '' && (
+          <button type="button" className="quiet" onClick={loadMore}>
+            More
+          </button>
+        )}
+      </div>
+      <div className="row tray">
+        <IconButton
+          label="Archive"
+          icon={Archive}
+          className={archived ? 'on' : ''}
           aria-pressed={archived}
           onClick={() => setArchived((before) => !before)}
-        >
-          Archive
-        </button>
-        <Recipe {...sessionsRecipe()} />
-      </div>
-      {(sessions?.length ?? 0) > 5 && (
-        <input
-          type="search"
-          aria-label="Find a session"
-          placeholder="Find a session"
-          value={wanted}
-          onChange={({ target }) => setWanted(target.value)}
         />
-      )}
-      {error && <p className="bad">{error.message}</p>}
-      <ul>
-        {isNew && <Entry id={sessionId} status="new" isShown href={hrefOf(route)} onChosen={onChosen} />}
-        {shown.map(({ sessionId: id, status, title, preview, updatedAt }) => (
-          <Entry
-            key={id}
-            id={id}
-            status={status}
-            title={title}
-            preview={preview}
-            at={updatedAt}
-            isShown={id === sessionId}
-            href={hrefOf({ view, sessionId: id })}
-            onChosen={onChosen}
+        {!settings.readOnly && (
+          <Import
+            onImported={(imported) => {
+              refresh();
+              open(imported);
+            }}
           />
-        ))}
-      </ul>
-      {(sessions?.length ?? 0) === 0 && archived && <p className="muted">Nothing is archived.</p>}
-      {hasMore && (
-        <button type="button" className="quiet" onClick={loadMore}>
-          More
-        </button>
-      )}
-      {!settings.readOnly && <NewSession view={view} onChosen={onChosen} />}
-      {!settings.readOnly && (
-        <ImportSession
-          onImported={(imported) => {
-            refresh();
-            onChosen();
-            location.hash = hrefOf({ view, sessionId: imported });
-          }}
-        />
-      )}
-      {!settings.readOnly && current && (
-        <SessionTools key={sessionId} sessionId={sessionId} session={current} onChanged={refresh} />
-      )}
+        )}
+      </div>
     </nav>
   );
 }
 
-function Entry({
-  id,
-  status,
-  title,
-  preview,
-  at,
-  isShown,
-  href,
-  onChosen,
-}: {
-  readonly id: string;
-  readonly status: string;
-  readonly title?: string | undefined;
-  readonly preview?: string | undefined;
-  readonly at?: number;
-  readonly isShown: boolean;
-  readonly href: string;
-  readonly onChosen: () => void;
-}) {
-  return (
-    <li>
-      <a href={href} aria-current={isShown ? 'page' : undefined} onClick={onChosen}>
-        <span className={`dot ${status}`} aria-hidden="true" />
-        <span className="name" title={id}>
-          {title ?? id}
-          {preview && <span className="preview">{preview}</span>}
-        </span>
-        <small>{status === 'idle' && at ? timeOf(at) : status}</small>
-      </a>
-    </li>
+/** The sessions that the page knows by any of their words, and those that the gateway finds by their titles. */
+function matching(
+  known: readonly SessionSummary[],
+  found: readonly SessionSummary[],
+  query: string,
+): readonly SessionSummary[] {
+  const wanted = query.toLowerCase();
+  const here = known.filter(({ sessionId, title = '', preview = '' }) =>
+    `${sessionId} ${title} ${preview}`.toLowerCase().includes(wanted),
+  );
+  const ids = new Set(here.map(({ sessionId }) => sessionId));
+  return [...here, ...found.filter(({ sessionId, title }) => title && !ids.has(sessionId))].sort(
+    (one, other) => other.updatedAt - one.updatedAt,
   );
 }
 
-function timeOf(at: number): string {
-  const date = new Date(at);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday
-    ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-    : date.toLocaleDateString([], { month: 'short', day: 'numeric' });
+function Loading() {
+  return (
+    <div className="skeleton lines" role="status" aria-label="Loading the sessions">
+      <i />
+      <i />
+      <i />
+    </div>
+  );
 }
 
-function NewSession({ view, onChosen }: Pick<Route, 'view'> & { readonly onChosen: () => void }) {
-  const apps = useApps();
-  const [app, setApp] = useState('');
-  const [name, setName] = useState('');
-  const begin = (event: FormEvent) => {
-    event.preventDefault();
-    const named = name.trim() || `chat-${Date.now().toString(36)}`;
-    setName('');
-    onChosen();
-    location.hash = hrefOf({ view, sessionId: app ? `${app}:${named}` : named });
-  };
-  return (
-    <form className="new" onSubmit={begin}>
-      {apps && apps.length > 1 && (
-        <select
-          aria-label="App of the new session"
-          value={app}
-          onChange={({ target }) => setApp(target.value)}
-        >
-          {apps.map(({ name: each, isDefault }) => (
-            <option key={each} value={isDefault ? '' : each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      )}
-      <input
-        aria-label="Name of the new session"
-        placeholder="New session"
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
-      <button type="submit">Open</button>
-    </form>
-  );
+/** What somebody writes, once they have stopped for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 200);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

@@ -1,4 +1,12 @@
 import { GatewayProvider } from 'agent-session-gateway/client/react';
+import {
+  BookOpenText,
+  ChartNoAxesGantt,
+  type LucideIcon,
+  MessageSquare,
+  SquareFunction,
+  Network as Wires,
+} from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { Chat } from '../chat/chat.js';
 import { Methods } from '../methods/methods.js';
@@ -7,27 +15,34 @@ import { Reference } from '../reference/reference.js';
 import { Sessions } from '../sessions/sessions.js';
 import { Timeline } from '../timeline/timeline.js';
 import { RecordProvider, useRecording } from '../timeline/use-record.js';
+import { CodeProvider } from './code.js';
 import { openClient, type TransportName } from './gateway.js';
 import { Header } from './header.js';
+import { useKept } from './kept.js';
 import { hrefOf, useRoute, VIEWS, type View } from './route.js';
 import { useMedia } from './use-media.js';
 
-const NAMES: Record<View, string> = {
-  chat: 'Chat',
-  timeline: 'Timeline',
-  network: 'Network',
-  methods: 'Methods',
-  reference: 'API',
+const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
+  chat: ['Chat', MessageSquare],
+  network: ['Network', Wires],
+  timeline: ['Timeline', ChartNoAxesGantt],
+  methods: ['Methods', SquareFunction],
+  reference: ['API', BookOpenText],
 };
 
+interface Standing {
+  readonly user: string;
+  readonly onSignOut: () => void;
+}
+
 /** The page, once it is known who uses it. */
-export function App({ user, onSignOut }: { readonly user: string; readonly onSignOut: () => void }) {
+export function App(standing: Standing) {
   const [transport, setTransport] = useState<TransportName>('sse');
   const client = useMemo(() => openClient(transport), [transport]);
   useEffect(() => () => client.disconnect(), [client]);
   return (
     <GatewayProvider client={client}>
-      <Page transport={transport} onTransport={setTransport} user={user} onSignOut={onSignOut} />
+      <Page transport={transport} onTransport={setTransport} {...standing} />
     </GatewayProvider>
   );
 }
@@ -35,57 +50,84 @@ export function App({ user, onSignOut }: { readonly user: string; readonly onSig
 function Page({
   transport,
   onTransport,
-  user,
-  onSignOut,
-}: {
+  ...standing
+}: Standing & {
   readonly transport: TransportName;
   readonly onTransport: (transport: TransportName) => void;
-  readonly user: string;
-  readonly onSignOut: () => void;
 }) {
   const route = useRoute();
   const { sessionId } = route;
   const record = useRecording(sessionId);
   const isWide = useMedia('(min-width: 70rem)');
   const [lists, setLists] = useState(false);
+  const [panel, setPanel] = useKept<'open' | 'closed'>('panel', 'open');
+  const [shown, setShown] = useKept<'code' | 'none'>('code', 'none');
+  const [language, onLanguage] = useKept<'sdk' | 'curl'>('language', 'sdk');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it only keeps what it is given
+  const code = useMemo(() => ({ shown: shown === 'code', language, onLanguage }), [shown, language]);
   // Where there is room the conversation stays beside whatever else is looked at.
   const view = isWide && route.view === 'chat' ? 'network' : route.view;
-  const views = isWide ? VIEWS.filter((each) => each !== 'chat') : VIEWS;
+  const hasPane = !isWide || panel === 'open';
   return (
     <RecordProvider value={record}>
-      <div className={`page ${lists ? 'lists' : ''}`}>
-        <Header
-          user={user}
-          onSignOut={onSignOut}
-          sessionId={sessionId}
-          lists={lists}
-          onLists={() => setLists((before) => !before)}
-        />
-        <aside className="side">
-          <Sessions route={route} onChosen={() => setLists(false)} />
-        </aside>
-        <main>
-          <h1 className="unseen">Playground: {sessionId}</h1>
-          {(isWide || view === 'chat') && <Chat key={sessionId} sessionId={sessionId} />}
-          <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
-            <nav className="views" aria-label="Views">
-              {views.map((each) => (
-                <a
-                  key={each}
-                  href={hrefOf({ view: each, sessionId })}
-                  aria-current={each === view ? 'page' : undefined}
-                >
-                  {NAMES[each]}
-                </a>
-              ))}
-            </nav>
-            {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
-            {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
-            {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
-            {view === 'reference' && <Reference />}
-          </div>
-        </main>
-      </div>
+      <CodeProvider value={code}>
+        <div className={`page ${lists ? 'lists' : ''}`}>
+          <Header
+            {...standing}
+            sessionId={sessionId}
+            lists={lists}
+            onLists={() => setLists((before) => !before)}
+            panel={isWide ? hasPane : undefined}
+            onPanel={() => setPanel(hasPane ? 'closed' : 'open')}
+            code={code.shown}
+            onCode={() => setShown(code.shown ? 'none' : 'code')}
+          />
+          <aside className="side" aria-label="Sessions">
+            <Sessions route={route} onChosen={() => setLists(false)} />
+          </aside>
+          <main className={hasPane ? '' : 'alone'}>
+            <h1 className="unseen">Playground: {sessionId}</h1>
+            {(isWide || view === 'chat') && <Chat key={sessionId} sessionId={sessionId} />}
+            {hasPane && (
+              <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
+                <Views view={view} sessionId={sessionId} isWide={isWide} />
+                {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
+                {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
+                {view === 'reference' && <Reference />}
+              </div>
+            )}
+          </main>
+        </div>
+      </CodeProvider>
     </RecordProvider>
+  );
+}
+
+function Views({
+  view,
+  sessionId,
+  isWide,
+}: {
+  readonly view: View;
+  readonly sessionId: string;
+  readonly isWide: boolean;
+}) {
+  return (
+    <nav className="views" aria-label="Views">
+      {VIEWS.filter((each) => !isWide || each !== 'chat').map((each) => {
+        const [name, Icon] = NAMES[each];
+        return (
+          <a
+            key={each}
+            href={hrefOf({ view: each, sessionId })}
+            aria-current={each === view ? 'page' : undefined}
+          >
+            <Icon aria-hidden="true" />
+            {name}
+          </a>
+        );
+      })}
+    </nav>
   );
 }

@@ -1,5 +1,8 @@
-import { useConnection } from 'agent-session-gateway/client/react';
+import { useConnection, useSession } from 'agent-session-gateway/client/react';
+import { CodeXml, Menu as Lines, LogOut, PanelRight, SquareArrowOutUpRight, Unplug } from 'lucide-react';
 import { useRecord } from '../timeline/use-record.js';
+import { IconButton } from '../ui/icon-button.js';
+import { Menu, MenuItem } from '../ui/menu.js';
 import { line } from './gateway.js';
 import { hrefOf } from './route.js';
 import { openTab } from './token.js';
@@ -11,55 +14,81 @@ const HEALTH = {
   unauthorized: 'Refused',
 };
 
-/** What is always in sight: how the connection is, the button that cuts it, and what became of the events. */
+/** What is always in sight: whose conversation it is, how the connection is, the button that cuts it, and what became of the events. */
 export function Header({
   user,
   sessionId,
   lists,
   onLists,
+  panel,
+  onPanel,
+  code,
+  onCode,
   onSignOut,
 }: {
   readonly user: string;
   readonly sessionId: string;
   readonly lists: boolean;
   readonly onLists: () => void;
+  /** Whether the panel beside the conversation is there; undefined where there is no room for one. */
+  readonly panel: boolean | undefined;
+  readonly onPanel: () => void;
+  /** Whether the page shows the call behind each control. */
+  readonly code: boolean;
+  readonly onCode: () => void;
   readonly onSignOut: () => void;
 }) {
   const health = useConnection();
+  const title = useSession(sessionId, { select: (session) => session.title });
   const { account } = useRecord();
   const { lost, doubled } = account;
   return (
     <header className="top">
-      <button type="button" className="menu" aria-expanded={lists} onClick={onLists}>
-        <span aria-hidden="true">☰</span>
-        <span className="unseen">Sessions</span>
-      </button>
-      <span className="brand">
-        <Logo />
-        <span className="word">Agent Session Gateway</span>
+      <IconButton label="Sessions" icon={Lines} className="burger" aria-expanded={lists} onClick={onLists} />
+      <Logo />
+      <span className="place" dir="auto">
+        {title ?? sessionId}
       </span>
-      <span className="space" />
-      <span className={`pill ${health}`} role="status">
+      <span className={`health ${health}`} role="status">
         <span className="dot" aria-hidden="true" />
-        <span className={health === 'online' ? 'word' : ''}>{HEALTH[health]}</span>
+        <span className="word">{HEALTH[health]}</span>
       </span>
-      <span className={`pill tally ${lost + doubled > 0 ? 'unauthorized' : ''}`}>
+      <span className={`tally ${lost + doubled > 0 ? 'bad' : ''}`}>
         {lost} lost <span aria-hidden="true">·</span> {doubled} doubled
       </span>
-      <button type="button" className="danger" onClick={() => line.cut()}>
+      <button
+        type="button"
+        className="cut"
+        data-tip="Ends all that is open, at once"
+        onClick={() => line.cut()}
+      >
+        <Unplug aria-hidden="true" />
         Cut <span className="word">connection</span>
       </button>
-      <details className="account">
-        <summary>{user}</summary>
-        <div className="card">
-          <button type="button" onClick={() => openTab(hrefOf({ view: 'chat', sessionId }))}>
-            Another tab
-          </button>
-          <button type="button" onClick={onSignOut}>
-            Use another token
-          </button>
-        </div>
-      </details>
+      <IconButton
+        label="Code"
+        icon={CodeXml}
+        className={code ? 'on' : ''}
+        aria-pressed={code}
+        onClick={onCode}
+      />
+      {panel !== undefined && (
+        <IconButton
+          label="Panel"
+          icon={PanelRight}
+          className={panel ? 'on' : ''}
+          aria-pressed={panel}
+          onClick={onPanel}
+        />
+      )}
+      <Menu label={`Account ${user}`} className="avatar" text={user.slice(0, 1).toUpperCase()}>
+        <MenuItem icon={SquareArrowOutUpRight} onChoose={() => openTab(hrefOf({ view: 'chat', sessionId }))}>
+          Another tab
+        </MenuItem>
+        <MenuItem icon={LogOut} onChoose={onSignOut}>
+          Use another token
+        </MenuItem>
+      </Menu>
     </header>
   );
 }

@@ -42,21 +42,21 @@ for await (const text of run.text) console.log(text);`,
 export function editRecipe(sessionId: string, replaces: string, message: string): RecipeText {
   return {
     curl: post('send', { sessionId, message, replaces }, '-N '),
-    sdk: `const run = client.edit(${code(sessionId)}, ${code(replaces)}, ${code(message)});`,
+    sdk: `const run = client.session(${code(sessionId)}).edit(${code(replaces)}, ${code(message)});`,
   };
 }
 
 export function regenerateRecipe(sessionId: string, messageId: string): RecipeText {
   return {
     curl: post('regenerate', { sessionId, messageId }, '-N '),
-    sdk: `const run = client.regenerate(${code(sessionId)}, ${code(messageId)});`,
+    sdk: `const run = client.session(${code(sessionId)}).regenerate(${code(messageId)});`,
   };
 }
 
 export function answerRecipe(sessionId: string, callId: string): RecipeText {
   return {
     curl: post('tool-response', { sessionId, callId, approved: true }),
-    sdk: `await client.approve(${code(sessionId)}, ${code(callId)});`,
+    sdk: `await client.session(${code(sessionId)}).approve(${code(callId)});`,
   };
 }
 
@@ -83,7 +83,7 @@ export function closeRecipe(sessionId: string): RecipeText {
 }
 
 export function deleteRecipe(sessionId: string): RecipeText {
-  return { curl: post('delete', { sessionId }), sdk: `await client.delete(${code(sessionId)});` };
+  return { curl: post('delete', { sessionId }), sdk: `await client.session(${code(sessionId)}).delete();` };
 }
 
 export function exportRecipe(sessionId: string): RecipeText {
@@ -99,7 +99,7 @@ export function importRecipe(sessionId: string): RecipeText {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }];
   return {
     curl: post('import', { sessionId, messages }),
-    sdk: `await client.import(${code(sessionId)}, messages);`,
+    sdk: `await client.session(${code(sessionId)}).import(messages);`,
   };
 }
 

@@ -25,7 +25,15 @@ export function Start() {
   }, []);
   useEffect(ask, [ask]);
 
-  if (standing.is === 'asking') return <p className="loading">Asking the gateway…</p>;
+  if (standing.is === 'asking')
+    return (
+      <main className="sign-in" aria-busy="true">
+        <h1 className="unseen">Playground</h1>
+        <p className="muted" role="status">
+          <span className="thinking" aria-hidden="true" /> Asking the gateway…
+        </p>
+      </main>
+    );
   if (standing.is === 'known') {
     const signOut = () => {
       keepToken('');

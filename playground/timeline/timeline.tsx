@@ -1,13 +1,16 @@
 import { type GatewayEvent, initialState, reduce } from 'agent-session-gateway/client';
+import { ChartNoAxesGantt, ChevronDown, ChevronUp, Download, FolderOpen, X } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { isDelta } from '../../shared/events.js';
+import { Code } from '../shell/code.js';
 import { Json } from '../shell/json.js';
-import { Recipe } from '../shell/recipe.js';
 import { eventsRecipe } from '../shell/recipes.js';
 import { saveFile } from '../shell/save-file.js';
+import { IconButton } from '../ui/icon-button.js';
 import { EventRows } from './event-rows.js';
 import { openExport } from './open-export.js';
-import type { Recorded } from './record.js';
+import type { Outage, Recorded } from './record.js';
+import { RunPlot } from './run-shape.js';
 import { useRecord } from './use-record.js';
 
 const KINDS = {
@@ -18,7 +21,10 @@ const KINDS = {
   channels: ({ type }: GatewayEvent) => type === 'channel' || type === 'custom' || type === 'data',
 } as const;
 
-/** Every event of the session, and the state that they fold to at each of them. */
+/** An export says nothing of the connection of who saved it. */
+const NONE: readonly Outage[] = [];
+
+/** The shape of its runs, every event of the session, and the state that they fold to at each of them. */
 export function Timeline({ sessionId }: { readonly sessionId: string }) {
   const record = useRecord();
   const [opened, setOpened] = useState<{ readonly name: string; readonly entries: readonly Recorded[] }>();
@@ -32,6 +38,10 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
   const step = (by: number) => {
     const next = shown[at < 0 ? shown.length - 1 : Math.min(shown.length - 1, Math.max(0, at + by))];
     setChosen(next?.event.cursor);
+  };
+  const choose = (cursor: string) => {
+    setKind('all');
+    setChosen(cursor);
   };
   const open = shown[at];
   const show = async (file: File | undefined) => {
@@ -53,27 +63,6 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
           {entries.length + dropped} events
         </span>
         <span className="space" />
-        <label>
-          <span className="unseen">Show events of</span>
-          <select value={kind} onChange={({ target }) => setKind(target.value as keyof typeof KINDS)}>
-            {Object.keys(KINDS).map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-        <button type="button" disabled={shown.length === 0} onClick={() => step(-1)} aria-label="Step back">
-          ‹
-        </button>
-        <button type="button" disabled={shown.length === 0} onClick={() => step(1)} aria-label="Step on">
-          ›
-        </button>
-        <button
-          type="button"
-          disabled={entries.length === 0}
-          onClick={() => exportEvents(sessionId, entries)}
-        >
-          Export NDJSON
-        </button>
         {opened ? (
           <button type="button" onClick={() => setOpened(undefined)}>
             Back to {sessionId}
@@ -91,20 +80,58 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
                 target.value = '';
               }}
             />
-            <button type="button" onClick={() => input.current?.click()}>
-              Open export
-            </button>
+            <IconButton label="Open export" icon={FolderOpen} onClick={() => input.current?.click()} />
           </>
         )}
-        <Recipe {...eventsRecipe(sessionId)} />
+        <IconButton
+          label="Export NDJSON"
+          icon={Download}
+          disabled={entries.length === 0}
+          onClick={() => exportEvents(sessionId, entries)}
+        />
       </div>
+      <Code what="follow the session" of={() => eventsRecipe(sessionId)} />
       {problem && (
         <p className="bad" role="alert">
           {problem}
         </p>
       )}
-      {entries.length === 0 && <p className="muted">Nothing has happened in {sessionId} yet.</p>}
-      <EventRows entries={shown} chosen={at} onChoose={(entry) => setChosen(entry.event.cursor)} />
+      {entries.length === 0 && (
+        <div className="nothing">
+          <ChartNoAxesGantt aria-hidden="true" />
+          <p>Nothing has happened in {sessionId} yet.</p>
+          <p className="muted">Each answer gets its shape here, and every event its row.</p>
+        </div>
+      )}
+      <RunPlot entries={entries} outages={opened ? NONE : record.outages} onChoose={choose} />
+      {entries.length > 0 && (
+        <div className="row">
+          <label>
+            <span className="unseen">Show events of</span>
+            <select value={kind} onChange={({ target }) => setKind(target.value as keyof typeof KINDS)}>
+              {Object.keys(KINDS).map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+          <span className="space" />
+          <IconButton
+            label="Step back"
+            icon={ChevronUp}
+            disabled={shown.length === 0}
+            onClick={() => step(-1)}
+          />
+          <IconButton
+            label="Step on"
+            icon={ChevronDown}
+            disabled={shown.length === 0}
+            onClick={() => step(1)}
+          />
+        </div>
+      )}
+      {entries.length > 0 && (
+        <EventRows entries={shown} chosen={at} onChoose={(entry) => setChosen(entry.event.cursor)} />
+      )}
       {open && (
         <Detail entry={open} entries={entries} dropped={dropped} onClose={() => setChosen(undefined)} />
       )}
@@ -140,9 +167,7 @@ function Detail({
           State after it
         </button>
         <span className="space" />
-        <button type="button" className="quiet" onClick={onClose}>
-          Close
-        </button>
+        <IconButton label="Close" icon={X} onClick={onClose} />
       </fieldset>
       {sees === 'state' && !isWhole && (
         <p className="muted">

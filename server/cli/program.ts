@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
 import { packageVersion } from '../runtime/package-files.js';
 import { acpCommand } from './commands/acp.js';
+import { addCommand } from './commands/add.js';
 import { chatCommand } from './commands/chat.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
@@ -32,6 +33,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .showHelpAfterError('(--help lists what there is)')
     .addCommand(demoCommand(terminal))
     .addCommand(initCommand(terminal))
+    .addCommand(addCommand(terminal))
     .addCommand(devCommand(terminal))
     .addCommand(startCommand(terminal))
     .addCommand(chatCommand(terminal))

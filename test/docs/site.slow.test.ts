@@ -67,6 +67,20 @@ describe('the site of the documentation', () => {
     await page.waitForURL(/#/);
     // The address changes before the page does.
     await page.locator('main', { hasText: 'trustProxy' }).waitFor();
+    // Words of other systems lead somewhere too.
+    for (const word of [
+      'resumable stream',
+      'thread',
+      'checkpoint',
+      'human in the loop',
+      'time travel',
+      'sticky session',
+    ]) {
+      await page.goto(site);
+      await page.locator('#local-search button').click();
+      await page.locator('#localsearch-input').fill(word);
+      await page.locator('#localsearch-list a').first().waitFor();
+    }
     await page.goto(`${site}/react#usesessionid-options`);
     expect(await page.locator('#usesessionid-options').count()).to.equal(1);
     await page.goto(`${site}/getting-started`);

@@ -32,6 +32,20 @@ async function startDemo(wordMs = 5) {
   return { url: url!, link: `${url}/#token=${TOKENS.admin}`, guest: `${url}/#token=${TOKENS.guest}` };
 }
 
+/** Says what is to become of messages while an answer goes on. */
+async function whileBusy(page: Page, choice: string): Promise<void> {
+  await page.getByRole('button', { name: /while an answer goes on/ }).click();
+  await page.getByRole('menuitemradio', { name: choice }).click();
+}
+
+/** Chooses what the menu of a session of the list has. */
+async function ofSession(page: Page, name: string, choice: string): Promise<void> {
+  const list = page.getByRole('navigation', { name: 'Sessions' });
+  await list.getByRole('link', { name }).hover();
+  await list.getByRole('button', { name: `More of ${name}` }).click();
+  await list.getByRole('menuitem', { name: choice }).click();
+}
+
 /** The demo as `npm start` runs it, and the link that it prints. */
 async function startProgram(env: Record<string, string> = {}): Promise<{ program: Program; link: string }> {
   const program = runCommand('npm', { args: ['start'], env: { PORT: '0', ...env }, group: true });
@@ -98,10 +112,10 @@ describe('the playground in Chromium', () => {
     await page.reload();
     await card.getByText('Delete report.txt?').waitFor();
 
-    await page.locator('.account summary').click();
+    await page.getByRole('button', { name: /^Account/ }).click();
     const [second] = await Promise.all([
       page.context().waitForEvent('page'),
-      page.getByRole('button', { name: 'Another tab' }).click(),
+      page.getByRole('menuitem', { name: 'Another tab' }).click(),
     ]);
     watch(second, new URL(url).host, problems);
     await second.waitForURL(/#\/chat\/main$/);
@@ -180,13 +194,13 @@ describe('the playground in Chromium', () => {
     const { page, problems } = await openPlayground(link);
     await say(page, 'story');
     await page.locator('.caret').waitFor();
-    await page.getByLabel('Steer it').check();
+    await whileBusy(page, 'Steer it');
     await say(page, 'Faster, please');
     await said(page, '(You say: Faster, please. Noted.)').waitFor();
-    await page.getByLabel('Queue behind it').check();
+    await whileBusy(page, 'Queue behind it');
     await say(page, 'weather in Oslo');
     await said(page, 'Waits for its turn').waitFor();
-    await page.getByLabel('Interrupt it').check();
+    await whileBusy(page, 'Interrupt it');
     await say(page, 'weather in Rome');
     await said(page, 'Interrupted by the next message').waitFor();
     await said(page, 'in Oslo,').waitFor();
@@ -204,11 +218,11 @@ describe('the playground in Chromium', () => {
     await second.goto(link);
     const list = page.getByRole('navigation', { name: 'Sessions' });
     const listThere = second.getByRole('navigation', { name: 'Sessions' });
-    await list.getByText('Change main').click();
+    await ofSession(page, 'main', 'Rename');
     await list.getByLabel('Title of main').fill('The weather');
-    await list.getByRole('button', { name: 'Save' }).click();
+    await page.keyboard.press('Enter');
     for (const each of [list, listThere]) await each.getByRole('link', { name: /The weather/ }).waitFor();
-    await list.getByRole('button', { name: 'Put into the archive' }).click();
+    await ofSession(page, 'The weather', 'Archive');
     for (const each of [list, listThere])
       await each.getByRole('link', { name: /The weather/ }).waitFor({ state: 'detached' });
     await list.getByRole('button', { name: 'Archive', exact: true }).click();
@@ -222,11 +236,7 @@ describe('the playground in Chromium', () => {
     await say(page, 'weather in Oslo');
     await answers(page, 1);
     const list = page.getByRole('navigation', { name: 'Sessions' });
-    await list.getByText('Change main').click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      list.getByRole('button', { name: 'Export it' }).click(),
-    ]);
+    const [download] = await Promise.all([page.waitForEvent('download'), ofSession(page, 'main', 'Export')]);
     expect(download.suggestedFilename()).to.equal('main.messages.ndjson');
     const file = {
       name: download.suggestedFilename(),
@@ -241,11 +251,11 @@ describe('the playground in Chromium', () => {
         .map((line) => JSON.parse(line).role),
     ).to.deep.equal(['user', 'assistant']);
 
-    await list.getByRole('button', { name: 'Delete it' }).click();
-    const asked = list.getByRole('region', { name: 'Delete main' });
+    await ofSession(page, 'main', 'Delete…');
+    const asked = page.getByRole('dialog', { name: 'Delete main?' });
     await asked.getByRole('button', { name: 'Keep it' }).click();
     await said(page, 'in Oslo,').waitFor();
-    await list.getByRole('button', { name: 'Delete it' }).click();
+    await ofSession(page, 'main', 'Delete…');
     await asked.getByRole('button', { name: 'Delete it' }).click();
     await said(page, 'in Oslo,').waitFor({ state: 'detached' });
     await list.getByText('new', { exact: true }).waitFor();

@@ -49,6 +49,7 @@ describe('the packed package', () => {
       'docs',
       'examples',
       'package.json',
+      'skills',
       'templates',
     ]);
     const odd = installed.files.filter(

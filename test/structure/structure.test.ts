@@ -251,7 +251,7 @@ export const e = 'not from "here"';`;
   it('of the playground use the client by its name, and what is pure of shared', () => {
     const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
     expect(playground.length).to.be.above(30);
-    const used = new Set(['react', 'react-dom', 'marked']);
+    const used = new Set(['react', 'react-dom', 'marked', 'lucide-react']);
     const named = /^agent-session-gateway\/client(?:\/(?:react|files|history))?$/;
     const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
     expect(

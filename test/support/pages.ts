@@ -6,6 +6,7 @@ import { ROOT } from './program.js';
 export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
+  'skills/agent-session-gateway/SKILL.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)

@@ -4,7 +4,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 // Types only: nothing of the server reaches the page.
 import type { Gateway } from '../server/server.js';
-import { Chat } from './chat.js';
+import { Chat } from './chat/chat.js';
+import './chat/chat.css';
 import './styles.css';
 
 // Whoever comes for the first time gets a cookie; it stands for your log-in.
@@ -15,7 +16,10 @@ const suggestions = await client.invoke('suggestions');
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <GatewayProvider client={client}>
-      <Chat id="main" suggestions={suggestions} />
+      <main>
+        <h1>Agent</h1>
+        <Chat id="main" suggestions={suggestions} />
+      </main>
     </GatewayProvider>
   </StrictMode>,
 );

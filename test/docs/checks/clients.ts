@@ -64,8 +64,9 @@ export const CLIENTS: Checks = {
   'docs/lives.md#2': { before: said, prints: /"role":"user"[\s\S]*message_end/ },
   'docs/methods.md#2': { prints: /0 Change 1/ },
   'docs/methods.md#4': { prints: /Change 1 1\nChange 2 2\nChange 3 3/ },
-  'docs/sessions.md#1': { before: said },
-  'docs/sessions.md#2': {
+  'docs/sessions.md#1': { prints: /message_end/ },
+  'docs/sessions.md#2': { before: said },
+  'docs/sessions.md#3': {
     before: async () => {
       await said();
       await client.send('old', 'Hello').result;

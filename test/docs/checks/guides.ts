@@ -25,6 +25,8 @@ async function rendered(): Promise<string> {
 
 /** The guides. */
 export const GUIDES: Checks = {
+  // Its app waits for a person each time.
+  'docs/concepts.md#1': { prints: /tool_confirmation_result[\s\S]*message_end/, after: () => {} },
   [`${REACT}#2`]: { after: proxies },
   [`${REACT}#3`]: {
     serves: `${REACT}#1`,
@@ -90,6 +92,21 @@ export const GUIDES: Checks = {
       });
       expect(await (await exports.POST(request)).text()).to.contain('Hello from the model.');
     },
+  },
+  'docs/guides/from-tanstack-ai.md#2': {
+    serves: 'docs/guides/from-tanstack-ai.md#1',
+    prints: /Hello from the model/,
+  },
+  'docs/guides/from-langgraph-platform.md#2': {
+    serves: 'docs/guides/from-langgraph-platform.md#1',
+    prints: /You said: Hello/,
+  },
+  'docs/guides/from-ably-ai-transport.md#2': {
+    serves: 'docs/guides/from-ably-ai-transport.md#1',
+    prints: /answer [\s\S]*Hello from the model/,
+  },
+  'docs/guides/from-cloudflare-agents.md#2': {
+    prints: /the model[\s\S]*id: 1[\s\S]*'Greetings'/,
   },
   'docs/guides/from-socket-io.md#2': { prints: /You \nsaid: \nHello \nAda/ },
 };

@@ -12,7 +12,12 @@ export const MessageRow = memo(function MessageRow({ message, note, children }: 
   return (
     <article className={`message ${message.role}`}>
       {message.content.map((block, at) => {
-        if (block.type === 'text') return <p key={at}>{block.text}</p>;
+        if (block.type === 'text')
+          return (
+            <p key={at} dir="auto">
+              {block.text}
+            </p>
+          );
         if (block.type === 'tool_use')
           return <code key={at}>{`${block.name} ${JSON.stringify(block.input)}`}</code>;
         return null;

@@ -1,0 +1,179 @@
+import type { Client, SessionSummary } from 'agent-session-gateway/client';
+import { useGateway } from 'agent-session-gateway/client/react';
+import { Archive, ArchiveRestore, CircleStop, Download, Ellipsis, Pencil, Trash2 } from 'lucide-react';
+import { type KeyboardEvent, useState } from 'react';
+import { Code } from '../shell/code.js';
+import { exportMessages } from '../shell/gateway.js';
+import { closeRecipe, deleteRecipe, exportRecipe, type RecipeText, updateRecipe } from '../shell/recipes.js';
+import { saveFile } from '../shell/save-file.js';
+import { settings } from '../shell/settings.js';
+import { Confirm } from '../ui/confirm.js';
+import { Menu, MenuItem } from '../ui/menu.js';
+
+/** What cannot be undone. */
+const ENDS = {
+  Close: {
+    warning: 'The conversation is over then, and so is its answer. The next message begins a new one.',
+    end: (client: Client, sessionId: string) => client.close(sessionId),
+  },
+  Delete: {
+    warning: 'All that the gateway keeps of it is gone then: messages, events and title.',
+    end: (client: Client, sessionId: string) => client.session(sessionId).delete(),
+  },
+} as const;
+
+/** A session of the list: opened by a click, renamed in place by F2 or a double click, and with a menu for the rest. */
+export function Entry({
+  session,
+  isShown,
+  href,
+  onChosen,
+  onChanged,
+}: {
+  readonly session: SessionSummary;
+  readonly isShown: boolean;
+  readonly href: string;
+  readonly onChosen: () => void;
+  readonly onChanged: () => void;
+}) {
+  const { sessionId, status, title, preview, updatedAt, archived } = session;
+  const client = useGateway();
+  const [renames, setRenames] = useState(false);
+  const [asks, setAsks] = useState<keyof typeof ENDS>();
+  const [problem, setProblem] = useState('');
+  const name = title ?? sessionId;
+  const attempt = (done: Promise<unknown>) => {
+    setProblem('');
+    done.then(onChanged, (error: Error) => setProblem(error.message));
+  };
+  const save = async () =>
+    saveFile(`${sessionId}.messages.ndjson`, await exportMessages(sessionId), 'application/x-ndjson');
+  const rename = (to: string) => {
+    setRenames(false);
+    if (to !== title) attempt(client.session(sessionId).update({ title: to || null }));
+  };
+  return (
+    <li className={`entry ${isShown ? 'shown' : ''}`}>
+      {renames ? (
+        <Rename id={sessionId} title={title ?? ''} onRename={rename} onLeave={() => setRenames(false)} />
+      ) : (
+        <a
+          href={href}
+          aria-current={isShown ? 'page' : undefined}
+          title={sessionId}
+          onClick={onChosen}
+          onDoubleClick={() => !settings.readOnly && setRenames(true)}
+          onKeyDown={({ key }) => key === 'F2' && !settings.readOnly && setRenames(true)}
+        >
+          <span className="name" dir="auto">
+            {name}
+          </span>
+          <State status={status} at={updatedAt} />
+          {preview && (
+            <span className="preview" dir="auto">
+              {preview}
+            </span>
+          )}
+        </a>
+      )}
+      {!settings.readOnly && (
+        <Menu label={`More of ${name}`} icon={Ellipsis}>
+          <MenuItem icon={Pencil} onChoose={() => setRenames(true)}>
+            Rename
+          </MenuItem>
+          <MenuItem
+            icon={archived ? ArchiveRestore : Archive}
+            onChoose={() => attempt(client.session(sessionId).update({ archived: !archived }))}
+          >
+            {archived ? 'Take out of the archive' : 'Archive'}
+          </MenuItem>
+          <MenuItem icon={Download} onChoose={() => attempt(save())}>
+            Export
+          </MenuItem>
+          <MenuItem icon={CircleStop} onChoose={() => setAsks('Close')}>
+            Close…
+          </MenuItem>
+          <MenuItem icon={Trash2} className="danger" onChoose={() => setAsks('Delete')}>
+            Delete…
+          </MenuItem>
+        </Menu>
+      )}
+      {isShown && !settings.readOnly && (
+        <Code what="rename, export, close, delete" of={() => recipesOf(sessionId, name)} />
+      )}
+      {asks && (
+        <Confirm
+          title={`${asks} ${name}?`}
+          action={`${asks} it`}
+          onConfirm={() => attempt(ENDS[asks].end(client, sessionId))}
+          onClose={() => setAsks(undefined)}
+        >
+          <p>{ENDS[asks].warning}</p>
+        </Confirm>
+      )}
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** What the menu does, one call a line. */
+function recipesOf(sessionId: string, title: string): RecipeText {
+  const all = [
+    updateRecipe(sessionId, { title }),
+    exportRecipe(sessionId),
+    closeRecipe(sessionId),
+    deleteRecipe(sessionId),
+  ];
+  return { curl: all.map(({ curl }) => curl).join('\n'), sdk: all.map(({ sdk }) => sdk).join('\n') };
+}
+
+function State({ status, at }: { readonly status: string; readonly at: number }) {
+  if (status === 'idle' || status === 'closed') return <small>{timeOf(at)}</small>;
+  return (
+    <small className={`state ${status}`}>
+      <span className="dot" aria-hidden="true" />
+      {status}
+    </small>
+  );
+}
+
+function Rename({
+  id,
+  title,
+  onRename,
+  onLeave,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly onRename: (title: string) => void;
+  readonly onLeave: () => void;
+}) {
+  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
+    if (key === 'Enter') onRename(currentTarget.value.trim());
+    if (key === 'Escape') onLeave();
+  };
+  return (
+    <input
+      aria-label={`Title of ${id}`}
+      placeholder="Title"
+      defaultValue={title}
+      // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
+      autoFocus
+      onFocus={({ target }) => target.select()}
+      onKeyDown={onKeyDown}
+      onBlur={onLeave}
+    />
+  );
+}
+
+function timeOf(at: number): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday
+    ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    : date.toLocaleDateString([], { month: 'short', day: 'numeric' });
+}

@@ -1,0 +1,41 @@
+import { useGateway } from 'agent-session-gateway/client/react';
+import { FileUp } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { Code } from '../shell/code.js';
+import { importRecipe } from '../shell/recipes.js';
+import { IconButton } from '../ui/icon-button.js';
+import { importFile } from './import-file.js';
+
+/** Begins a session with messages of a file, as the export of one has them. */
+export function Import({ onImported }: { readonly onImported: (sessionId: string) => void }) {
+  const client = useGateway();
+  const input = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState('');
+  const take = (file: File | undefined) => {
+    if (!file) return;
+    setProblem('');
+    importFile(client, file).then(onImported, (error: Error) => setProblem(error.message));
+  };
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".ndjson,.jsonl,.json"
+        onChange={({ target }) => {
+          take(target.files?.[0]);
+          // The same file may be taken again.
+          target.value = '';
+        }}
+      />
+      <IconButton label="Import" icon={FileUp} onClick={() => input.current?.click()} />
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <Code what="import" of={() => importRecipe('imported')} />
+    </>
+  );
+}

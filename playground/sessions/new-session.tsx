@@ -1,0 +1,37 @@
+import { Plus } from 'lucide-react';
+import { useApps } from '../shell/catalogue.js';
+import { Menu, MenuItem } from '../ui/menu.js';
+
+/** Begins a session, of an app that is chosen where there are several. */
+export function NewSession({ onBegin }: { readonly onBegin: (sessionId: string) => void }) {
+  const apps = useApps();
+  const begin = (app?: string) => {
+    const name = `chat-${Date.now().toString(36)}`;
+    onBegin(app === undefined ? name : `${app}:${name}`);
+  };
+  if (!apps || apps.length < 2) {
+    return (
+      <button type="button" className="begin" onClick={() => begin()}>
+        <Plus aria-hidden="true" /> New session
+      </button>
+    );
+  }
+  return (
+    <Menu
+      label="New session"
+      className="begin"
+      align="start"
+      text={
+        <>
+          <Plus aria-hidden="true" /> New session
+        </>
+      }
+    >
+      {apps.map(({ name, isDefault }) => (
+        <MenuItem key={name} onChoose={() => begin(isDefault ? undefined : name)}>
+          {name}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}

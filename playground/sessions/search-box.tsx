@@ -1,0 +1,45 @@
+import { Search } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+
+/** Finds a session by what is written, and opens one of that name, also a new one. */
+export function SearchBox({
+  wanted,
+  onWanted,
+  onOpen,
+}: {
+  readonly wanted: string;
+  readonly onWanted: (wanted: string) => void;
+  readonly onOpen: (sessionId: string) => void;
+}) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      box.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <search className="search">
+      <Search aria-hidden="true" />
+      <input
+        ref={box}
+        type="search"
+        aria-label="Find a session, or open one by its name"
+        aria-keyshortcuts="Control+K Meta+K"
+        placeholder="Find a session"
+        value={wanted}
+        onChange={({ target }) => onWanted(target.value)}
+        onKeyDown={({ key }) => key === 'Enter' && wanted.trim() !== '' && onOpen(keyOf(wanted))}
+      />
+      <span className="keys">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</span>
+    </search>
+  );
+}
+
+/** A session key of what somebody wrote. */
+function keyOf(text: string): string {
+  return text.trim().replace(/[^\w.:@+-]+/g, '-');
+}

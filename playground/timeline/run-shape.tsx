@@ -1,0 +1,175 @@
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { type CSSProperties, useEffect, useMemo, useState } from 'react';
+import { IconButton } from '../ui/icon-button.js';
+import type { Outage, Recorded } from './record.js';
+import { type RunShape, type Stretch, shapesOf } from './shape.js';
+
+/** Columns of the plot of text. */
+const COLUMNS = 96;
+
+/** The shape of one run: bars by time, and where the connection was cut and came back. A click on a bar leads to its event. */
+export function RunPlot({
+  entries,
+  outages,
+  onChoose,
+}: {
+  readonly entries: readonly Recorded[];
+  readonly outages: readonly Outage[];
+  readonly onChoose: (cursor: string) => void;
+}) {
+  const [picked, setPicked] = useState<string>();
+  const shapes = useMemo(() => shapesOf(entries, outages), [entries, outages]);
+  const index = shapes.findIndex(({ runId }) => runId === picked);
+  const at = index < 0 ? shapes.length - 1 : index;
+  const shape = shapes[at];
+  // A newer run is what one wants to see.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: their number is what has changed
+  useEffect(() => setPicked(undefined), [shapes.length]);
+  if (!shape) return null;
+  const to = (step: number) => shapes[at + step]?.runId;
+  return (
+    <figure className="shape">
+      <figcaption className="row">
+        <strong dir="auto">{shape.asked || 'Run'}</strong>
+        <span className={`muted ${shape.stopReason === undefined ? 'live' : ''}`}>
+          {words(shape.ms)} · {shape.stopReason ?? 'goes on'}
+          {shape.cuts.length > 0 && ` · ${shape.cuts.length} ${shape.cuts.length === 1 ? 'cut' : 'cuts'}`}
+        </span>
+        <span className="space" />
+        {shapes.length > 1 && (
+          <span className="muted">
+            {at + 1} of {shapes.length}
+          </span>
+        )}
+        <IconButton
+          label="Run before"
+          icon={ChevronLeft}
+          disabled={at === 0}
+          onClick={() => setPicked(to(-1))}
+        />
+        <IconButton
+          label="Next run"
+          icon={ChevronRight}
+          disabled={at === shapes.length - 1}
+          onClick={() => setPicked(to(1))}
+        />
+      </figcaption>
+      <Drawing shape={shape} onChoose={onChoose} />
+      <Legend shape={shape} />
+    </figure>
+  );
+}
+
+function Drawing({
+  shape,
+  onChoose,
+}: {
+  readonly shape: RunShape;
+  readonly onChoose: (cursor: string) => void;
+}) {
+  const { ms, lanes, cuts, pieces } = shape;
+  const columns = columnsOf(pieces, ms);
+  const most = Math.max(1, ...columns);
+  const span = (from: number, to: number) => ({
+    left: `${(from / ms) * 100}%`,
+    width: `${((to - from) / ms) * 100}%`,
+  });
+  return (
+    <section className="drawing" aria-label={describe(shape)}>
+      <svg viewBox={`0 0 ${COLUMNS} 1`} preserveAspectRatio="none" aria-hidden="true">
+        {columns.map((size, at) => (
+          <rect key={at} x={at + 0.1} y={1 - size / most} width={0.8} height={size / most} />
+        ))}
+      </svg>
+      {lanes.map((lane) => (
+        <div key={`${lane[0]!.kind} ${lane[0]!.from} ${lane[0]!.name}`} className="lane">
+          {lane.map((stretch) => (
+            <Bar
+              key={`${stretch.kind} ${stretch.from} ${stretch.name}`}
+              stretch={stretch}
+              style={span(stretch.from, stretch.to)}
+              onChoose={onChoose}
+            />
+          ))}
+        </div>
+      ))}
+      {cuts.map(({ from, to }) => (
+        <div
+          key={from}
+          className="outage"
+          role="img"
+          style={span(from, to)}
+          aria-label={`Cut at ${words(from)}, resumed ${words(to - from)} later`}
+          data-tip={`Cut at ${words(from)}, resumed ${words(to - from)} later`}
+        />
+      ))}
+      <div className="axis" aria-hidden="true">
+        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+          <span key={part}>{words(ms * part)}</span>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Bar({
+  stretch: { kind, name, from, to, cursor },
+  style,
+  onChoose,
+}: {
+  readonly stretch: Stretch;
+  readonly style: CSSProperties;
+  readonly onChoose: (cursor: string) => void;
+}) {
+  const label = `${name}: ${words(to - from)}, from ${words(from)}`;
+  return (
+    <button
+      type="button"
+      className={`bar ${kind}`}
+      style={style}
+      aria-label={label}
+      data-tip={label}
+      disabled={cursor === undefined}
+      onClick={() => cursor !== undefined && onChoose(cursor)}
+    >
+      <span aria-hidden="true">{name}</span>
+    </button>
+  );
+}
+
+const LEGEND = [
+  ['queue', 'waits'],
+  ['text', 'text'],
+  ['reasoning', 'reasoning'],
+  ['tool', 'tool'],
+  ['person', 'waits for you'],
+] as const;
+
+function Legend({ shape: { lanes, cuts } }: { readonly shape: RunShape }) {
+  const kinds = new Set(lanes.flat().map(({ kind }) => kind));
+  return (
+    <ul className="legend" aria-hidden="true">
+      {LEGEND.filter(([kind]) => kinds.has(kind)).map(([kind, name]) => (
+        <li key={kind} className={kind}>
+          {name}
+        </li>
+      ))}
+      {cuts.length > 0 && <li className="outage">no connection</li>}
+    </ul>
+  );
+}
+
+function columnsOf(pieces: RunShape['pieces'], ms: number): number[] {
+  const columns = Array<number>(COLUMNS).fill(0);
+  for (const { at, size } of pieces) columns[Math.min(COLUMNS - 1, Math.floor((at / ms) * COLUMNS))]! += size;
+  return columns;
+}
+
+function describe({ asked, ms, stopReason, lanes, cuts }: RunShape): string {
+  const parts = lanes.flat().length;
+  return `Run ${asked}: ${words(ms)}, ${stopReason ?? 'goes on'}, ${parts} parts, ${cuts.length} cuts`;
+}
+
+function words(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,164 @@
+import type { GatewayEvent } from 'agent-session-gateway/client';
+import { isDelta } from '../../shared/events.js';
+import type { Outage, Recorded } from './record.js';
+
+/** What a stretch of a run is: who was at work, or waited for. */
+export type StretchKind = 'queue' | 'app' | 'text' | 'reasoning' | 'tool' | 'person';
+
+/** Part of a run, in milliseconds since the run was asked for. */
+export interface Stretch {
+  readonly kind: StretchKind;
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** The event that it begins with. */
+  readonly cursor: string | undefined;
+}
+
+/** When pieces of text came, as the gateway wrote them. */
+export interface Piece {
+  readonly at: number;
+  readonly size: number;
+}
+
+/** A time in which the page had no connection. */
+export interface Cut {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One run, as one sees it at a glance: what took how long, and where the connection was cut meanwhile. */
+export interface RunShape {
+  readonly runId: string;
+  /** What was said to begin it. */
+  readonly asked: string;
+  readonly began: number;
+  readonly ms: number;
+  readonly stopReason: string | undefined;
+  readonly lanes: readonly (readonly Stretch[])[];
+  readonly pieces: readonly Piece[];
+  readonly cuts: readonly Cut[];
+}
+
+interface Growing {
+  readonly runId: string;
+  asked: string;
+  began: number;
+  ended: number;
+  started: number | undefined;
+  stopReason: string | undefined;
+  readonly open: Map<string, Omit<Stretch, 'to'>>;
+  readonly stretches: Stretch[];
+  readonly pieces: Piece[];
+}
+
+/** The shapes of a session's runs, the oldest first. One that goes on is as long as it is known: another clock may be wrong. */
+export function shapesOf(entries: readonly Recorded[], outages: readonly Outage[]): readonly RunShape[] {
+  const runs = new Map<string, Growing>();
+  for (const { event, size } of entries) {
+    const { runId, ts } = event as { runId?: string; ts?: number };
+    if (runId === undefined || ts === undefined) continue;
+    const run = runs.get(runId) ?? begin(runs, runId, event, ts);
+    run.ended = ts;
+    take(run, event, ts, size);
+  }
+  const skew = skewOf(entries);
+  const cuts = outages.map(({ at, ms }) => ({ from: at + skew, to: at + skew + ms }));
+  return [...runs.values()].map((run) => shapeOf(run, cuts));
+}
+
+function begin(runs: Map<string, Growing>, runId: string, event: GatewayEvent, ts: number): Growing {
+  const run: Growing = {
+    runId,
+    asked: '',
+    began: ts,
+    ended: ts,
+    started: undefined,
+    stopReason: undefined,
+    open: new Map(),
+    stretches: [],
+    pieces: [],
+  };
+  runs.set(runId, run);
+  if (event.type === 'message_accepted')
+    run.open.set('queue', { kind: 'queue', name: 'waits', from: 0, cursor: event.cursor });
+  return run;
+}
+
+function take(run: Growing, event: GatewayEvent, ts: number, size: number): void {
+  const from = ts - run.began;
+  const { cursor } = event;
+  const close = (key: string) => {
+    const open = run.open.get(key);
+    if (!open) return;
+    run.open.delete(key);
+    run.stretches.push({ ...open, to: from });
+  };
+  if (isDelta(event)) {
+    const kind = event.type === 'content_delta' ? 'text' : 'reasoning';
+    run.pieces.push({ at: from, size });
+    const last = run.stretches.findLast((it) => it.kind === 'text' || it.kind === 'reasoning');
+    // One stretch for as long as nothing else comes between.
+    if (last && last.kind === kind && run.stretches.at(-1) === last)
+      run.stretches[run.stretches.length - 1] = { ...last, to: from };
+    else
+      run.stretches.push({ kind, name: kind, from: last ? from : (run.started ?? from), to: from, cursor });
+    return;
+  }
+  switch (event.type) {
+    case 'message_accepted':
+      run.asked = event.message.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
+      return;
+    case 'message_start':
+      run.started = from;
+      return close('queue');
+    case 'tool_use':
+      run.open.set(event.callId, { kind: 'tool', name: event.name, from, cursor });
+      return;
+    case 'tool_result':
+      return close(event.callId);
+    case 'tool_confirmation_required':
+    case 'input_required':
+      run.open.set(`person ${event.callId}`, { kind: 'person', name: `you: ${event.name}`, from, cursor });
+      return;
+    case 'tool_confirmation_result':
+    case 'input_result':
+      return close(`person ${event.callId}`);
+    case 'message_end':
+      run.stopReason = event.stopReason;
+      for (const key of [...run.open.keys()]) close(key);
+  }
+}
+
+function shapeOf(run: Growing, cuts: readonly Cut[]): RunShape {
+  const { runId, asked, began, stopReason, pieces } = run;
+  const ms = Math.max(1, run.ended - began);
+  const open = [...run.open.values()].map((it) => ({ ...it, to: ms }));
+  return {
+    ...{ runId, asked, began, ms, stopReason, pieces },
+    lanes: lanesOf([...run.stretches, ...open]),
+    cuts: cuts
+      .map(({ from, to }) => ({ from: Math.max(0, from - began), to: Math.min(ms, to - began) }))
+      .filter(({ from, to }) => to > 0 && from < ms),
+  };
+}
+
+/** Stretches that overlap lie below each other, each in the first lane that has room. */
+function lanesOf(stretches: readonly Stretch[]): Stretch[][] {
+  const lanes: Stretch[][] = [];
+  for (const stretch of [...stretches].sort((one, other) => one.from - other.from)) {
+    const lane = lanes.find(
+      (it) => it.at(-1)!.to <= stretch.from && (it[0]!.kind === 'tool') === (stretch.kind === 'tool'),
+    );
+    if (lane) lane.push(stretch);
+    else lanes.push([stretch]);
+  }
+  return lanes;
+}
+
+/** What is added to a time of this page to make it one of the gateway's: that of the event that took least to come. */
+function skewOf(entries: readonly Recorded[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { event, at } of entries) if (event.ts !== undefined) least = Math.min(least, at - event.ts);
+  return Number.isFinite(least) ? -least : 0;
+}

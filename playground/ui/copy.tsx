@@ -1,0 +1,22 @@
+import { Check, Copy } from 'lucide-react';
+import { useState } from 'react';
+import { IconButton } from './icon-button.js';
+
+/** Copies a text, where the browser lets a page do so. */
+export function CopyButton({ label, text }: { readonly label: string; readonly text: () => string }) {
+  const [copied, setCopied] = useState(false);
+  if (!navigator.clipboard) return null;
+  const copy = () =>
+    void navigator.clipboard.writeText(text()).then(
+      () => setCopied(true),
+      () => {},
+    );
+  return (
+    <IconButton
+      label={copied ? 'Copied' : label}
+      icon={copied ? Check : Copy}
+      onClick={copy}
+      onBlur={() => setCopied(false)}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import { place } from './place.js';
+
+/** How long a pointer rests on something before its label is shown, in ms. */
+const REST_MS = 350;
+
+/** Shows the label of whatever has `data-tip`, where the pointer rests on it or the keyboard has led to it. One element for the whole page. */
+export function installTips(): void {
+  const tip = document.createElement('div');
+  tip.className = 'tip';
+  tip.popover = 'manual';
+  // Its words are the label of what it belongs to already.
+  tip.ariaHidden = 'true';
+  document.body.append(tip);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hide = () => {
+    clearTimeout(timer);
+    if (tip.matches(':popover-open')) tip.hidePopover();
+  };
+  const show = (anchor: HTMLElement) => {
+    if (!anchor.isConnected || anchor.ariaExpanded === 'true') return;
+    tip.textContent = anchor.dataset.tip!;
+    hide();
+    tip.showPopover();
+    place(tip, anchor, 'center');
+  };
+  const anchorOf = ({ target }: Event) =>
+    target instanceof Element ? target.closest<HTMLElement>('[data-tip]') : null;
+  document.addEventListener('pointerover', (event) => {
+    const anchor = anchorOf(event);
+    if (!anchor || event.pointerType !== 'mouse') return hide();
+    clearTimeout(timer);
+    timer = setTimeout(() => show(anchor), REST_MS);
+  });
+  document.addEventListener('focusin', (event) => {
+    const anchor = anchorOf(event);
+    if (anchor?.matches(':focus-visible')) show(anchor);
+    else hide();
+  });
+  for (const type of ['focusout', 'pointerdown', 'keydown', 'scroll'])
+    document.addEventListener(type, hide, { capture: true, passive: true });
+}

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { PAGES, proseOf, readPage } from '../support/pages.js';
+
+/** Words of a sentence, and characters of a paragraph: five lines of 120. */
+const MOST_WORDS = 30;
+const MOST_CHARACTERS = 600;
+
+/** The paragraphs and items of a page, without tables, headings and pictures, as they are read. */
+function paragraphsOf(page: string): string[] {
+  return proseOf(readPage(page))
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)/)
+    .map((text) => text.replace(/^\s*(?:[-*]|\d+\.)\s+/, '').trim())
+    .filter((text) => text !== '' && !/^[|#<!]/.test(text))
+    .map((text) => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\s+/g, ' '));
+}
+
+/** Sentences; what stands behind a colon or a semicolon is read as one of its own. A piece of code is one word. */
+const sentencesOf = (paragraph: string): string[] =>
+  paragraph.replace(/`[^`]*`/g, 'code').split(/(?<=[.!?:;][)"*”]*)\s+/);
+
+const longIn = (page: string): string[] =>
+  paragraphsOf(page).flatMap((text) => [
+    ...sentencesOf(text).filter((sentence) => sentence.split(' ').length > MOST_WORDS),
+    ...(text.length > MOST_CHARACTERS ? [`${text.slice(0, 60)}… is ${text.length} characters`] : []),
+  ]);
+
+/** Pages of a feature: what it is for, then a block, and at the end what happens where things go wrong. */
+const FEATURES = [
+  ...['acp', 'ag-ui', 'chat-completions', 'choose-a-store', 'concepts', 'files', 'langgraph', 'lives', 'mcp'],
+  ...['methods', 'offline', 'playground', 'react', 'responses', 'sessions', 'steps', 'tanstack', 'websocket'],
+];
+
+/** Pages that are to become like that. The list only shrinks. */
+const NOT_YET = [
+  ...['app-adapters', 'apps', 'apps-agents', 'apps-langgraph', 'auth', 'cli', 'client', 'cluster', 'codegen'],
+  ...[
+    'data',
+    'durability',
+    'front-ends',
+    'hosts',
+    'metrics',
+    'nest',
+    'observability',
+    'platforms',
+    'plugins',
+  ],
+  ...['recording', 'svelte', 'telemetry', 'testing', 'types', 'ui-message-stream', 'unix-socket', 'vue'],
+];
+
+/** Whether a page begins with what it is for and a block of code, and ends with edge cases. */
+function isWhole(page: string): boolean {
+  const text = readPage(`docs/${page}.md`);
+  const headings = [...proseOf(text).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  const beforeCode = text.slice(0, text.search(/^```/m)).match(/^## /gm) ?? [];
+  return /^# .*\n\n[A-Z`[]/.test(text) && beforeCode.length <= 1 && headings.at(-1) === 'Edge cases';
+}
+
+describe('what the documents say', () => {
+  for (const page of PAGES) {
+    it(`is short to read: ${page}`, () => {
+      const found = longIn(page);
+      expect(found).to.deep.equal([]);
+    });
+  }
+
+  it('begins with what a feature is for and a block, and ends with its edge cases', () => {
+    expect(FEATURES.filter((page) => !isWhole(page))).to.deep.equal([]);
+    expect(NOT_YET.filter(isWhole), 'are no exceptions any more').to.deep.equal([]);
+  });
+
+  it('is measured in sentences as they are read', () => {
+    expect(sentencesOf('One two. `a b c` three: four (five.) Six')).to.deep.equal([
+      'One two.',
+      'code three:',
+      'four (five.)',
+      'Six',
+    ]);
+  });
+});

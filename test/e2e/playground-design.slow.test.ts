@@ -1,0 +1,284 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { createGateway, defineApp } from '../../server/index.js';
+import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { needChromium } from '../support/browser.js';
+import { buildPlayground } from '../support/playground.js';
+import { closeLater } from '../support/resources.js';
+import { answers, messageBox, openPlayground, said, say, show } from './playground-page.js';
+
+/** Messages of a long conversation. */
+const MANY = 5000;
+
+async function start(
+  run: Parameters<typeof defineApp>[0]['run'] = async function* (turn) {
+    yield turn.text;
+  },
+) {
+  const gateway = createGateway({
+    port: 0,
+    app: defineApp({ run }),
+    auth: { type: 'none' },
+    clientMessages: { import: true },
+    limits: { drainMs: 200 },
+  }).use(playgroundPlugin({ path: '/' }));
+  closeLater(gateway, (it) => it.close());
+  const { url } = await gateway.start();
+  const opened = await openPlayground(`${url}/`);
+  await opened.page.setViewportSize({ width: 1360, height: 850 });
+  return { ...opened, gateway, url: url! };
+}
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.tagName ?? '',
+  );
+
+/** What the page's main thread takes of a processor from now on, for each of some frames. */
+async function cpuOf(page: Page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async () =>
+    Object.fromEntries(
+      (await devtools.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value * 1000]),
+    );
+  const before = await read();
+  return async () => {
+    const after = await read();
+    return (frames: number) =>
+      ['TaskDuration', 'ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration']
+        .map(
+          (name) =>
+            `${name.replace('Duration', '')} ${((after[name]! - before[name]!) / frames).toFixed(1)} ms`,
+        )
+        .join(', ');
+  };
+}
+
+describe('the design of the playground', () => {
+  before(async function () {
+    needChromium(this);
+    await buildPlayground();
+  });
+
+  it('shows what its icons are, to a pointer that rests there and to the keyboard', async () => {
+    const { page, problems } = await start();
+    const attach = page.getByRole('button', { name: 'Attach' });
+    const tip = page.locator('.tip');
+    await attach.hover();
+    await tip.filter({ hasText: 'Attach' }).waitFor();
+    await page.mouse.move(0, 0);
+    await tip.waitFor({ state: 'hidden' });
+    await messageBox(page).focus();
+    await page.keyboard.press('Tab');
+    await tip.filter({ hasText: 'Attach' }).waitFor();
+    await page.keyboard.press('Escape');
+    await tip.waitFor({ state: 'hidden' });
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('shows the call behind each control by one switch, also after a reload', async () => {
+    const { page, problems } = await start();
+    await say(page, 'Hello');
+    await answers(page, 1);
+    const code = page.getByRole('region', { name: /^Code:/ });
+    expect(await code.count()).to.equal(0);
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    await page.getByRole('region', { name: 'Code: answer again' }).waitFor();
+    await messageBox(page).fill("It's me");
+    const send = page.getByRole('region', { name: 'Code: send' });
+    expect(await send.locator('pre').textContent()).to.contain('client.send("main", "It\'s me")');
+    await send.getByRole('button', { name: 'curl' }).click();
+    expect(await send.locator('pre').textContent()).to.contain(`"message":"It'\\''s me"`);
+    await page.reload();
+    await send.waitFor();
+    expect(await page.getByRole('region', { name: 'Code: list the sessions' }).textContent()).to.contain(
+      'curl',
+    );
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    expect(await code.count()).to.equal(0);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('leads by the arrows from message to message, and by Tab to what can be done with one', async () => {
+    const { page, problems } = await start();
+    for (const text of ['one', 'two']) {
+      await say(page, text);
+      await said(page, text).nth(1).waitFor();
+    }
+    await answers(page, 2);
+    await page.locator('.message').last().focus();
+    for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowUp');
+    const first = page.locator('.message').first();
+    expect(await first.evaluate((it) => it === document.activeElement)).to.equal(true);
+    await page.keyboard.press('Tab');
+    while ((await focused(page)) !== 'Edit') await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('other');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await said(page, 'two').first().waitFor({ state: 'detached' });
+    await said(page, 'other').nth(1).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('finds a session by any of its words, and opens one by its name', async () => {
+    const { page, problems } = await start();
+    await say(page, 'about invoices');
+    await answers(page, 1);
+    const list = page.getByRole('navigation', { name: 'Sessions' });
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('orders');
+    await list.getByText('Nothing is called “orders”.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/chat\/orders$/);
+    await say(page, 'hello');
+    await answers(page, 1);
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('INVOICES');
+    await list.getByRole('link', { name: /orders/ }).waitFor({ state: 'detached' });
+    expect(await list.getByRole('link').count()).to.equal(1);
+    await list.getByRole('link', { name: /main/ }).click();
+    await said(page, 'about invoices').first().waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('renames in place by F2, and leaves it by Escape', async () => {
+    const { page, problems } = await start();
+    await say(page, 'Hello');
+    await answers(page, 1);
+    const list = page.getByRole('navigation', { name: 'Sessions' });
+    await list.getByRole('link', { name: /main/ }).focus();
+    await page.keyboard.press('F2');
+    await page.keyboard.type('Not this');
+    await page.keyboard.press('Escape');
+    await list.getByRole('link', { name: /main/ }).dblclick();
+    await page.keyboard.type('The weather');
+    await page.keyboard.press('Enter');
+    await list.getByRole('link', { name: /The weather/ }).waitFor();
+    await page.getByRole('banner').getByText('The weather').waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('says that it is offline, keeps what is written then, and hides its panel for good', async () => {
+    const { page, problems } = await start();
+    await say(page, 'Hello');
+    await answers(page, 1);
+    await page.context().setOffline(true);
+    await page.getByText('No connection.').waitFor();
+    await say(page, 'Later');
+    await page.getByText('Is being sent').waitFor();
+    await page.context().setOffline(false);
+    await answers(page, 2);
+    await page.getByText('No connection.').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Panel' }).click();
+    await page.reload();
+    await answers(page, 2);
+    expect(await page.getByRole('navigation', { name: 'Views' }).count()).to.equal(0);
+    await page.getByRole('button', { name: 'Panel' }).click();
+    await show(page, 'Timeline');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('writes from right to left what is written so', async () => {
+    const { page, problems } = await start();
+    await say(page, 'مرحبا بالعالم');
+    await answers(page, 1);
+    for (const text of await page.locator('.message p[dir=auto]').all())
+      expect(await text.evaluate((it) => getComputedStyle(it).direction)).to.equal('rtl');
+    expect(await page.locator('.message p[dir=auto]').count()).to.equal(2);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('draws a run: what took how long, where it was cut, and the event behind each bar', async () => {
+    let goOn = () => {};
+    const { page, problems } = await start(async function* () {
+      yield 'before ';
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      yield 'behind';
+    });
+    await say(page, 'count');
+    await said(page, 'before').waitFor();
+    await page.getByRole('banner').getByRole('button', { name: 'Cut connection' }).click();
+    await page.locator('[data-counter="resumed"]', { hasText: '1' }).waitFor();
+    goOn();
+    await answers(page, 1);
+    await show(page, 'Timeline');
+    const drawing = page.getByRole('region', { name: /^Run count: .*end, \d parts, 1 cuts$/ });
+    await drawing.getByRole('img', { name: /^Cut at .*resumed .* later$/ }).waitFor();
+    await drawing.getByRole('button', { name: /^text: / }).click();
+    await page.locator('.events .chosen', { hasText: 'content_delta' }).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it(`renders nothing of ${MANY} messages while an answer grows, and lays out those in sight alone`, async function () {
+    this.timeout(240_000);
+    let more = () => {};
+    const { page, gateway, problems } = await start(async function* () {
+      for (let at = 0; at < 60; at++) {
+        await new Promise((resolve) => setTimeout(resolve, 16));
+        yield `${at} `;
+      }
+      await new Promise<void>((resolve) => {
+        more = resolve;
+      });
+    });
+    const session = gateway.session('main', { anonymous: true });
+    const messages = Array.from({ length: MANY }, (_, at) => ({
+      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: [
+        { type: 'text' as const, text: `Message ${at}: **some** words about \`${at}\`.\n\n- and\n- more` },
+      ],
+    }));
+    await session.import(messages);
+    await page.reload();
+    const rows = page.locator('.message');
+    const earlier = page.getByRole('button', { name: 'Earlier messages' });
+    await earlier.waitFor();
+    for (let known = await rows.count(); known < MANY; known = await rows.count()) {
+      await earlier.evaluate((it) => (it as HTMLElement).click());
+      await page.waitForFunction((before) => document.querySelectorAll('.message').length > before, known);
+    }
+    await page.evaluate(() => {
+      const list = document.querySelector('.messages')!;
+      list.scrollTop = list.scrollHeight;
+    });
+    await say(page, 'go');
+    await page.locator('.caret').waitFor();
+    const cpu = await cpuOf(page);
+    const seen = await page.evaluate(async () => {
+      const list = document.querySelector('.messages')!;
+      let settled = 0;
+      const watcher = new MutationObserver((changes) => {
+        for (const { target } of changes)
+          if (!(target as Element).parentElement?.closest('.message[aria-busy=true]')) settled += 1;
+      });
+      watcher.observe(list, { subtree: true, childList: true, characterData: true });
+      const frames: number[] = [];
+      for (let before = performance.now(); frames.length < 50; ) {
+        const now = await new Promise<number>(requestAnimationFrame);
+        frames.push(now - before);
+        before = now;
+      }
+      watcher.disconnect();
+      const drawn = [...document.querySelectorAll('.message .content')].filter((it) =>
+        it.checkVisibility({ contentVisibilityAuto: true }),
+      ).length;
+      return { settled, drawn, frames };
+    });
+    const used = await cpu();
+    more();
+    const sorted = seen.frames.slice(1).sort((one, other) => one - other);
+    // Told, and not judged: the machine may have other things to do.
+    console.log(
+      `      a frame: ${sorted[24]!.toFixed(1)} ms (median), ${sorted[46]!.toFixed(1)} ms (95%), of which the page takes ${used(seen.frames.length)}`,
+    );
+    expect(seen.settled, 'changes in settled messages').to.equal(0);
+    expect(seen.drawn, 'messages that are laid out').to.be.below(100);
+    expect(problems).to.deep.equal([]);
+  });
+});
