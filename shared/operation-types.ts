@@ -78,7 +78,7 @@ export interface ImportParams {
 }
 
 /** What `export` streams: the messages that the conversation shows, or the events that are kept of it, the oldest first. */
-export type ExportedKind = 'messages' | 'events';
+export type ExportedKind = 'messages' | 'events' | 'schedules';
 
 /** Where a conversation stands that was moved or begun. */
 export interface HistoryPlace {
@@ -267,7 +267,7 @@ export interface OperationTypes {
       readonly what?: ExportedKind | undefined;
     };
     /** Each item. */
-    result: Message | GatewayEvent;
+    result: Message | GatewayEvent | Schedule;
   };
   invoke: {
     params: {

@@ -3,6 +3,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { isGatewayError } from '../../shared/gateway-error.js';
 import type { Message } from '../../shared/messages.js';
 import type { ExportedKind } from '../../shared/operation-types.js';
+import type { Schedule } from '../../shared/schedules.js';
 import { openScope } from '../timing.js';
 import { createCredentials } from '../transport/credentials.js';
 import { broken, foreign, misused } from '../transport/failure.js';
@@ -41,6 +42,11 @@ export function exportSession(
   sessionId: string,
   what: ExportOptions<'events'>,
 ): AsyncIterableIterator<GatewayEvent>;
+export function exportSession(
+  options: HttpOptions,
+  sessionId: string,
+  what: ExportOptions<'schedules'>,
+): AsyncIterableIterator<Schedule>;
 export async function* exportSession(
   options: HttpOptions,
   sessionId: string,

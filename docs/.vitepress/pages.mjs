@@ -19,6 +19,7 @@ export const GROUPS = [
       ['guides/react-page.md', 'Build a React page'],
       ['guides/identity-providers.md', 'Log users in with your provider'],
       ['guides/server-rendering.md', 'Render on a server'],
+      ['guides/morning-report.md', 'Report every morning, ask before paying'],
       ['guides/mobile.md', 'Build a mobile app'],
       ['guides/behind-a-proxy.md', 'Run behind a proxy'],
       ['guides/production.md', 'Go to production'],

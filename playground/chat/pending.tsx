@@ -3,6 +3,7 @@ import type { SessionView } from 'agent-session-gateway/client/react';
 import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { useState } from 'react';
 import { SchemaForm } from '../methods/schema-form.js';
+import { Countdown } from '../schedules/countdown.js';
 import { useApps } from '../shell/catalogue.js';
 import { Code } from '../shell/code.js';
 import { Json } from '../shell/json.js';
@@ -70,8 +71,33 @@ export function Pending({
   );
 }
 
+/** Who may decide, how many have to, who has, and until when. */
+function Policy({ question: { policy, votes = [] } }: { readonly question: PendingQuestion }) {
+  if (!policy) return null;
+  const { roles, approvals, expiresAt, onExpiry, escalateAt, escalateRoles } = policy;
+  return (
+    <ul className="muted" aria-label="Policy">
+      <li>
+        {votes.filter(({ approved }) => approved).length} of {approvals} approvals
+        {votes.length > 0 && `: ${votes.map(({ by }) => by).join(', ')}`}
+      </li>
+      {roles && <li>by {roles.join(', ')}</li>}
+      {escalateAt !== undefined && (
+        <li>
+          {escalateRoles?.join(', ')} may decide, too, in <Countdown until={escalateAt} />
+        </li>
+      )}
+      {expiresAt !== undefined && (
+        <li>
+          {onExpiry} in <Countdown until={expiresAt} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
 function Confirmation({
-  question: { callId, name, input },
+  question,
   session,
   sessionId,
   isPending,
@@ -83,6 +109,7 @@ function Confirmation({
   readonly isPending: boolean;
   readonly answer: (sent: Promise<unknown>) => void;
 }) {
+  const { callId, name, input } = question;
   const [reason, setReason] = useState('');
   const [edits, setEdits] = useState(false);
   const schema = appOf(useApps(), sessionId)?.tools.find((tool) => tool.name === name)?.input;
@@ -108,6 +135,7 @@ function Confirmation({
         The tool <code>{name}</code> waits for your consent.
       </p>
       <Json value={input} label={`Input of ${name}`} />
+      <Policy question={question} />
       <div className="row">
         <button
           type="button"

@@ -1,4 +1,5 @@
 import type { Client } from 'agent-session-gateway/client';
+import { Schedules } from '../schedules/schedules.js';
 import { useRead } from '../shell/catalogue.js';
 import { settings } from '../shell/settings.js';
 import { Channels } from './channels.js';
@@ -26,6 +27,7 @@ export function Methods({ sessionId }: { readonly sessionId: string }) {
         <MethodCall key={method.path} method={method} />
       ))}
       {!settings.readOnly && <OtherMethod />}
+      <Schedules sessionId={sessionId} />
       <Channels sessionId={sessionId} channels={data.channels ?? []} events={data.events ?? []} />
     </section>
   );

@@ -119,3 +119,17 @@ export function invokeRecipe(method: string, params: unknown, stream: boolean): 
       : `const result = await client.invoke(${args});`,
   };
 }
+
+export function scheduleRecipe(sessionId: string, schedule: object): RecipeText {
+  return {
+    curl: post('schedule', { sessionId, ...schedule }),
+    sdk: `await sessionSchedules(client, ${code(sessionId)}).schedule(${code(schedule)});`,
+  };
+}
+
+export function unscheduleRecipe(sessionId: string, id: string): RecipeText {
+  return {
+    curl: post('unschedule', { sessionId, id }),
+    sdk: `await sessionSchedules(client, ${code(sessionId)}).unschedule(${code(id)});`,
+  };
+}

@@ -121,6 +121,7 @@ export interface SessionHandle<Channels = any> {
   /** The messages that the conversation shows, or the events that are kept of it, the oldest first, read as they are asked for. */
   export(what?: 'messages'): AsyncIterable<Message>;
   export(what: 'events'): AsyncIterable<GatewayEvent>;
+  export(what: 'schedules'): AsyncIterable<Schedule>;
   /** Begins the session with messages of elsewhere, as they were written there. */
   import(
     messages: readonly unknown[],

@@ -91,7 +91,11 @@ export class DueWorker {
       const taken = await this.#take();
       if (!taken) return this.#look(LOOK_MS);
       const { records, nextAt, now } = taken;
-      await atOnce(records, LANES, (record) => this.#handle(record, now));
+      await atOnce(records, LANES, async (record) => {
+        // A store that answers at once would not let others get their turn.
+        await new Promise(setImmediate);
+        await this.#handle(record, now);
+      });
       // What was handled may be due again, as the instants are that were missed.
       if (records.length > 0 && this.#state === 'running') continue;
       if (nextAt !== null) this.#look(Math.min(nextAt - now, LOOK_MS));

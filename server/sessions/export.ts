@@ -2,12 +2,15 @@ import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { ExportedKind } from '../../shared/operation-types.js';
+import type { Schedule } from '../../shared/schedules.js';
 import { objectForm } from '../delivery/wire-form.js';
 import type { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import { boundedPage } from '../log/page.js';
 import { stateAt } from '../log/snapshot.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { withoutVersions } from '../stores/message-rows.js';
+import { schedulesOf } from './scheduling.js';
 import type { Session } from './session.js';
 
 /** What is in memory at once. */
@@ -20,9 +23,18 @@ interface Part {
 }
 
 /** What is kept of the conversation of a session that has begun, oldest first, as of now; read in pages, as it is asked for. */
-export function exportItems(session: Session, what: ExportedKind): AsyncIterable<Message | GatewayEvent> {
+export function exportItems(
+  session: Session,
+  what: ExportedKind,
+): AsyncIterable<Message | GatewayEvent | Schedule> {
   const log = session.log!;
+  if (what === 'schedules') return schedulesIn(session, log);
   return what === 'messages' ? messagesOf(log) : eventsOf(log, session.id);
+}
+
+async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerator<Schedule> {
+  for (const { schedule } of await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch)))
+    yield schedule;
 }
 
 /**

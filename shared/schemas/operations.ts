@@ -142,8 +142,8 @@ export const operationSchemas: Schemas = {
     result: z.object({ sessionId, ...place }),
   },
   export: {
-    params: z.strictObject({ sessionId, what: z.enum(['messages', 'events']).optional() }),
-    result: z.union([messageSchema, eventSchema]),
+    params: z.strictObject({ sessionId, what: z.enum(['messages', 'events', 'schedules']).optional() }),
+    result: z.union([messageSchema, eventSchema, z.object(scheduleShape)]),
   },
   invoke: {
     params: z.strictObject({

@@ -1,4 +1,5 @@
 import { formatCursor } from '../../../shared/cursor.js';
+import type { RecordChange, RecordHome } from '../records.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -23,7 +24,14 @@ interface Append {
   readonly log: LogRef;
   readonly events: readonly EventRecord[];
   readonly options: AppendOptions;
-  resolve(result: AppendResult): void;
+}
+
+/** What is written with others. */
+interface Job {
+  readonly isPrecious: boolean;
+  /** Writes it; an error where it is refused, and has written nothing. */
+  write(group: Group): unknown;
+  resolve(result: never): void;
   reject(error: unknown): void;
 }
 
@@ -54,7 +62,7 @@ export interface GroupCommitOptions {
 /** Writes what one event-loop turn appended, in all sessions, in one transaction, and answers once that is committed. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  #appends: Append[] = [];
+  #jobs: Job[] = [];
   #scheduled = false;
 
   constructor(options: GroupCommitOptions) {
@@ -62,8 +70,19 @@ export class GroupCommit {
   }
 
   append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+    const { steps, records } = options;
+    const isPrecious = !!steps || !!records || events.some(({ type }) => PRECIOUS.has(type));
+    return this.#add(isPrecious, (group) => group.write({ log, events, options }));
+  }
+
+  /** Changes records of a home. Whether that was allowed. */
+  change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    return this.#add(true, (group) => group.change(home, changes));
+  }
+
+  #add<Result>(isPrecious: boolean, write: (group: Group) => Result | StoreError): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#appends.push({ log, events, options, resolve, reject });
+      this.#jobs.push({ isPrecious, write, resolve, reject });
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(this.flush);
@@ -73,41 +92,32 @@ export class GroupCommit {
   /** Commits what is waiting now. */
   readonly flush = (): void => {
     this.#scheduled = false;
-    const appends = this.#appends;
-    if (appends.length === 0) return;
-    this.#appends = [];
-    const { connection, journal } = this.#options;
+    const jobs = this.#jobs;
+    if (jobs.length === 0) return;
+    this.#jobs = [];
+    const { connection, journal, full } = this.#options;
     let committing = false;
-    const group = new Group(this.#options, syncOf(appends, this.#options.full));
+    const isPrecious = full || jobs.some((job) => job.isPrecious);
+    const group = new Group(this.#options, isPrecious ? 'FULL' : 'NORMAL');
     try {
-      const answers = appends.map((append) => group.write(append));
+      const answers = jobs.map((job) => job.write(group));
       committing = true;
       group.commit();
       committing = false;
       journal.committed();
       for (const log of group.logs) this.#options.appended(log);
       for (const [i, answer] of answers.entries()) {
-        if (answer instanceof StoreError) appends[i]!.reject(answer);
-        else appends[i]!.resolve(answer);
+        if (answer instanceof StoreError) jobs[i]!.reject(answer);
+        else jobs[i]!.resolve(answer as never);
       }
     } catch (error) {
       if (group.begun) connection.rollback();
       group.undo();
       journal.failed();
       const failure = committing ? commitFailure(error) : writeFailure(error);
-      for (const append of appends) append.reject(failure);
+      for (const job of jobs) job.reject(failure);
     }
   };
-}
-
-function syncOf(appends: readonly Append[], full: boolean): Sync {
-  const precious =
-    full ||
-    appends.some(
-      ({ events, options: { steps, records } }) =>
-        steps || records || events.some(({ type }) => PRECIOUS.has(type)),
-    );
-  return precious ? 'FULL' : 'NORMAL';
 }
 
 /** One transaction on its way. It begins with the first statement besides the journal's: that one alone is a transaction by itself. */
@@ -174,6 +184,15 @@ class Group {
     const result = { epoch: log.epoch, first, last: log.head };
     log.batch = { number: options.batch, result };
     return result;
+  }
+
+  /** Changes records that are not asked for by another token. */
+  change(home: RecordHome, changes: readonly RecordChange[]): boolean {
+    const { records } = this.#options;
+    if (!records.allows(home, changes)) return false;
+    this.#sql();
+    records.change(home, changes);
+    return true;
   }
 
   #writeEvents(log: LogState, events: readonly EventRecord[]): void {

@@ -244,14 +244,8 @@ export class SqliteStore implements Store {
     return this.#open.reader.log(ref, epoch)?.describe() ?? null;
   }
 
-  changeRecords(home: RecordHome, changes: readonly RecordChange[]): boolean {
-    return this.#write(({ connection, records }) =>
-      connection.transaction(() => {
-        const allowed = records.allows(home, changes);
-        if (allowed) records.change(home, changes);
-        return allowed;
-      }, 'FULL'),
-    );
+  changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
+    return this.#open.commits.change(home, changes);
   }
 
   records(query: RecordQuery): readonly StoredRecord[] {
