@@ -132,7 +132,7 @@ for (const { name, describe: describeShared, start } of SHARED_STORES) {
       const url = await start();
       const make = async (): Promise<Store> =>
         name === 'Redis' ? redisStore({ url, leaseMs: 1000 }) : postgresStore({ url, leaseMs: 1000 });
-      // The store of a gateway that is killed in this process goes on with its lease: processes that are killed are in test/cluster.
+      // The store of a gateway that is killed in this process goes on with its lease, so that nobody takes over.
       await property(make, 1, ['nothing', 'restart'])();
     });
   });
