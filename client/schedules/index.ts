@@ -42,7 +42,7 @@ export interface SessionSchedules {
  * await reports.schedule({ id: 'daily', message: 'Report', every: '0 9 * * 1-5', zone: 'Europe/Berlin' });
  * ```
  */
-export function sessionSchedules(client: Client<any>, sessionId: string): SessionSchedules {
+export function sessionSchedules(client: Pick<Client, 'connection'>, sessionId: string): SessionSchedules {
   const call = callsOf.get(client);
   if (!call) throw misused('sessionSchedules needs a client of createClient');
   const schedules = async (options?: SignalOptions): Promise<readonly Schedule[]> =>

@@ -156,7 +156,7 @@ export function admit(
 }
 
 /** Whether a user holds one of the roles. Names are compared exactly; roles that are no list are none. */
-export function holdsAnyRole(user: MethodContext['user'], roles: readonly string[]): boolean {
+export function holdsAnyRole(user: { readonly roles?: unknown } | null, roles: readonly string[]): boolean {
   const held: unknown = user?.roles;
   return Array.isArray(held) && roles.some((role) => held.includes(role));
 }

@@ -150,10 +150,7 @@ function assertMay(
   sender: string | undefined,
 ): void {
   const { roles: named, escalateRoles = [], notBy } = policy;
-  if (
-    named &&
-    !holdsAnyRole({ id: by, ...(roles && { roles }) }, escalated ? [...named, ...escalateRoles] : named)
-  ) {
+  if (named && !holdsAnyRole({ roles }, escalated ? [...named, ...escalateRoles] : named)) {
     throw new GuardError({
       guardType: 'role',
       message: `Deciding on ${name} takes a role that you do not hold`,

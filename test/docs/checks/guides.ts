@@ -25,6 +25,8 @@ async function rendered(): Promise<string> {
 
 /** The guides. */
 export const GUIDES: Checks = {
+  // It sleeps for a day.
+  'docs/time.md#2': { after: () => {} },
   // Its app waits for a person each time.
   'docs/concepts.md#1': { prints: /tool_confirmation_result[\s\S]*message_end/, after: () => {} },
   [`${REACT}#2`]: { after: proxies },
