@@ -78,6 +78,16 @@ export function talkative() {
         },
       }),
       pay: tool({ schema: z.object({ sum: z.number() }), confirm: true, handler: () => 'paid' }),
+      sign: tool({
+        schema: z.object({}),
+        confirm: {
+          expiresInMs: 60_000,
+          onExpiry: 'deny',
+          roles: ['admin'],
+          escalate: { afterMs: 1, roles: ['cfo'] },
+        },
+        handler: () => 'signed',
+      }),
       locate: tool({ schema: z.object({}), runsOn: 'client' }),
     },
     async *run(turn) {
@@ -92,6 +102,7 @@ export function talkative() {
       if (words.has('annotate')) turn.annotate({ model: 'tiny' });
       if (words.has('tool')) await turn.callTool('add', { a: 1 });
       if (words.has('pay')) await turn.callTool('pay', { sum: 2 });
+      if (words.has('sign')) await turn.callTool('sign', {});
       if (words.has('locate')) await turn.callTool('locate', {});
       if (words.has('ask')) await turn.ask({ name: 'colour', payload: { of: 'sky' }, schema: z.string() });
       if (words.has('hold')) {

@@ -47,6 +47,8 @@ export async function record(): Promise<Recorded> {
   const sockets = [traffic.watch(await openWebSocket(url)), traffic.watch(await openUnixSocket(socketPath))];
   for (const socket of sockets) await greet(socket);
   await converse(traffic, viewer);
+  await approve(traffic, viewer);
+  await schedule(traffic, viewer);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
@@ -225,6 +227,36 @@ async function refuse(traffic: Traffic): Promise<void> {
   await traffic.ask('/tool-response', { ...main, callId: 'none', output: 1 });
   await traffic.ask('/abort', { sessionId: 'none' });
   await traffic.ask('/abort', main);
+}
+
+/** A tool that takes an approval of others, once nobody has given one. */
+async function approve(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const sending = traffic.ask(
+    '/send',
+    { sessionId: 'main', message: 'sign' },
+    { accept: 'application/json' },
+  );
+  const { data: asked } = await viewer.until(isEvent('tool_confirmation_escalated'));
+  await traffic.ask('/tool-response', { sessionId: 'main', callId: asked.callId, approved: true });
+  await sending;
+}
+
+/** A schedule that is taken back, and one that fires. */
+async function schedule(traffic: Traffic, viewer: RawStream): Promise<void> {
+  await traffic.ask('/schedule', {
+    sessionId: 'main',
+    id: 'daily',
+    message: 'hi',
+    every: '0 9 * * *',
+    zone: 'UTC',
+  });
+  await traffic.ask('/schedules?sessionId=main');
+  await traffic.ask('/schedules?sessionId=none');
+  await traffic.ask('/schedule', { sessionId: 'main', message: '', every: '0 9 * * *' });
+  await traffic.ask('/unschedule', { sessionId: 'main', id: 'daily' });
+  await traffic.ask('/schedule', { sessionId: 'main', message: 'hi', at: Date.now() });
+  const { data: fired } = await viewer.until(isEvent('schedule_fired'));
+  await viewer.until(({ event, data }) => event === 'message_end' && data.runId === fired.runId);
 }
 
 /** Changes the conversation, and what is kept with it. */
