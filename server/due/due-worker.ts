@@ -1,7 +1,8 @@
 import { atOnce } from '../async/at-once.js';
-import { MAX_DELAY_MS, within } from '../async/deadline.js';
+import { within } from '../async/deadline.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { StoredRecord, Taken } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 
 /** Records that are taken together, and handled at once. */
@@ -62,19 +63,16 @@ export class DueWorker {
 
   /** Something is due at a time of the store's clock, in milliseconds since the epoch. */
   expect(at: number): void {
-    this.#look(Math.min(at - this.#now(), LOOK_MS));
+    this.#look(at - storeTime(this.#store));
   }
 
-  #now(): number {
-    return Date.now() + (this.#store.shared?.skewMs ?? 0);
-  }
-
-  #look(ms: number): void {
-    const at = performance.now() + Math.max(0, ms);
+  #look(inMs: number): void {
+    const ms = Math.min(Math.max(0, inMs), LOOK_MS);
+    const at = performance.now() + ms;
     if (this.#state !== 'running' || at >= this.#lookAt) return;
     if (this.#timer) clearTimeout(this.#timer);
     this.#lookAt = at;
-    this.#timer = setTimeout(this.#wake, Math.min(Math.max(0, ms), MAX_DELAY_MS)).unref();
+    this.#timer = setTimeout(this.#wake, ms).unref();
   }
 
   readonly #wake = (): void => {
@@ -98,8 +96,7 @@ export class DueWorker {
       });
       // What was handled may be due again, as the instants are that were missed.
       if (records.length > 0 && this.#state === 'running') continue;
-      if (nextAt !== null) this.#look(Math.min(nextAt - now, LOOK_MS));
-      else if (this.#store.shared) this.#look(LOOK_MS);
+      if (nextAt !== null || this.#store.shared) this.#look((nextAt ?? Number.POSITIVE_INFINITY) - now);
       return;
     }
   }

@@ -15,8 +15,7 @@ import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { Documents } from '../documents/documents.js';
-import { wakingHandler } from '../due/due-runs.js';
-import { scheduleHandler } from '../due/due-schedules.js';
+import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
@@ -36,14 +35,10 @@ import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
-import { APPROVAL } from '../runs/approvals.js';
-import { SCHEDULE } from '../schedules/schedule-record.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
 import { Erasing } from '../sessions/erasing.js';
-import { handleDue } from '../sessions/session-approvals.js';
-import { WAKING } from '../sessions/waking.js';
 import type { SessionRef } from '../stores/store.js';
 import { allowedOrigins } from '../transports/allowed-origins.js';
 import type { FrameEnvironment } from '../transports/frames/frame-environment.js';
@@ -210,10 +205,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const sessions = new SessionDirectory(
     sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
-  due.on(APPROVAL, (record, now) => handleDue(sessions, store, record, now));
+  workInSessions(due, { sessions, store, limits });
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
-  due.on(WAKING, wakingHandler({ sessions, store }));
-  due.on(SCHEDULE, scheduleHandler({ sessions, store, limits }));
   const erasing = new Erasing({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
   const rates = sharesRates && cluster ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;

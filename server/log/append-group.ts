@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
+import type { RecordChange } from '../stores/records.js';
 import type { AppendOptions, RunEnd, RunRecord } from '../stores/store.js';
 import type { Entry } from './entry.js';
 import { outcomesOf } from './outcome.js';
@@ -17,13 +18,13 @@ export interface Committed {
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** What goes with a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'records' | 'once' | 'close' | 'erase'> & {
+export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
+  /** Changes of records, or what gives those that go with the events once these are made. */
+  readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
   /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
   readonly ends?: readonly string[];
-  /** Nobody need take the session up from here on, until something else happens in it. */
-  readonly parks?: boolean;
-  /** It is to be taken up again, where its gateway ends. */
-  readonly unparks?: boolean;
+  /** Whether the session is parked from here on, until something else happens in it. @default as it is */
+  readonly parked?: boolean;
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
   readonly refusable?: boolean;
   /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for what was written before. */
@@ -54,8 +55,14 @@ export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
   for (const { entries, options } of groups) {
     for (const { outcome = '' } of options?.steps ?? []) size += outcome.length;
-    for (const { value = '' } of options?.records ?? []) size += value.length;
+    for (const { value = '' } of recordsOf(options)) size += value.length;
     if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
   }
   return size;
+}
+
+/** The changes of records that go with a group. */
+export function recordsOf(options: GroupOptions | null): readonly RecordChange[] {
+  const { records = [] } = options ?? {};
+  return typeof records === 'function' ? records() : records;
 }

@@ -4,7 +4,9 @@ import { reduce, type SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { aboutOf } from '../stores/about.js';
+import { storeTime } from '../stores/skew.js';
 import {
+  type Activity,
   type AppendOptions,
   type EventRecord,
   type LogRef,
@@ -19,6 +21,7 @@ import {
   endsOf,
   type Group,
   type GroupOptions,
+  recordsOf,
   sizeOf,
 } from './append-group.js';
 import { LogBatch } from './batch.js';
@@ -187,7 +190,7 @@ export class LogWriter {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
-      if (entries.length === 0 && !group.options?.steps && !group.options?.records)
+      if (entries.length === 0 && !changesMore(group.options))
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
       else this.#write(group, entries);
     }
@@ -253,23 +256,27 @@ export class LogWriter {
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, records, parks, unparks, once, close, erase } = group.options;
-    const { parked: _, ...activity } = this.view.activity;
+    const { opens, steps, parked, once, close, erase } = group.options;
+    const records = recordsOf(group.options);
     const ends = endsOf(group, entries);
     return {
       term,
       batch,
       ...(opens && { opens }),
       ...(steps && { steps }),
-      ...(records && { records }),
+      ...(records.length > 0 && { records }),
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
       ...changes,
-      ...(parks && { activity: { ...activity, parked: true } }),
-      ...(unparks && { activity }),
+      ...(parked !== undefined && { activity: this.#parked(parked) }),
       ...(close && { close }),
       ...(erase !== undefined && { erase }),
     };
+  }
+
+  #parked(isParked: boolean): Activity {
+    const { parked: _, ...activity } = this.view.activity;
+    return isParked ? { ...activity, parked: true } : activity;
   }
 
   /** What its record says of the session once these are stored. */
@@ -288,7 +295,7 @@ export class LogWriter {
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const about = aboutOf(state);
     return {
-      about: usedAt === undefined ? about : { usedAt: usedAt + (this.#store.shared?.skewMs ?? 0), ...about },
+      about: usedAt === undefined ? about : { usedAt: storeTime(this.#store, usedAt), ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
     };
   }
@@ -387,3 +394,6 @@ export class LogWriter {
 const recordOf = ({ record }: Entry): EventRecord => record;
 const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
+/** Whether something is to be stored where there are no events. */
+const changesMore = (options: GroupOptions | null): boolean =>
+  options?.steps !== undefined || options?.parked !== undefined || recordsOf(options).length > 0;

@@ -6,6 +6,7 @@ import type { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkTimes } from '../schedules/check-times.js';
 import { schedulesOf } from '../sessions/scheduling.js';
+import { storeTime } from '../stores/skew.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
@@ -28,7 +29,7 @@ export class Scheduling {
     this.#room = room;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS`, `QUOTA_EXCEEDED`, `PAYLOAD_TOO_LARGE`, and what may keep the caller out */
+  /** @throws GatewayError `INVALID_PARAMS` that names the field, `QUOTA_EXCEEDED`, and what may keep the caller out */
   async schedule(params: ParamsOf<'schedule'>, caller: Caller): Promise<ResultOf<'schedule'>> {
     assertOpen(this.#env);
     const { quotas, store, sessions, schedules: limits } = this.#env;
@@ -42,8 +43,8 @@ export class Scheduling {
       ...(every !== undefined && { every }),
       ...(zone !== undefined && { zone }),
     };
-    await checkTimes(times, Date.now() + (store.shared?.skewMs ?? 0), limits);
     const ref = await this.#authorize(sessionId, 'schedule', caller);
+    await checkTimes(times, storeTime(store), limits);
     await this.#room.check(ref);
     const { user, scope, userKey } = caller.identity;
     const schedule = await sessions.perform(ref, {

@@ -1,5 +1,8 @@
 import { MAX_DELAY_MS } from '../async/deadline.js';
 
+/** A sleep looks at the clock so often at least, in milliseconds. */
+const LONGEST_MS = 60_000;
+
 export interface WaitsOptions {
   /** How long a run only waits before that is said; milliseconds. */
   readonly parkMs: number;
@@ -72,6 +75,3 @@ export async function sleepUntil(at: number, signal: AbortSignal): Promise<void>
     });
   }
 }
-
-/** A sleep looks at the clock so often at least, in milliseconds. */
-const LONGEST_MS = 60_000;

@@ -11,10 +11,10 @@ import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
 import { type Asked, type Confirmation, callToolAlone, type ToolCaller } from '../runs/tool-call.js';
 import { ToolCallError } from '../runs/tool-error.js';
+import { storeTime } from '../stores/skew.js';
 import type { SessionEnvironment } from './environment.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';
-import { storeNow } from './session-approvals.js';
 import type { CallRequest, ConfirmationListener, Withdrawn } from './session-calls.js';
 
 /** One call. Nothing of it is logged but what a person has to answer. */
@@ -132,7 +132,7 @@ export class LoneCall implements ToolCaller {
   }
 
   now(): number {
-    return storeNow(this.#env);
+    return storeTime(this.#env.store);
   }
 
   get #isHere(): boolean {

@@ -45,6 +45,8 @@ function resume(
     resumed: answer,
     context: rootContext,
   });
+  // From here on it is lost with this process, like any other.
+  if (log.view.activity.parked) log.commit([], { parked: false }).catch(() => {});
   const execution = runs.activate(run, log);
   const asked = pending.filter((question) => question.runId === runId);
   for (const question of asked) runs.questions.add(new InheritedQuestion(runId, question));

@@ -1,7 +1,9 @@
 import type { UserContext } from '../../shared/contract.js';
 import { fieldError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
+import type { Message } from '../../shared/messages.js';
 import type { FiredInstant, Schedule } from '../../shared/schedules.js';
+import { newMessageId, newRunId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -9,6 +11,7 @@ import type { RunRequest } from '../runs/live-run.js';
 import { occurrencesOf, type Passed, passedBy } from '../schedules/occurrences.js';
 import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import { acceptWith, StaleRecord } from './acceptance.js';
 import type { Session } from './session.js';
@@ -32,8 +35,6 @@ export interface DueSchedule {
   readonly now: number;
   /** How late an instant may be that is not missed, in milliseconds. */
   readonly graceMs: number;
-  /** The run that it begins. */
-  readonly begins: RunRequest;
 }
 
 const sameTimes = (a: Schedule, b: Omit<Schedule, 'nextAt' | 'setAt'>): boolean => {
@@ -80,22 +81,13 @@ export async function setSchedule(
       const message = `A session has at most ${most} schedules (limits.schedulesPerSession)`;
       throw new LimitError('limits.schedulesPerSession', { code: 'QUOTA_EXCEEDED', message });
     }
-    const setAt = Date.now() + (store.shared?.skewMs ?? 0);
+    const setAt = storeTime(store);
     const nextAt = schedule.at ?? (await occurrencesOf(schedule, setAt)).after(setAt);
     if (nextAt === null) throw fieldError('every', 'never fires');
     const set = { ...schedule, setAt, nextAt };
     const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...set };
-    if (
-      await write(
-        writer,
-        [draft],
-        keeping(
-          { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) },
-          there?.token ?? 0,
-        ),
-      )
-    )
-      return set;
+    const kept = { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) };
+    if (await write(writer, [draft], keeping(kept, there?.token ?? 0))) return set;
   }
 }
 
@@ -116,7 +108,7 @@ export async function unsetSchedule(session: Session, id: string, by: string): P
  * was set anew, does nothing.
  */
 export async function fireSchedule(session: Session, due: DueSchedule): Promise<void> {
-  const { record, now, graceMs, begins } = due;
+  const { record, now, graceMs } = due;
   const { id, token } = record;
   const writer = session.writer!;
   const kept = keptOf(record);
@@ -138,7 +130,7 @@ export async function fireSchedule(session: Session, due: DueSchedule): Promise<
     { type: 'schedule_fired', runId, ts: Date.now(), ...event },
   ];
   try {
-    const accepted = await acceptWith(session.runs, requestOf(begins, id, fired.instant), {
+    const accepted = await acceptWith(session.runs, requestOf(kept, fired.instant), {
       drafts,
       records: [change],
     });
@@ -152,9 +144,22 @@ export async function fireSchedule(session: Session, due: DueSchedule): Promise<
   }
 }
 
-function requestOf(request: RunRequest, id: string, instant: number): RunRequest {
-  const key = `schedule:${id}:${instant}`;
-  return { ...request, key, trigger: { type: 'schedule', id, instant } };
+/** The run that an instant of a schedule begins. */
+function requestOf(
+  { schedule: { id, message: text }, user, senderId }: KeptSchedule,
+  instant: number,
+): RunRequest {
+  const message: Message = {
+    id: newMessageId(),
+    role: 'user',
+    content: [{ type: 'text', text }],
+    createdAt: instant,
+    ...(senderId !== undefined && { senderId }),
+  };
+  return {
+    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: `schedule:${id}:${instant}` },
+    ...{ user, metadata: {}, clientTools: [], parameters: {}, trigger: { type: 'schedule', id, instant } },
+  };
 }
 
 /**

@@ -1,13 +1,8 @@
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
-import type { GroupOptions } from '../log/append-group.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { APPROVAL, type Ballot, due, isOver, openIn, type Settled, voted } from '../runs/approvals.js';
 import type { Answer } from '../runs/questions.js';
-import type { RecordChange, StoredRecord } from '../stores/records.js';
-import type { Store } from '../stores/store.js';
-import type { SessionDirectory } from './directory.js';
-import type { SessionEnvironment } from './environment.js';
+import { storeTime } from '../stores/skew.js';
 import { isOpen } from './run-endings.js';
 import type { SessionRuns } from './session-runs.js';
 
@@ -20,11 +15,6 @@ export interface DueQuestion {
   readonly now: number;
 }
 
-/** The time by the store's clock, in milliseconds since the epoch. */
-export function storeNow({ store }: Pick<SessionEnvironment, 'store'>): number {
-  return Date.now() + (store.shared?.skewMs ?? 0);
-}
-
 /**
  * Logs a vote in the session that is held here, with what it decides. Null where more of them are needed.
  *
@@ -35,7 +25,7 @@ export async function vote(runs: SessionRuns, ballot: Ballot): Promise<Answer | 
   const { callId } = ballot;
   const question = log && openIn(log.state, callId);
   if (!log || !question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-  const now = storeNow(runs.env);
+  const now = storeTime(runs.env.store);
   // Nobody is late only because the gateway is.
   if (isOver(question, now)) await expire(runs, { callId, now });
   return settle(log, (state) => voted(state, ballot), {});
@@ -72,35 +62,17 @@ async function settle(
   made: (state: LogWriter['state']) => Settled,
   { token }: { readonly token?: number | undefined },
 ): Promise<Answer | null> {
-  let decision: Answer | null = null;
-  // The change of its record is known with the events: by when the writer asks for it, they are made.
-  const options: Pick<GroupOptions, 'refusable'> & { records?: readonly RecordChange[] } = {
-    refusable: true,
-  };
-  const committed = await log.commit((state): readonly EventDraft[] => {
-    const { events, records, decision: found = null } = made(state);
-    decision = found;
-    if (records)
-      options.records = records.map((record) => ({ ...record, ...(token !== undefined && { token }) }));
-    return events;
-  }, options);
-  return committed.stale ? null : decision;
-}
-
-/** Decides what is due of a question, whichever gateway holds its session. One that is not there any more has none. */
-export async function handleDue(
-  sessions: SessionDirectory,
-  store: Pick<Store, 'changeRecords'>,
-  { home, id, token }: StoredRecord,
-  now: number,
-): Promise<void> {
-  if (home.app === undefined) return;
-  // Another gateway has the app: it is due again there.
-  if (!sessions.serves(home)) return;
-  try {
-    await sessions.perform(home, { type: 'expire', callId: id, token, now });
-  } catch (error) {
-    if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-    await store.changeRecords(home, [{ kind: APPROVAL, id, token }]);
-  }
+  let settled: Settled = { events: [] };
+  const committed = await log.commit(
+    (state) => {
+      settled = made(state);
+      return settled.events;
+    },
+    {
+      refusable: true,
+      records: () =>
+        settled.records?.map((record) => ({ ...record, ...(token !== undefined && { token }) })) ?? [],
+    },
+  );
+  return committed.stale ? null : (settled.decision ?? null);
 }

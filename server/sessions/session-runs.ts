@@ -19,12 +19,13 @@ import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
+import { storeTime } from '../stores/skew.js';
 import { StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { type CausedEnding, endRuns, isOpen } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
-import { storeNow, vote } from './session-approvals.js';
+import { vote } from './session-approvals.js';
 import { waking } from './waking.js';
 
 /** What became of the end of a run: something else may have ended it before, or the store did not take it. */
@@ -174,7 +175,7 @@ export class SessionRuns {
       },
       log,
       questions: this.questions,
-      now: () => storeNow(this.env),
+      now: () => storeTime(this.env.store),
       vote: (ballot) => vote(this, ballot),
       file: (fileId) => this.env.files.open(ref.scope, fileId),
       steered: () => this.#takeSteered(run),
@@ -312,9 +313,9 @@ export class SessionRuns {
     if (!this.env.app(session.ref.app).resumable || this.held || !isAlone()) return;
     try {
       const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
-      await log.commit([], { parks: true, records, refusable: true });
-      // What it has said meanwhile is to be stored by its writer.
-      if (!isAlone() || log.pending) return;
+      await log.commit([], { parked: true, records, refusable: true });
+      // It goes on here: where this process ends, another one has to take it up.
+      if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));
       this.#stop(run);
       run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
       await session.holding.letGo();

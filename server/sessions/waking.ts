@@ -17,7 +17,5 @@ export interface Woken {
 
 /** The session is held, and so its run goes on: nobody has to be told again. */
 export async function wake({ writer }: Session, { runId, token }: Woken): Promise<void> {
-  const { run } = writer!.state;
-  const dropped = { kind: WAKING, id: runId, token };
-  await writer!.commit([], { records: [dropped], unparks: run?.runId === runId, refusable: true });
+  await writer!.commit([], { records: [{ kind: WAKING, id: runId, token }], refusable: true });
 }

@@ -6,7 +6,15 @@ import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows, withoutVersions } from './message-rows.js';
-import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from './records.js';
+import {
+  type RecordChange,
+  type RecordHome,
+  type RecordQuery,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+  textOfHome,
+} from './records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -42,7 +50,6 @@ import { sizeOf } from './stored-size.js';
 
 const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
-const erasureKey = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);
 /** Sessions that are looked at for what has expired before others get their turn. */
 const EXPIRE_SLICE = 1000;
 
@@ -447,7 +454,7 @@ class MemoryStore implements Store {
   }
 
   beginErasure(begun: BegunErasure): void {
-    this.#erasures.set(erasureKey(begun.erasure), begun);
+    this.#erasures.set(textOfHome(begun.erasure), begun);
   }
 
   erasures(): readonly BegunErasure[] {
@@ -455,7 +462,7 @@ class MemoryStore implements Store {
   }
 
   endErasure(erasure: Erasure): void {
-    this.#erasures.delete(erasureKey(erasure));
+    this.#erasures.delete(textOfHome(erasure));
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {

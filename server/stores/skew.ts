@@ -1,3 +1,5 @@
+import type { Store } from './store.js';
+
 /** Differences that are none: what is measured is no more exact than the time that an answer takes, in milliseconds besides that. */
 const SAME_MS = 50;
 
@@ -14,3 +16,7 @@ export function skewOf(time: number, asked: number, before: number): number {
   const isSame = (other: number): boolean => Math.abs(skew - other) <= SAME_MS + Math.abs(answered - asked);
   return [0, before].find(isSame) ?? skew;
 }
+
+/** The time by a store's clock, as far as it is known here, in milliseconds since the epoch. @param at By this process's. */
+export const storeTime = ({ shared }: Pick<Store, 'shared'>, at = Date.now()): number =>
+  at + (shared?.skewMs ?? 0);

@@ -258,7 +258,7 @@ export interface Notice {
 }
 
 /** What is to be dropped for good: one session, or all of a scope. */
-export type Erasure = SessionRef | { readonly scope: string; readonly app?: never; readonly name?: never };
+export type Erasure = RecordHome;
 
 /** An erasure that has begun. */
 export interface BegunErasure {

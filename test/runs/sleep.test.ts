@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { Message } from '../../shared/messages.js';
+import { testGateway } from '../../testing/index.js';
 import { connectClient } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway } from '../support/gateway.js';
+import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 const textsOf = ({ content }: Message): string[] =>
@@ -93,6 +95,27 @@ describe('turn.sleep', () => {
     const { message } = await main.run(body.runId).result;
     expect(textsOf(message)).to.deep.equal(['It is red']);
     expect(laps).to.deep.equal(['began', 'resumed']);
+  });
+
+  it('goes on in the next process where the one that it woke up in is killed', async () => {
+    const woken: string[] = [];
+    const app = defineApp({
+      resumable: true,
+      async run(turn) {
+        await turn.sleep('nap', 150);
+        woken.push(turn.resumed ? 'resumed' : 'began');
+        await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+      },
+    });
+    const gateway = closeLater(await testGateway({ app, limits: { parkMs: 20 } }), (it) => it.close());
+    const session = gateway.gateway.session('main', { user: { id: 'ada' } });
+    await session.send('hi').accepted;
+    await until(() => gateway.gateway.stats().sessions.held === 0);
+    await until(() => woken.length === 1);
+    await gateway.kill();
+    // Nobody asks for it: it is among what was left unfinished.
+    await until(() => woken.length === 2);
+    expect(woken).to.deep.equal(['resumed', 'resumed']);
   });
 
   it('is ended like any other run, wherever it sleeps', async () => {

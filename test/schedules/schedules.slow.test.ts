@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import { createSchedulesStore } from '../../client/hooks/schedules-store.js';
-import type { Schedule } from '../../client/schedules/index.js';
-import { failure, takeUntil } from '../support/client.js';
-import { begin, DAY, type Fired, isFired } from './begin.js';
+import { type Schedule, sessionSchedules } from '../../client/schedules/index.js';
+import type { StoredRecord } from '../../server/stores/index.js';
+import { connectClient, failure, takeUntil } from '../support/client.js';
+import { startGateway } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
+import { until } from '../support/until.js';
+import { begin, DAY, type Fired, isFired, reporter } from './begin.js';
+import { TestClock } from './test-clock.js';
 
 describe('schedules over days', () => {
   it('sends it again and again, each instant once, until it is taken back', async () => {
@@ -99,5 +104,63 @@ describe('schedules over days', () => {
     await unschedule('tick');
     await next(({ length }) => length === 0);
     stop();
+  });
+
+  it('are left to a gateway that has their app', async () => {
+    const clock = new TestClock();
+    const limits = { scheduleMinMs: 1 };
+    const first = await startGateway({
+      apps: { report: reporter },
+      defaultApp: 'report',
+      limits,
+      store: clock.store,
+    });
+    const { schedule } = sessionSchedules(connectClient(first.url), 'report:main');
+    await schedule({ id: 'soon', message: 'Now', at: Date.now() + DAY });
+    await first.gateway.close();
+    const other = await startGateway({
+      apps: { other: reporter },
+      defaultApp: 'other',
+      limits,
+      store: clock.store,
+    });
+    clock.forward(DAY);
+    await until(() => clock.taken > 0);
+    await other.gateway.close();
+    expect(other.log.lines).to.deep.equal([]);
+    const last = await startGateway({
+      apps: { report: reporter },
+      defaultApp: 'report',
+      limits,
+      store: clock.store,
+    });
+    const events = connectClient(last.url).events('report:main', { from: 'earliest' });
+    expect((await takeUntil(events, isFired)).at(-1)).to.include({ id: 'soon', nextAt: null });
+  });
+
+  it('do nothing for who took one before another did', async () => {
+    const clock = new TestClock();
+    const late: StoredRecord[] = [];
+    const store = overriding(clock.store, {
+      async takeDue(options) {
+        const taken = await clock.store.takeDue(options);
+        const again = late.splice(0);
+        late.push(...taken.records);
+        return { ...taken, records: [...taken.records, ...again] };
+      },
+    });
+    const { url } = await startGateway({ app: reporter, limits: { scheduleMinMs: 1 }, store });
+    const client = connectClient(url);
+    const events = client.events('main', { from: 'earliest' });
+    const { setAt } = await sessionSchedules(client, 'main').schedule({
+      ...{ id: 'tick', message: 'Tick', every: { ms: DAY }, missed: 'all' },
+    });
+    clock.forward(5.5 * DAY);
+    const fired: Fired[] = [];
+    while (fired.length < 5) fired.push((await takeUntil(events, isFired)).at(-1) as Fired);
+    // What comes late of the last one comes before this.
+    clock.forward(DAY);
+    fired.push((await takeUntil(events, isFired)).at(-1) as Fired);
+    expect(fired.map(({ instant }) => (instant - setAt) / DAY)).to.deep.equal([1, 2, 3, 4, 5, 6]);
   });
 });

@@ -7,6 +7,8 @@ const LEASE_MS = 2000;
 /** The clock of a store, which a test sets forward and back: what is due goes by it. */
 export class TestClock {
   readonly store: Store;
+  /** How many records were taken. */
+  taken = 0;
   #ahead = 0;
 
   constructor(inner: Store = memoryStore()) {
@@ -17,7 +19,11 @@ export class TestClock {
   of(inner: Store): Store {
     return overriding(inner, {
       // What a gateway had taken that was ended is not waited for as long as in earnest.
-      takeDue: ({ limit }) => inner.takeDue({ limit, leaseMs: LEASE_MS, aheadMs: this.#ahead }),
+      takeDue: async ({ limit }) => {
+        const taken = await inner.takeDue({ limit, leaseMs: LEASE_MS, aheadMs: this.#ahead });
+        this.taken += taken.records.length;
+        return taken;
+      },
     });
   }
 

@@ -1,6 +1,14 @@
 import type { Message } from '../../../shared/messages.js';
 import { encodeEvents } from '../event-text.js';
-import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
+import {
+  type RecordChange,
+  type RecordHome,
+  type RecordQuery,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+  textOfHome,
+} from '../records.js';
 import type { SharedStore } from '../shared-store.js';
 import {
   type Acquired,
@@ -338,4 +346,4 @@ export class PostgresStore implements Store {
 }
 
 /** A row of `meta` for what is being erased. */
-const nameOf = ({ scope, app, name }: Erasure): string => ERASING + JSON.stringify([scope, app, name]);
+const nameOf = (erasure: Erasure): string => ERASING + textOfHome(erasure);

@@ -43,13 +43,13 @@ export function encodeAppend(
     String(size),
   ];
   if (isPlain(options)) return { script: APPEND, keys: head, args: place, size };
-  const { open, ended, byKey, steps, done } = session;
+  const { open, ended, byKey, steps, done, records } = session;
   const part = keys.partition(session.partition);
   return {
     script: COMMIT,
     keys: [
       ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
-      ...[part.held, keys.home(log).records, part.due],
+      ...[part.held, records, part.due],
     ],
     args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
     size,
@@ -112,14 +112,13 @@ export function encodeErase(
 /** Keys of the scripts that drop a session. @param left Epoch of what takes its place */
 export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readonly string[]): string[] {
   const session = keys.session(log);
-  const { meta, news, open, ended, byKey, steps, closed, done } = session;
-  const { runs, logs, unfinished, busy, held } = keys.partition(session.partition);
+  const { meta, news, open, ended, byKey, steps, closed, done, records } = session;
+  const { runs, logs, unfinished, busy, held, due } = keys.partition(session.partition);
   const own = [meta, keys.log(session, log.epoch).events, news, open, ended, byKey, steps, closed];
   const dropped = epochs.flatMap((epoch) => {
     const { events, checkpoint, rows, replies } = keys.log(session, epoch);
     return [events, checkpoint, rows, replies];
   });
-  const { records, due } = keys.home(log);
   const events = keys.log(session, left).events;
   return [...own, runs, logs, unfinished, busy, events, held, done, records, due, ...dropped];
 }

@@ -42,17 +42,16 @@ export class Expiry {
   }
 
   async #runs(part: number, before: number): Promise<void> {
-    const { runs } = this.#keys.partition(part);
+    const { runs, due } = this.#keys.partition(part);
     for (let old = await this.#old(runs, before); old.length > 0; old = await this.#old(runs, before)) {
       const bySession = new Map<string, string[]>();
       for (const [runId, sid] of old.map(pairOf)) bySession.set(sid, [...(bySession.get(sid) ?? []), runId]);
       for (const [sid, runIds] of bySession) {
         const ref = refOfSid(sid);
-        const { meta, closed, open, ended, byKey } = this.#keys.session(ref);
+        const { meta, closed, open, ended, byKey, records } = this.#keys.session(ref);
         const given = [sid, String(before), ...runIds];
         // Before: whoever expires them next does not find them any more.
         await this.forgetRuns(ref.scope, runIds);
-        const { records, due } = this.#keys.home(ref);
         const keys = [meta, closed, open, ended, byKey, runs, records, due];
         const isEmpty = await this.#link.run(EXPIRE_RUNS, keys, given);
         if (isEmpty === 1) await this.forget(ref);
@@ -61,14 +60,13 @@ export class Expiry {
   }
 
   async #logs(part: number, before: number): Promise<void> {
-    const { logs } = this.#keys.partition(part);
+    const { logs, due } = this.#keys.partition(part);
     for (let old = await this.#old(logs, before); old.length > 0; old = await this.#old(logs, before)) {
       for (const [epoch, sid] of old.map(pairOf)) {
         const ref = refOfSid(sid);
         const session = this.#keys.session(ref);
         const { events, checkpoint, rows, replies } = this.#keys.log(session, epoch);
-        const { meta, closed, open, ended } = session;
-        const { records, due } = this.#keys.home(ref);
+        const { meta, closed, open, ended, records } = session;
         const keys = [meta, closed, open, ended, logs, events, checkpoint, rows, replies, records, due];
         if ((await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)])) === 1)
           await this.forget(ref);

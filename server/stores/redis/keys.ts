@@ -24,6 +24,7 @@ export interface SessionKeys {
   readonly closed: string;
   /** The channel of its news. */
   readonly news: string;
+  readonly records: string;
 }
 
 /** Keys of one log. */
@@ -95,7 +96,7 @@ export class Keys {
   session(ref: SessionRef): SessionKeys {
     let keys = this.#known.get(ref);
     if (!keys) {
-      const sid = JSON.stringify([ref.scope, ref.app, ref.name]);
+      const sid = textOfHome(ref);
       const partition = hashOf(sid) % PARTITIONS;
       const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}`;
       keys = {
@@ -109,6 +110,7 @@ export class Keys {
         done: key('n'),
         closed: key('l'),
         news: key('w'),
+        records: key('a'),
       };
       this.#known.set(ref, keys);
     }
@@ -116,10 +118,14 @@ export class Keys {
   }
 
   home(home: RecordHome): HomeKeys {
+    if (home.app !== undefined) {
+      const { sid, partition, records } = this.session(home);
+      return { home: sid, partition, records, due: this.partition(partition).due };
+    }
     const text = textOfHome(home);
     const partition = hashOf(text) % PARTITIONS;
-    const { due } = this.partition(partition);
-    return { home: text, partition, records: `${this.prefix}:{${partition}}:a:${text}`, due };
+    const records = `${this.prefix}:{${partition}}:a:${text}`;
+    return { home: text, partition, records, due: this.partition(partition).due };
   }
 
   /** Homes that have, or had, a record of an owner, by when one was put. */

@@ -1,5 +1,13 @@
 import type { Message } from '../../../shared/messages.js';
-import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
+import {
+  type RecordChange,
+  type RecordHome,
+  type RecordQuery,
+  type StoredRecord,
+  type Taken,
+  type TakeOptions,
+  textOfHome,
+} from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -325,7 +333,7 @@ export class RedisStore implements Store {
 
   async beginErasure(begun: BegunErasure): Promise<void> {
     const key = this.#keys.erasures;
-    await this.#open.link.send(key, ['HSET', key, fieldOf(begun.erasure), JSON.stringify(begun)]);
+    await this.#open.link.send(key, ['HSET', key, textOfHome(begun.erasure), JSON.stringify(begun)]);
   }
 
   async erasures(): Promise<readonly BegunErasure[]> {
@@ -336,7 +344,7 @@ export class RedisStore implements Store {
 
   async endErasure(erasure: Erasure): Promise<void> {
     const key = this.#keys.erasures;
-    await this.#open.link.send(key, ['HDEL', key, fieldOf(erasure)]);
+    await this.#open.link.send(key, ['HDEL', key, textOfHome(erasure)]);
   }
 
   vacuum(): Promise<void> {
@@ -347,5 +355,3 @@ export class RedisStore implements Store {
     return this.#open.watches.watch(this.#keys.session(ref).news, wake);
   }
 }
-
-const fieldOf = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);

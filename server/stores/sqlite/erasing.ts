@@ -74,7 +74,7 @@ export function keptSessions(
 const ERASING = 'erasing ';
 const VACUUM = 'vacuum';
 
-const rowOf = ({ scope, app, name }: Erasure): string => `${ERASING}${JSON.stringify([scope, app, name])}`;
+const rowOf = (erasure: Erasure): string => `${ERASING}${textOfHome(erasure)}`;
 
 /** Notes what is to be dropped, and that the file is to be written anew when it is. */
 export function beginErasure({ connection, sql }: Parts, begun: BegunErasure): void {

@@ -1,0 +1,39 @@
+import { isGatewayError } from '../../shared/errors.js';
+import type { Limits } from '../config/limits.js';
+import { APPROVAL } from '../runs/approvals.js';
+import { SCHEDULE } from '../schedules/schedule-record.js';
+import type { SessionDirectory } from '../sessions/directory.js';
+import type { SessionInput } from '../sessions/perform.js';
+import { WAKING } from '../sessions/waking.js';
+import type { StoredRecord } from '../stores/records.js';
+import type { Store } from '../stores/store.js';
+import type { DueWorker } from './due-worker.js';
+
+interface Parts {
+  readonly sessions: SessionDirectory;
+  readonly store: Pick<Store, 'changeRecords'>;
+  readonly limits: Pick<Limits, 'scheduleGraceMs'>;
+}
+
+/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, schedules. */
+export function workInSessions(
+  due: DueWorker,
+  { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
+): void {
+  const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
+    due.on(kind, async (record, now) => {
+      const { home, id, token } = record;
+      // Where another gateway has the app it is due again, and may be taken there.
+      if (home.app === undefined || !sessions.serves(home)) return;
+      try {
+        await sessions.perform(home, workOf(record, now));
+      } catch (error) {
+        if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+        // It was closed, and nothing of it is due any more.
+        await store.changeRecords(home, [{ kind, id, token }]);
+      }
+    });
+  on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
+  on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
+  on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
+}
