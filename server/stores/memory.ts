@@ -6,15 +6,7 @@ import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows, withoutVersions } from './message-rows.js';
-import {
-  type RecordChange,
-  type RecordHome,
-  type RecordQuery,
-  type StoredRecord,
-  type Taken,
-  type TakeOptions,
-  textOfHome,
-} from './records.js';
+import { textOfHome } from './records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -307,19 +299,14 @@ class MemoryStore implements Store {
     return session.log.expired ? undefined : session.log;
   }
 
-  changeRecords(home: RecordHome, changes: readonly RecordChange[]): boolean {
+  readonly changeRecords: Store['changeRecords'] = (home, changes) => {
     const allowed = this.#records.allows(home, changes);
     if (allowed) this.#records.change(home, changes);
     return allowed;
-  }
+  };
 
-  records(query: RecordQuery): readonly StoredRecord[] {
-    return this.#records.list(query);
-  }
-
-  takeDue(options: TakeOptions): Taken {
-    return this.#records.take(options);
-  }
+  readonly records: Store['records'] = (query) => this.#records.list(query);
+  readonly takeDue: Store['takeDue'] = (options) => this.#records.take(options);
 
   head(ref: SessionRef, epoch?: string): LogHead | null {
     const session = this.#sessions.get(keyOf(ref));

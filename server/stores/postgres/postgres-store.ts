@@ -1,14 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import { encodeEvents } from '../event-text.js';
-import {
-  type RecordChange,
-  type RecordHome,
-  type RecordQuery,
-  type StoredRecord,
-  type Taken,
-  type TakeOptions,
-  textOfHome,
-} from '../records.js';
+import { textOfHome } from '../records.js';
 import type { SharedStore } from '../shared-store.js';
 import {
   type Acquired,
@@ -211,17 +203,10 @@ export class PostgresStore implements Store {
     return this.#open.reader.head(ref, epoch);
   }
 
-  async changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    return this.#open.records.change(home, changes);
-  }
-
-  async records(query: RecordQuery): Promise<readonly StoredRecord[]> {
-    return this.#open.records.list(query);
-  }
-
-  async takeDue(options: TakeOptions): Promise<Taken> {
-    return this.#open.records.take(options);
-  }
+  readonly changeRecords: Store['changeRecords'] = async (home, changes) =>
+    this.#open.records.change(home, changes);
+  readonly records: Store['records'] = async (query) => this.#open.records.list(query);
+  readonly takeDue: Store['takeDue'] = async (options) => this.#open.records.take(options);
 
   async conversations(ref: SessionRef): Promise<readonly string[]> {
     return this.#open.reader.conversations(ref);

@@ -1,13 +1,5 @@
 import type { Message } from '../../../shared/messages.js';
-import {
-  type RecordChange,
-  type RecordHome,
-  type RecordQuery,
-  type StoredRecord,
-  type Taken,
-  type TakeOptions,
-  textOfHome,
-} from '../records.js';
+import { textOfHome } from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -228,17 +220,10 @@ export class RedisStore implements Store {
     return this.#open.reader.sessionOf(scope, runId);
   }
 
-  changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    return this.#open.records.change(home, changes);
-  }
-
-  records(query: RecordQuery): Promise<readonly StoredRecord[]> {
-    return this.#open.records.list(query);
-  }
-
-  takeDue(options: TakeOptions): Promise<Taken> {
-    return this.#open.records.take(options);
-  }
+  readonly changeRecords: Store['changeRecords'] = async (home, changes) =>
+    this.#open.records.change(home, changes);
+  readonly records: Store['records'] = async (query) => this.#open.records.list(query);
+  readonly takeDue: Store['takeDue'] = async (options) => this.#open.records.take(options);
 
   checkpoint(log: LogRef): Promise<Checkpoint | null> {
     return this.#open.reader.checkpoint(log);

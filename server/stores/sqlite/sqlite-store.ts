@@ -1,7 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
-import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -244,17 +243,10 @@ export class SqliteStore implements Store {
     return this.#open.reader.log(ref, epoch)?.describe() ?? null;
   }
 
-  changeRecords(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    return this.#open.commits.change(home, changes);
-  }
-
-  records(query: RecordQuery): readonly StoredRecord[] {
-    return this.#open.records.list(query);
-  }
-
-  takeDue(options: TakeOptions): Taken {
-    return this.#write(({ records }) => records.take(options));
-  }
+  readonly changeRecords: Store['changeRecords'] = (home, changes) =>
+    this.#open.commits.change(home, changes);
+  readonly records: Store['records'] = (query) => this.#open.records.list(query);
+  readonly takeDue: Store['takeDue'] = (options) => this.#write(({ records }) => records.take(options));
 
   conversations(ref: SessionRef): readonly string[] {
     return this.#open.reader.conversations(ref);

@@ -15,10 +15,34 @@ import {
   SDKS,
   STORES,
   startLangGraph,
+  type Tab,
 } from './fixtures.js';
 
 const SCRIPT = `think hello look data ${'word '.repeat(30)}bye`;
 const CUTS = 30;
+
+const isWhole = (shown: any): boolean => /bye $/.test(answers(shown)) && !shown.isLoading;
+
+/** What a page shows once it has the whole answer. */
+async function wholeIn(tab: Tab): Promise<unknown> {
+  await tab.say(SCRIPT);
+  await tab.until(isWhole, 'the whole answer');
+  return brief(tab.shown);
+}
+
+/** Says something in a page whose line is cut; it shows the same as one whose is not, also once it is reloaded. */
+async function showsWhole(
+  tab: Tab,
+  { reload, expected, where }: { reload(): Tab; readonly expected: unknown; readonly where: string },
+): Promise<void> {
+  expect(await wholeIn(tab), where).to.deep.equal(expected);
+  expect(tab.shown.error, where).to.equal(undefined);
+  const reloaded = reload();
+  await reloaded.until(isWhole, `${where}: the answer after a reload`);
+  expect(brief(reloaded.shown), where).to.deep.equal(expected);
+  await tab.controller.dispose();
+  await reloaded.controller.dispose();
+}
 
 describe('a page whose network breaks in mid-answer', () => {
   for (const [store, make] of STORES)
@@ -27,26 +51,14 @@ describe('a page whose network breaks in mid-answer', () => {
         const { app, effects } = actor();
         const ui = await startLangGraph({ app, store: make(), limits: FAST });
         const proxy = await ByteProxy.start(ui.url);
-        const uncut = ui.tab(sdk, { threadId: 'uncut' });
-        await uncut.say(SCRIPT);
-        await uncut.until((shown) => /bye $/.test(answers(shown)), 'the whole answer');
-        const expected = brief(uncut.shown);
+        const expected = await wholeIn(ui.tab(sdk, { threadId: 'uncut' }));
         for (let round = 0; round < CUTS; round++) {
           const threadId = `thread-${round}`;
           const after = 1 + Math.floor(Math.random() * 12_000);
           const where = `cut after ${after} bytes`;
           proxy.cutAfter = after;
           const tab = ui.tab(sdk, { threadId, url: proxy.url });
-          await tab.say(SCRIPT);
-          const isWhole = (shown: any) => /bye $/.test(answers(shown)) && !shown.isLoading;
-          await tab.until(isWhole, `${where}: the whole answer`);
-          expect(brief(tab.shown), where).to.deep.equal(expected);
-          expect(tab.shown.error, where).to.equal(undefined);
-          const reloaded = ui.tab(sdk, { threadId });
-          await reloaded.until(isWhole, `${where}: the answer after a reload`);
-          expect(brief(reloaded.shown), where).to.deep.equal(expected);
-          await tab.controller.dispose();
-          await reloaded.controller.dispose();
+          await showsWhole(tab, { reload: () => ui.tab(sdk, { threadId }), expected, where });
         }
         expect(proxy.cuts).to.be.greaterThan(CUTS / 2);
         expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));
@@ -61,10 +73,7 @@ describe('a page whose WebSocket breaks in mid-answer', () => {
         const { app, effects } = actor();
         const ui = await startLangGraph({ app, store: make(), limits: FAST });
         const proxy = await CuttingProxy.start(ui.url);
-        const uncut = ui.tab(sdk, { threadId: 'uncut' });
-        await uncut.say(SCRIPT);
-        await uncut.until((shown) => /bye $/.test(answers(shown)), 'the whole answer');
-        const expected = brief(uncut.shown);
+        const expected = await wholeIn(ui.tab(sdk, { threadId: 'uncut' }));
         const random = randomOf(SEED);
         for (let round = 0; round < CUTS; round++) {
           const threadId = `thread-${round}`;
@@ -73,16 +82,7 @@ describe('a page whose WebSocket breaks in mid-answer', () => {
           const where = `cut after ${places} bytes`;
           proxy.cuts.push(...places);
           const tab = ui.tab(sdk, { threadId, socketUrl: proxy.url });
-          await tab.say(SCRIPT);
-          const isWhole = (shown: any) => /bye $/.test(answers(shown)) && !shown.isLoading;
-          await tab.until(isWhole, `${where}: the whole answer`);
-          expect(brief(tab.shown), where).to.deep.equal(expected);
-          expect(tab.shown.error, where).to.equal(undefined);
-          const reloaded = ui.tab(sdk, { threadId });
-          await reloaded.until(isWhole, `${where}: the answer after a reload`);
-          expect(brief(reloaded.shown), where).to.deep.equal(expected);
-          await tab.controller.dispose();
-          await reloaded.controller.dispose();
+          await showsWhole(tab, { reload: () => ui.tab(sdk, { threadId }), expected, where });
         }
         expect(proxy.cut).to.be.greaterThan(CUTS / 2);
         expect(effects).to.deep.equal(Array.from({ length: CUTS + 1 }, () => 'look'));

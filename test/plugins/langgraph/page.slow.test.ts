@@ -1,10 +1,8 @@
 import { expect } from 'chai';
-import type { Gateway } from '../../../server/index.js';
-import { langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
-import { servePage } from '../../e2e/page-host.js';
-import { needChromium, openPage } from '../../support/browser.js';
+import { needChromium } from '../../support/browser.js';
 import { until } from '../../support/until.js';
 import { actor } from '../actor.js';
+import { openChat } from './browser-page.js';
 
 /** A page as Agent Chat UI has it: the hook of the classic routes, which fetches the history. */
 const PAGE = `
@@ -59,20 +57,8 @@ describe("a page of Agent Chat UI's calls", () => {
 
   it('is told that it is there, lists threads, says, approves, edits and has answered again', async () => {
     const { app, effects } = actor();
-    let gateway!: Gateway<any, any, any>;
-    const url = await servePage(AGENT_CHAT, { app }, (it) => {
-      gateway = it;
-      it.use(langGraphPlugin());
-    });
+    const { gateway, url, page, problems, texts } = await openChat(AGENT_CHAT, { app });
     expect((await fetch(`${url}/agent/langgraph/info`, { headers: { 'X-Api-Key': 'x' } })).ok).to.equal(true);
-    const { page, problems } = await openPage(url);
-    const texts = (wanted: readonly string[]) =>
-      page.waitForFunction(
-        (all) =>
-          JSON.stringify([...document.querySelectorAll('p')].map((p) => p.textContent)) ===
-          JSON.stringify(all),
-        wanted,
-      );
     const submit = (input: unknown, options: object = {}) =>
       page.evaluate(([given, more]) => void (globalThis as any).stream.submit(given ?? undefined, more), [
         input,
@@ -128,19 +114,7 @@ describe('a page of the classic useStream', () => {
 
   it('begins a thread, approves after a reload, goes back, and shows each answer once', async () => {
     const { app, effects } = actor();
-    let gateway!: Gateway<any, any, any>;
-    const url = await servePage(PAGE, { app }, (it) => {
-      gateway = it;
-      it.use(langGraphPlugin());
-    });
-    const { page, problems } = await openPage(url);
-    const texts = (wanted: readonly string[]) =>
-      page.waitForFunction(
-        (all) =>
-          JSON.stringify([...document.querySelectorAll('p')].map((p) => p.textContent)) ===
-          JSON.stringify(all),
-        wanted,
-      );
+    const { gateway, page, problems, texts } = await openChat(PAGE, { app });
     const say = (content: string, options: object = {}) =>
       page.evaluate(
         ([text, more]) => {

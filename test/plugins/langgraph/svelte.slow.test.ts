@@ -3,12 +3,10 @@ import { dirname } from 'node:path';
 import { expect } from 'chai';
 import type { Plugin } from 'esbuild';
 import { compileModule } from 'svelte/compiler';
-import type { Gateway } from '../../../server/index.js';
-import { langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
 import { compiling } from '../../client/svelte/compile.js';
-import { servePage } from '../../e2e/page-host.js';
-import { needChromium, openPage } from '../../support/browser.js';
+import { needChromium } from '../../support/browser.js';
 import { actor } from '../actor.js';
+import { openChat } from './browser-page.js';
 
 const CHAT = `<script>
   import { useStream } from '@langchain/svelte';
@@ -36,21 +34,9 @@ describe("a page of Svelte's useStream", () => {
 
   it('says, asks, approves after a reload, and shows each answer once', async () => {
     const { app, effects } = actor();
-    let gateway!: Gateway<any, any, any>;
     const script = `import { mount } from 'svelte'; import Chat from 'chat.svelte'; mount(Chat, { target: document.body });`;
     const plugins = [runes, ...compiling({ 'chat.svelte': CHAT })('client')];
-    const url = await servePage(script, { app, plugins }, (it) => {
-      gateway = it;
-      it.use(langGraphPlugin());
-    });
-    const { page, problems } = await openPage(url);
-    const texts = (wanted: readonly string[]) =>
-      page.waitForFunction(
-        (all) =>
-          JSON.stringify([...document.querySelectorAll('p')].map((p) => p.textContent)) ===
-          JSON.stringify(all),
-        wanted,
-      );
+    const { gateway, page, problems, texts } = await openChat(script, { app, plugins });
     const say = (content: string) =>
       page.evaluate((text) => {
         (globalThis as any).stream.submit({ messages: [{ type: 'human', content: text }] });
