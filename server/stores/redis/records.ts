@@ -194,6 +194,8 @@ export class Records {
         TAKE,
         [keys.records, keys.due],
         [text, lease, ahead, ...names],
+        // Again it would find them taken, and say that there was nothing.
+        true,
       )) as string[];
       for (let i = 0; i < taken.length; i += 2) records.push(recordOf(home, taken[i]!, taken[i + 1]!));
     } catch (error) {
