@@ -8,6 +8,11 @@ export function startDeadline(ms: number | undefined, onTimeout: () => void): ()
   return () => clearTimeout(timer);
 }
 
+/** Calls back every `ms` milliseconds until it is cleared, and keeps no process alive. Never, where `ms` is infinite. */
+export function every(ms: number, work: () => void): NodeJS.Timeout | undefined {
+  return ms === Number.POSITIVE_INFINITY ? undefined : setInterval(work, ms).unref();
+}
+
 /** Settles as `work` does, or rejects with what `onTimeout` returns, whichever comes first. A later outcome is dropped. */
 export function settleWithin<Value>(
   work: PromiseLike<Value>,

@@ -1,32 +1,26 @@
-import crypto, { randomBytes } from 'node:crypto';
+import crypto, { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { errand } from '../cluster/errands.js';
+import type { Notes } from '../stores/shared-store.js';
+import type { Authenticator, CarriedIdentity } from './authenticate.js';
 import { unauthenticated } from './refusal.js';
 import type { Identity } from './types.js';
 
 /** How long after its issue a ticket can be opened. */
-export const OPEN_WITHIN_MS = 30_000;
+const OPEN_WITHIN_MS = 30_000;
 /** How long one serves reconnects at most. */
-export const MAX_AGE_MS = 3_600_000;
-export const PER_USER = 16;
-export const TOTAL = 10_000;
+const MAX_AGE_MS = 3_600_000;
+const PER_USER = 16;
+const TOTAL = 10_000;
 /** Sessions a ticket's stream may come back to. */
-export const SESSIONS = 1000;
+const SESSIONS = 1000;
 const FORM = /^tkt_[A-Za-z0-9_-]{43}$/;
 
 /** The stream that a ticket serves at present. */
 export interface TicketStream {
   /** Ends it: another has come in its place. */
   supersede(): void;
-}
-
-interface Entry {
-  identity: Identity;
-  readonly expiresAt: number;
-  /** Until when it may be opened; undefined once it was. */
-  openBy: number | undefined;
-  /** What its stream has followed; null before it was opened. */
-  sessions: Set<string> | null;
-  stream: TicketStream | null;
 }
 
 export interface IssuedTicket {
@@ -45,31 +39,32 @@ export interface ShownTicket {
    *
    * @throws GatewayError `UNAUTHENTICATED` when it resumes what the ticket's stream did not follow
    */
-  admit(sessionIds: Iterable<string>): MaybePromise<void>;
+  admit(sessionIds: Iterable<string>): Promise<void>;
   /** The stream has begun. What this returns is called with each session that it follows later, and has noted it once it resolves. */
   serve(stream: TicketStream): (sessionId: string) => MaybePromise<void>;
   /** Makes it worthless. */
   drop(): void;
 }
 
-/** One that is judged at once. */
-interface LocalTicket extends ShownTicket {
-  admit(sessionIds: Iterable<string>): void;
-  serve(stream: TicketStream): (sessionId: string) => void;
+/** What is kept of a ticket, sealed with the ticket itself. */
+interface Kept {
+  readonly carried: CarriedIdentity;
+  readonly expiresAt: number;
 }
 
-/** Where tickets are issued and shown. */
-export interface TicketDesk {
-  /** Makes a ticket for an authenticated caller. */
-  issue(identity: Identity): MaybePromise<IssuedTicket>;
-  /**
-   * Opens a stream with a ticket, or resumes it (`resuming`: the request carries a last event id).
-   *
-   * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
-   */
-  redeem(ticket: string, options: { readonly resuming: boolean }): MaybePromise<ShownTicket>;
-  /** Makes the tickets of whom it matches worthless. */
-  withdraw(matches: (identity: Identity) => boolean): void;
+/** A ticket whose stream is, or was last, served here. */
+interface Served {
+  readonly sessions: Set<string>;
+  stream: TicketStream | null;
+}
+
+/** The stream of a ticket is served elsewhere now. */
+const SUPERSEDE = errand<string, void>('supersede');
+
+export interface TicketsOptions {
+  readonly cluster: Pick<Cluster, 'shared' | 'errands'>;
+  readonly authenticator: Pick<Authenticator, 'carry' | 'receive'>;
+  report(error: unknown, what: string): void;
 }
 
 /** Whether a token has the form of a ticket. */
@@ -80,125 +75,195 @@ export function isTicket(token: string): boolean {
 /**
  * Tickets stand in for a token in the URL of an event stream. One is opened within 30 s by one stream, and then serves that
  * stream's reconnects, one at a time and for the same sessions, until the token of its holder expires or is withdrawn, 1 h at most.
- * Bounded: 16 a user and 10,000 in all, the one unused for longest goes first. Only their hashes are kept.
+ * One that is issued by any of the gateways on a store is opened, and resumed, at any other. The store has the hash of a ticket and
+ * what is sealed with it: a reader of the store gets no credentials. Bounded by what was issued and used here: 16 a user and 10,000
+ * in all, the one unused for longest goes first.
  */
-export class Tickets implements TicketDesk {
-  readonly #now: () => number;
-  /** By hash, least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+export class Tickets {
+  readonly #options: TicketsOptions;
+  /** Whose tickets were issued or used here, the oldest first. */
+  readonly #known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>();
   readonly #byUser = new Map<string, Set<string>>();
-  #sweptAt: number;
+  readonly #served = new Map<string, Served>();
+  #sweptAt = Date.now();
 
-  /** @param now epoch milliseconds */
-  constructor(now: () => number = () => Date.now()) {
-    this.#now = now;
-    this.#sweptAt = now();
+  constructor(options: TicketsOptions) {
+    this.#options = options;
+    options.cluster.errands.on(SUPERSEDE, (id) => this.#supersede(id));
   }
 
-  /** Tickets that are held; expired ones are dropped when others are issued. */
+  get #notes(): Notes {
+    return this.#options.cluster.shared;
+  }
+
+  /** Tickets that were issued or used here; expired ones are dropped when others are issued. */
   get size(): number {
-    return this.#entries.size;
+    return this.#known.size;
   }
 
-  issue(identity: Identity): IssuedTicket {
-    const now = this.#now();
-    this.#sweep(now);
+  /** Makes a ticket for an authenticated caller. */
+  async issue(identity: Identity): Promise<IssuedTicket> {
     const ticket = newTicket();
-    const expiresAt = Math.min(identity.expiresAt ?? Number.POSITIVE_INFINITY, now + MAX_AGE_MS);
     const id = idOf(ticket);
-    const mine = this.#byUser.get(identity.userKey) ?? new Set();
-    this.#byUser.set(identity.userKey, mine.add(id));
-    const openBy = Math.min(now + OPEN_WITHIN_MS, expiresAt);
-    this.#entries.set(id, { identity, expiresAt, openBy, sessions: null, stream: null });
-    if (mine.size > PER_USER) this.#dropFirst(mine);
-    if (this.#entries.size > TOTAL) this.#dropFirst(this.#entries);
+    const expiresAt = Math.min(identity.expiresAt ?? Number.POSITIVE_INFINITY, Date.now() + MAX_AGE_MS);
+    const sealed = seal(ticket, { carried: this.#options.authenticator.carry(identity), expiresAt });
+    const ttlMs = Math.max(1, Math.min(OPEN_WITHIN_MS, expiresAt - Date.now()));
+    await this.#notes.put(nameOf(id), sealed, { ttlMs });
+    this.#remember(id, identity, Date.now() + ttlMs);
     return { ticket, expiresAt };
   }
 
-  redeem(ticket: string, { resuming }: { readonly resuming: boolean }): LocalTicket {
+  /**
+   * Opens a stream with a ticket, or resumes it (`resuming`: the request carries a last event id).
+   *
+   * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
+   */
+  async redeem(ticket: string, { resuming }: { readonly resuming: boolean }): Promise<ShownTicket> {
+    const { authenticator } = this.#options;
+    const notes = this.#notes;
     const id = idOf(ticket);
-    const entry = this.#entries.get(id);
-    if (entry === undefined) throw unauthenticated('unknown ticket');
-    if (isDead(entry, this.#now())) {
-      this.#drop(id);
+    const sealed = await notes.get(nameOf(id));
+    if (sealed === null) throw unauthenticated('unknown ticket');
+    const { carried, expiresAt } = unseal(ticket, sealed);
+    const ttlMs = expiresAt - Date.now();
+    if (ttlMs <= 0) {
+      await this.#drop(id);
       throw unauthenticated('expired ticket');
     }
-    if (entry.openBy === undefined && !resuming) throw unauthenticated('the ticket was opened before');
-    entry.openBy = undefined;
-    this.#touch(id, entry);
+    const isFirst = await notes.put(openedName(id), 'null', { ttlMs, once: true });
+    if (!isFirst && !resuming) throw unauthenticated('the ticket was opened before');
+    // From now on it is kept for its reconnects.
+    if (isFirst) await notes.put(nameOf(id), sealed, { ttlMs });
+    let identity = authenticator.receive(carried);
+    this.#remember(id, identity, expiresAt);
     return {
-      identity: entry.identity,
-      renew: (identity) => {
-        entry.identity = identity;
+      identity,
+      renew: (renewed) => {
+        identity = renewed;
+        this.#remember(id, renewed, expiresAt);
       },
-      admit: (sessionIds) => admit(entry, sessionIds),
-      serve: (stream) => {
-        entry.stream = stream;
-        return (sessionId) => follow(entry, sessionId);
-      },
-      drop: () => this.#drop(id),
+      admit: (sessionIds) => this.#admit(id, [...sessionIds], expiresAt),
+      serve: (stream) => this.#serve(id, stream, expiresAt),
+      drop: () => this.#dropSoon(id),
     };
   }
 
-  withdraw(matches: (identity: Identity) => boolean): void {
-    for (const [id, { identity }] of this.#entries) if (matches(identity)) this.#drop(id);
+  async #admit(id: string, asked: readonly string[], expiresAt: number): Promise<void> {
+    const notes = this.#notes;
+    const opened = JSON.parse((await notes.get(openedName(id))) ?? 'null') as readonly string[] | null;
+    if (opened && asked.some((sessionId) => !opened.includes(sessionId)))
+      throw unauthenticated('the ticket is for the stream of other sessions');
+    const former = this.#served.get(id)?.stream;
+    this.#served.set(id, { sessions: new Set(opened ?? asked), stream: null });
+    if (!opened) return this.#keep(id, expiresAt);
+    former?.supersede();
+    // Two may come back with it at once, each at another gateway.
+    await this.#options.cluster.errands.askAll(SUPERSEDE, id);
   }
 
-  #touch(id: string, entry: Entry): void {
-    const mine = this.#byUser.get(entry.identity.userKey);
-    mine?.delete(id);
-    mine?.add(id);
-    this.#entries.delete(id);
-    this.#entries.set(id, entry);
+  #serve(id: string, stream: TicketStream, expiresAt: number): (sessionId: string) => MaybePromise<void> {
+    const served = this.#served.get(id) ?? { sessions: new Set<string>(), stream: null };
+    served.stream = stream;
+    this.#served.set(id, served);
+    return (sessionId) => {
+      const { sessions } = served;
+      if (sessions.has(sessionId) || sessions.size >= SESSIONS) return;
+      sessions.add(sessionId);
+      if (this.#served.get(id) !== served) return;
+      return this.#keep(id, expiresAt).catch((error: unknown) => this.#failed(error));
+    };
   }
 
-  // Swept when tickets are issued, not by a timer: nothing then keeps the process alive, and an idle gateway does no work.
-  #sweep(now: number): void {
+  async #keep(id: string, expiresAt: number): Promise<void> {
+    const { sessions } = this.#served.get(id)!;
+    const ttlMs = Math.max(1, expiresAt - Date.now());
+    await this.#notes.put(openedName(id), JSON.stringify([...sessions]), { ttlMs });
+  }
+
+  #supersede(id: string): void {
+    const served = this.#served.get(id);
+    this.#served.delete(id);
+    served?.stream?.supersede();
+  }
+
+  #remember(id: string, identity: Identity, expiresAt: number): void {
+    this.#forget(id);
+    this.#sweep();
+    this.#known.set(id, { identity, expiresAt });
+    const mine = this.#byUser.get(identity.userKey) ?? new Set();
+    this.#byUser.set(identity.userKey, mine.add(id));
+    const of = mine.size > PER_USER ? mine : this.#known.size > TOTAL ? this.#known : null;
+    const [oldest] = of?.keys() ?? [];
+    if (oldest !== undefined) this.#dropSoon(oldest);
+  }
+
+  #sweep(): void {
+    const now = Date.now();
     if (now - this.#sweptAt < OPEN_WITHIN_MS) return;
     this.#sweptAt = now;
-    for (const [id, entry] of this.#entries) if (isDead(entry, now)) this.#drop(id);
+    for (const [id, { expiresAt }] of this.#known) if (now >= expiresAt) this.#forget(id, true);
   }
 
-  #dropFirst(ids: { keys(): Iterator<string> }): void {
-    const first = ids.keys().next();
-    if (!first.done) this.#drop(first.value);
+  /** Makes the tickets of whom it matches worthless. */
+  withdraw(matches: (identity: Identity) => boolean): void {
+    for (const [id, { identity }] of this.#known) if (matches(identity)) this.#dropSoon(id);
   }
 
-  #drop(id: string): void {
-    const userKey = this.#entries.get(id)?.identity.userKey;
-    this.#entries.delete(id);
+  /** @param over Nobody comes back with it any more. */
+  #forget(id: string, over = false): void {
+    const userKey = this.#known.get(id)?.identity.userKey;
+    this.#known.delete(id);
+    if (over) this.#served.delete(id);
     if (userKey === undefined) return;
     const mine = this.#byUser.get(userKey);
     mine?.delete(id);
     if (mine?.size === 0) this.#byUser.delete(userKey);
   }
-}
 
-function admit(entry: Entry, sessionIds: Iterable<string>): void {
-  const asked = [...sessionIds];
-  if (entry.sessions === null) entry.sessions = new Set(asked);
-  else if (asked.some((id) => !entry.sessions!.has(id))) {
-    throw unauthenticated('the ticket is for the stream of other sessions');
+  async #drop(id: string): Promise<void> {
+    this.#forget(id, true);
+    await this.#notes.drop(nameOf(id));
   }
-  const former = entry.stream;
-  entry.stream = null;
-  former?.supersede();
+
+  #dropSoon(id: string): void {
+    this.#drop(id).catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    this.#options.report(error, 'a note of a ticket could not be kept');
+  }
 }
 
-function follow({ sessions }: Entry, sessionId: string): void {
-  if (sessions && sessions.size < SESSIONS) sessions.add(sessionId);
+const nameOf = (id: string): string => `ticket:${id}`;
+const openedName = (id: string): string => `ticket:${id}:opened`;
+
+/** A ticket has 256 random bits: what is derived of it needs no more. */
+function keyOf(ticket: string): Buffer {
+  return createHmac('sha256', ticket).update('what is kept of a ticket').digest();
 }
 
-function isDead(entry: Entry, now: number): boolean {
-  return now >= entry.expiresAt || (entry.openBy !== undefined && now >= entry.openBy);
+function seal(ticket: string, kept: Kept): string {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', keyOf(ticket), iv);
+  const text = Buffer.concat([cipher.update(JSON.stringify(kept)), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
+}
+
+function unseal(ticket: string, sealed: string): Kept {
+  const bytes = Buffer.from(sealed, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(ticket), bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(12, 28));
+  return JSON.parse(
+    Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString(),
+  ) as Kept;
 }
 
 /** A new ticket. */
-export function newTicket(): string {
+function newTicket(): string {
   return `tkt_${randomBytes(32).toString('base64url')}`;
 }
 
 /** By what a ticket is known: its hash. */
-export function idOf(ticket: string): string {
+function idOf(ticket: string): string {
   return crypto.hash('sha256', ticket, 'base64');
 }

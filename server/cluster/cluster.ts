@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { ErrorBody } from '../../shared/gateway-error.js';
 import { atOnce } from '../async/at-once.js';
-import { within } from '../async/deadline.js';
+import { every, within } from '../async/deadline.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Membership, SharedStore } from '../stores/shared-store.js';
 import type { SessionRef } from '../stores/store.js';
@@ -42,6 +42,7 @@ type Mail =
   | { readonly taken: SessionRef };
 
 export interface ClusterOptions {
+  /** What the members share: a hub of its own for a gateway that is the only one. */
   readonly shared: SharedStore;
   readonly holder: string;
   /** Does what another gateway asks. @returns null where the session is not held here */
@@ -61,7 +62,10 @@ export interface ClusterOptions {
   report(error: unknown, what: string): void;
 }
 
-/** The other gateways on the same store: asks them for what they hold, answers what they ask, and takes up what the dead have left. */
+/**
+ * The gateways on one store: asks the others for what they hold, answers what they ask, and takes up what the dead have left. A gateway
+ * whose store is its own is the only member.
+ */
 export class Cluster {
   readonly errands: Errands;
   readonly #options: ClusterOptions;
@@ -70,12 +74,17 @@ export class Cluster {
   readonly #answers = new Map<string, Promise<Mail & { readonly re: string }>>();
   /** Orphans that somebody else was to take first, by when they were seen. */
   readonly #left = new Map<string, number>();
-  #sweeper: NodeJS.Timeout | null = null;
+  #sweeper: NodeJS.Timeout | undefined;
   #sweeping = false;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
     this.errands = new Errands(this, options.holder);
+  }
+
+  /** What the members share. */
+  get shared(): SharedStore {
+    return this.#options.shared;
   }
 
   /** Whether this gateway is one of them: nobody answers it else. */
@@ -93,11 +102,11 @@ export class Cluster {
     if (this.#membership) return;
     const { shared, holder, away, lapsed } = this.#options;
     this.#membership = await shared.join({ holder, away, lapsed, hear: (message) => this.#hear(message) });
-    this.#sweeper = setInterval(() => void this.sweep(), shared.leaseMs / 2).unref();
+    this.#sweeper = every(shared.leaseMs / 2, () => void this.sweep());
   }
 
   async leave(): Promise<void> {
-    if (this.#sweeper) clearInterval(this.#sweeper);
+    clearInterval(this.#sweeper);
     const membership = this.#membership;
     this.#membership = null;
     await membership?.leave();

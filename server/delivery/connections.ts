@@ -11,8 +11,8 @@ import type { Ticker } from './ticker.js';
 /** What a gateway's connections work with. */
 export interface ConnectionsEnvironment {
   readonly gatewayId: string;
-  /** This gateway among those that share its store; null where it is alone. */
-  readonly holder: string | null;
+  /** This gateway among those on its store. */
+  readonly holder: string;
   readonly ticker: Ticker;
   /** Whom connections are open for, so that a caller who is withdrawn loses them. */
   readonly presence: Presence;
@@ -49,15 +49,14 @@ export class Connections {
 
   /** An id for a client's connection. Other gateways on the store see by it whom to ask about the connection. */
   newId(): string {
-    const { holder } = this.#env;
-    return holder === null ? newConnectionId() : `${newConnectionId()}${AT}${holder}`;
+    return `${newConnectionId()}${AT}${this.#env.holder}`;
   }
 
   /** Which other gateway has a connection open, by its id; null for one of this gateway's, or nobody's. */
   elsewhere(id: string): string | null {
     const { holder } = this.#env;
     const at = id.indexOf(AT);
-    if (holder === null || at < 0) return null;
+    if (at < 0) return null;
     const named = id.slice(at + 1);
     return named === '' || named === holder ? null : named;
   }

@@ -5,8 +5,7 @@ import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from '../auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
-import { SharedTickets } from '../auth/shared-tickets.js';
-import { type TicketDesk, Tickets } from '../auth/tickets.js';
+import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
 import type { ParsedConfig } from '../config/parse.js';
 import { Connections } from '../delivery/connections.js';
@@ -175,7 +174,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const connections = new Connections(
     {
       gatewayId: id,
-      holder: store.shared ? holder : null,
+      holder,
       ticker,
       presence,
       allowed: (identity) => quotas.connections(identity),
@@ -206,20 +205,17 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
   );
   workInSessions(due, { sessions, store, limits });
-  const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
+  const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const erasing = new Erasing({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
-  const rates = sharesRates && cluster ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
+  const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
-  const tickets: TicketDesk =
-    store.shared && cluster
-      ? new SharedTickets({ notes: store.shared, errands: cluster.errands, authenticator, report })
-      : new Tickets();
+  const tickets = new Tickets({ cluster, authenticator, report });
   const disconnect = (target: DisconnectTarget): number => {
     tickets.withdraw(matcherOf(target));
     return presence.disconnect(target);
   };
-  cluster?.errands.on(DISCONNECT, disconnect);
+  cluster.errands.on(DISCONNECT, disconnect);
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -261,8 +257,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   };
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
   const { extraRoutes } = config;
-  const shared = store.shared && cluster ? { notes: store.shared, errands: cluster.errands } : null;
-  const environment = { gatewayId: id, extraRoutes, apps, lifecycle, host, limits, shared, stats, report };
+  const environment = { gatewayId: id, extraRoutes, apps, lifecycle, host, limits, cluster, stats, report };
   const plugins = new PluginHost(environment);
   const door = {
     operations,
@@ -313,7 +308,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
     disconnect: (target) => {
-      cluster?.errands
+      cluster.errands
         .askAll(DISCONNECT, target)
         .catch((error: unknown) => report(error, 'disconnecting a user from other gateways'));
       return disconnect(target);

@@ -86,7 +86,7 @@ export class HostData {
       const page = await asUnavailable(() => shared.held({ limit: HELD_PAGE, after }));
       for (const { holder, scope, app, name } of page) {
         if (by !== undefined && by !== holder && by !== gatewayIdOf(holder)) continue;
-        if (!living.has(holder)) living.set(holder, (await cluster?.alive(holder)) ?? true);
+        if (!living.has(holder)) living.set(holder, await cluster.alive(holder));
         const sessionId = this.#env.apps.format(app, name);
         yield { sessionId, scope, holder, alive: living.get(holder)! };
       }

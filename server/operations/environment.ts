@@ -4,7 +4,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { Presence } from '../auth/presence.js';
-import type { TicketDesk } from '../auth/tickets.js';
+import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
@@ -36,7 +36,7 @@ export interface OperationEnvironment {
   };
   readonly sessions: SessionDirectory;
   readonly connections: Connections;
-  readonly tickets: TicketDesk;
+  readonly tickets: Tickets;
   readonly presence: Presence;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;

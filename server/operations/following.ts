@@ -26,7 +26,7 @@ export class Following {
     this.#env = env;
     this.#authorize = authorize;
     // Who asks was authenticated and counted there; what it may follow is decided here once more.
-    env.sessions.cluster?.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
+    env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
   }
 
   /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
@@ -83,7 +83,7 @@ export class Following {
     const { connectionId, sessionId, add = [], remove = [] } = params;
     const { sessions, connections } = this.#env;
     const holder = connections.elsewhere(connectionId);
-    if (holder !== null && sessions.cluster) {
+    if (holder !== null) {
       const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
       if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
       return done;

@@ -1,12 +1,11 @@
 import type { ExtraRoutes } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
-import type { Errands } from '../cluster/errands.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { Limits } from '../config/limits.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
-import type { Notes } from '../stores/shared-store.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
 import type { PluginSocketRoute, PluginSocketRoutes } from '../transports/websocket/plugin-upgrade.js';
 import type { GatewayPlugin, PluginContext } from './plugin.js';
@@ -23,8 +22,8 @@ export interface PluginEnvironment {
   readonly lifecycle: Lifecycle;
   readonly host: HostEnvironment;
   readonly limits: PluginContext['limits'] & Pick<Limits, 'inlineFileBytes'>;
-  /** What plugins share with other gateways; null where there are none. */
-  readonly shared: { readonly notes: Notes; readonly errands: Errands } | null;
+  /** The gateways on the same store. */
+  readonly cluster: Cluster;
   stats(): GatewayStats;
   report(error: unknown, what: string): void;
 }
@@ -67,10 +66,10 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   }
 
   #context(transport: string): PluginContext {
-    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, shared, stats, report } = this.#env;
+    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, cluster, stats, report } = this.#env;
     return {
       gatewayId,
-      peers: shared && peersOf(transport, shared),
+      peers: peersOf(transport, cluster),
       extraRoutes,
       limits,
       route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),

@@ -1,13 +1,12 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Errands } from '../cluster/errands.js';
+import type { Cluster } from '../cluster/cluster.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { Notes } from '../stores/shared-store.js';
 import type { PluginPeers } from './plugin.js';
 
 /** What a plugin shares with itself at other gateways. */
 export function peersOf(
   plugin: string,
-  { notes, errands }: { readonly notes: Notes; readonly errands: Errands },
+  { shared: notes, errands }: Pick<Cluster, 'shared' | 'errands'>,
 ): PluginPeers {
   const named = (name: string): string => `${plugin}:${name}`;
   const stored = async <T>(call: () => MaybePromise<T>): Promise<T> => asUnavailable(call);
@@ -21,7 +20,8 @@ export function peersOf(
     on: (name, work) => errands.on({ name: named(name) }, work),
     ask: (holder, name, input, options) => errands.ask(holder, { name: named(name) }, input, options),
     askAll: async (name, input) => {
-      await errands.askAll({ name: named(name) }, input);
+      const answers = await errands.askAll({ name: named(name) }, input);
+      return answers.filter((answer) => answer !== undefined).length;
     },
   };
 }

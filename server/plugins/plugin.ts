@@ -92,7 +92,7 @@ export interface PluginSession extends SessionHandle {
 export interface PluginPeers {
   /** This gateway, as the others know it. */
   readonly holder: string;
-  /** Notes that all of them read. Keep one before its name is told to a client, who may come to another gateway next. */
+  /** Notes that all of them read; in memory where the store is this gateway's alone. Keep one before its name is told to a client, who may come to another gateway next. */
   readonly notes: PluginNotes;
   /** Does what the others ask under a name; plain values go to and fro. Asked again for the same, it is done once. */
   on<Input>(name: string, work: (input: Input) => MaybePromise<unknown>): void;
@@ -104,8 +104,8 @@ export interface PluginPeers {
    * @throws GatewayError what it said; `OVERLOADED` where it did not answer in time
    */
   ask(holder: string, name: string, input: unknown, options?: { readonly waitMs?: number }): Promise<unknown>;
-  /** Has all others do something. Never rejects for what one of them says. */
-  askAll(name: string, input: unknown): Promise<void>;
+  /** Has all others do something. Never rejects for what one of them says. @returns How many of them did it */
+  askAll(name: string, input: unknown): Promise<number>;
 }
 
 /** Small texts by name, which all gateways on a store read. Each may reject with `OVERLOADED`. */
@@ -129,8 +129,8 @@ export interface PluginNotes {
 /** All that a plugin sees of its gateway. */
 export interface PluginContext {
   readonly gatewayId: string;
-  /** Itself at the other gateways on the same store; null where the store is this gateway's alone. */
-  readonly peers: PluginPeers | null;
+  /** Itself at the other gateways on the same store: at none where the store is this gateway's alone. */
+  readonly peers: PluginPeers;
   /** Prefix of the routes beyond the specification's; false where they are not served. */
   readonly extraRoutes: ExtraRoutes;
   /** The gateway's limits that concern open responses, and what a host decides by, in milliseconds. */

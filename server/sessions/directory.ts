@@ -5,6 +5,7 @@ import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import { LocalHub } from '../cluster/local-hub.js';
 import type { Naming } from '../files/files.js';
 import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
@@ -64,11 +65,11 @@ export class SessionDirectory {
         if (session) this.forget(session);
       },
     };
-    this.cluster?.errands.on(VIEWED, (ref) => {
+    this.cluster.errands.on(VIEWED, (ref) => {
       const { watching = false, any = false } = this.peek(ref)?.viewers ?? {};
       return { watching, any };
     });
-    this.cluster?.errands.on(ANSWERED, async ({ ref, callId, answer, isDecided }) => {
+    this.cluster.errands.on(ANSWERED, async ({ ref, callId, answer, isDecided }) => {
       const session = this.peek(ref);
       if (!session) throw new GatewayError({ code: 'CALL_NOT_FOUND' });
       if (!isDecided) return session.calls.answered(callId, answer);
@@ -84,11 +85,9 @@ export class SessionDirectory {
     holder,
     reaches,
     report,
-  }: Pick<SessionEnvironment, 'store' | 'holder' | 'reaches' | 'report'>): Cluster | null {
-    const { shared } = store;
-    if (!shared) return null;
+  }: Pick<SessionEnvironment, 'store' | 'holder' | 'reaches' | 'report'>): Cluster {
     return new Cluster({
-      ...{ shared, holder, report },
+      ...{ shared: store.shared ?? new LocalHub(), holder, report },
       serve: (ref, input) => this.#serve(ref, input as SessionInput),
       serves: (ref) => this.#served(ref),
       take: (ref, from) => this.#take(ref, from),
@@ -113,23 +112,23 @@ export class SessionDirectory {
     }
   }
 
-  /** The other gateways on the same store, where it is shared. */
-  get cluster(): Cluster | null {
+  /** The gateways on the same store. */
+  get cluster(): Cluster {
     return this.#env.cluster;
   }
 
   /**
-   * Becomes one of the gateways that share the store, where it is shared.
+   * Becomes one of the gateways on the store.
    *
    * @param served Whether there is an app for a session, so that it may be taken up
    */
   async join(served: (ref: SessionRef) => boolean): Promise<void> {
     this.#served = served;
-    await this.#env.cluster?.join();
+    await this.#env.cluster.join();
   }
 
   async leave(): Promise<void> {
-    await this.#env.cluster?.leave();
+    await this.#env.cluster.leave();
   }
 
   /** Whether there is an app for a session. */
@@ -397,10 +396,10 @@ export class SessionDirectory {
   }
 
   async #takeStrays(): Promise<void> {
-    const { store, holder, format, report } = this.#env;
-    if (!store.shared || this.#ending) return;
+    const { cluster, holder, format, report } = this.#env;
+    if (this.#ending) return;
     const isKnown = (ref: SessionRef): boolean => this.peek(ref)?.holding.known ?? false;
-    for (const ref of await this.strays.find(store.shared, holder, isKnown)) {
+    for (const ref of await this.strays.find(cluster.shared, holder, isKnown)) {
       const sessionId = format(ref.app, ref.name);
       report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${sessionId}`, {
         ...{ sessionId, app: ref.app },

@@ -43,7 +43,7 @@ async function giveUp(session: Session, storeMs: number, handOver: boolean): Pro
   calls.endAll('The gateway is shutting down');
   runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
   await session.abandon(storeMs);
-  if (isLeft) await cluster?.handOver(ref);
+  if (isLeft) await cluster.handOver(ref);
 }
 
 /** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
@@ -65,13 +65,11 @@ async function finish(
       ...(calls.size > 0 ? [calls.ended()] : []),
       ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
     ]);
-    const cluster = sessions.cluster;
-    const isTelling = cluster !== null && tells() && (await hasOthers(cluster));
+    const isTelling = tells() && (await hasOthers(sessions.cluster));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
     if (isTelling) await delay(LOOK_MS);
-    else if (cluster) await within(settled, LOOK_MS);
-    else await settled;
+    else await within(settled, LOOK_MS);
     // What follows from it has its turn.
     await new Promise(setImmediate);
   }
@@ -84,8 +82,8 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
     () => false,
   );
 
-/** Whether another gateway can go on with a session now: nothing of it happens here, unless it waits for a person. */
-function needNotEndHere({ cluster, writer, runs, calls, log, ref }: Session): boolean {
-  if (!cluster || !writer || writer.stalled || calls.size > 0 || writer.pending) return false;
+/** Whether another gateway, or the next process of this one, can go on with a session now: nothing of it happens here, unless it waits for a person. */
+function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
+  if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
   return !runs.active || (log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false));
 }

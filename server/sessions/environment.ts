@@ -12,7 +12,7 @@ export interface SessionEnvironment {
   readonly store: Store;
   readonly files: Files;
   /** The other gateways on the same store, where there may be others. */
-  readonly cluster: Cluster | null;
+  readonly cluster: Cluster;
   readonly gatewayId: string;
   /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
   readonly holder: string;

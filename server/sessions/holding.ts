@@ -70,7 +70,7 @@ export class Holding implements LogListener {
 
   /** Whether it is given up, or not to be taken any more: its gateway ends, and others can go on. */
   get leaving(): boolean {
-    return this.#abandoned || (this.#session.runs.held && this.#env.cluster !== null && !this.writer);
+    return this.#abandoned || (this.#session.runs.held && !this.writer);
   }
 
   /**
@@ -110,7 +110,7 @@ export class Holding implements LogListener {
 
   /** Whoever the session is left to, as its gateway ends. */
   async #elsewhere(): Promise<never> {
-    const next = await asUnavailable(() => this.#env.cluster?.heirOf(this.#session.ref));
+    const next = await asUnavailable(() => this.#env.cluster.heirOf(this.#session.ref));
     if (next === undefined) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
     throw new HeldElsewhere(next);
   }
@@ -120,7 +120,7 @@ export class Holding implements LogListener {
     const { ref } = this.#session;
     const options = { holder, taken: (): void => void this.recheck(), ...(from !== undefined && { from }) };
     return andThen(store.acquire(ref, options), (acquired) => {
-      if (from && acquired.kind === 'acquired') void cluster?.tellTaken(ref, from);
+      if (from && acquired.kind === 'acquired') void cluster.tellTaken(ref, from);
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
       return andThen(this.#room(), () => {
         const { userId, runId, begun, ...parts } = create;
@@ -279,7 +279,7 @@ export class Holding implements LogListener {
   }
 
   async #takeUntilKnown(): Promise<void> {
-    const longest = Math.min(RETRY_MS.longest, (this.#env.cluster?.leaseMs ?? Number.POSITIVE_INFINITY) / 2);
+    const longest = Math.min(RETRY_MS.longest, this.#env.cluster.leaseMs / 2);
     for (let ms = 0; ; ms = Math.min(2 * ms || RETRY_MS.first, longest)) {
       await delay(ms, undefined, { ref: false });
       if (this.writer || this.leaving) return;

@@ -3,6 +3,7 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { ClientTool, ToolSession } from '../apps/application.js';
 import type { ToolOutput, ToolSet } from '../apps/tool.js';
+import { every } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
 import { newCallId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
@@ -150,7 +151,6 @@ export class LoneCall implements ToolCaller {
     const unasked = (): ToolCallError =>
       new ToolCallError({ callId, toolName: name, denied: true }, this.#unasked());
     // Whoever holds the session may have followers of its own.
-    if (!begins && !this.#session.cluster) throw unasked();
     announce();
     const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
     const open = new AbortController();
@@ -197,12 +197,12 @@ export class LoneCall implements ToolCaller {
   }
 
   /** Ends the call where its question is open no more: whoever held the session has gone. */
-  #watch(): NodeJS.Timeout {
+  #watch(): NodeJS.Timeout | undefined {
     const look = async (): Promise<void> => {
       const asks = await this.#asks();
       if (!asks && this.#asked && !this.#answering) this.stop('The question was taken back');
     };
-    return setInterval(() => void look(), this.#session.cluster!.leaseMs).unref();
+    return every(this.#session.cluster.leaseMs, () => void look());
   }
 
   /** Who sees the question; null where it is not open. */

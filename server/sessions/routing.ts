@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import type { Cluster } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { newRequestId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
@@ -31,14 +30,12 @@ export function perform<Input extends SessionInput>(
   session: Session,
   input: Input,
 ): MaybePromise<OutputOf<Input>> {
-  const { cluster } = session;
-  if (!cluster) return performHere(session, input);
   if (isHeld(session)) {
     return confirmed(session, input, () => perform(session, input)) as MaybePromise<OutputOf<Input>>;
   }
   const routed = (error: unknown): MaybePromise<OutputOf<Input>> => {
     if (!(error instanceof HeldElsewhere)) throw error;
-    return route(session, input, cluster, error.holder) as Promise<OutputOf<Input>>;
+    return route(session, input, error.holder) as Promise<OutputOf<Input>>;
   };
   try {
     const done = performHere(session, input);
@@ -83,12 +80,8 @@ function confirmed(
   }
 }
 
-async function route(
-  session: Session,
-  given: SessionInput,
-  cluster: Cluster,
-  heldBy: string,
-): Promise<unknown> {
+async function route(session: Session, given: SessionInput, heldBy: string): Promise<unknown> {
+  const { cluster } = session;
   const until = performance.now() + ROUTE_MS;
   const id = 'request' in given ? given.request.runId : newRequestId();
   const input = await settled(session, given, id);

@@ -156,15 +156,6 @@ export class RunResults {
     for (const runId of [...this.#awaited.keys()]) this.fail(runId, error);
   }
 
-  /** The gateway ends, and the store has not said how these runs do. @param cursor How much of the log is known */
-  lose(cursor: string): void {
-    this.#ended = true;
-    for (const runId of [...this.#awaited.keys()]) {
-      const message = { id: runId, role: 'assistant', content: [], createdAt: Date.now() } as const;
-      this.settle(runId, { runId, message, stopReason: 'lost', cursor });
-    }
-  }
-
   #take(runId: string): Awaited | undefined {
     const awaited = this.#awaited.get(runId);
     this.#awaited.delete(runId);

@@ -2,6 +2,7 @@ import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData } from '../../shared/events.js';
 import type { ToolOutput } from '../apps/tool.js';
+import { every } from '../async/deadline.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { errand } from '../cluster/errands.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -69,7 +70,7 @@ export class SessionCalls {
   readonly #env: SessionEnvironment;
   readonly #open = new Set<LoneCall>();
   /** What calls of other gateways have asked of this one, with what looks whether those live. */
-  readonly #asked = new Map<string, NodeJS.Timeout>();
+  readonly #asked = new Map<string, NodeJS.Timeout | undefined>();
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
@@ -158,12 +159,14 @@ export class SessionCalls {
   /** Takes a question back where the gateway has gone whose call asked it. */
   #attend({ callId, name, asker, event }: LoneQuestion): void {
     const { cluster } = this.#env;
-    if (!cluster) return;
     const look = async (): Promise<void> => {
       if (await cluster.alive(asker)) return;
       this.withdraw({ callId, name, kind: kindOf(event), by: 'gateway' });
     };
-    this.#asked.set(callId, setInterval(() => void look(), cluster.leaseMs).unref());
+    this.#asked.set(
+      callId,
+      every(cluster.leaseMs, () => void look()),
+    );
   }
 
   #forget(callId: string): void {
@@ -176,7 +179,7 @@ export class SessionCalls {
     said: { readonly answer: Answer; readonly isDecided?: boolean },
   ): Promise<boolean | undefined> {
     const { ref } = this.#session;
-    return Promise.resolve(this.#env.cluster?.errands.ask(asker, ANSWERED, { ref, callId, ...said }));
+    return this.#env.cluster.errands.ask(asker, ANSWERED, { ref, callId, ...said });
   }
 
   async #answerElsewhere(question: LoneQuestion, answer: Answer): Promise<boolean> {

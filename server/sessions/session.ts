@@ -77,8 +77,8 @@ export class Session implements Subscribable {
     this.#calls?.endAll(reason);
   }
 
-  /** The other gateways on the same store, where there may be others. */
-  get cluster(): Cluster | null {
+  /** The gateways on the same store. */
+  get cluster(): Cluster {
     return this.#env.cluster;
   }
 
@@ -241,7 +241,7 @@ export class Session implements Subscribable {
 
   /** Finds out what others wrote, and whether it is still held here; null where nobody else can write. */
   refresh(): Promise<void> | null {
-    return this.cluster && this.#refresh();
+    return this.store.shared ? this.#refresh() : null;
   }
 
   async #refresh(): Promise<void> {
@@ -301,11 +301,9 @@ export class Session implements Subscribable {
 
   /** Gives the session up as its gateway ends, even with what could not be stored within so many milliseconds. */
   async abandon(ms: number): Promise<void> {
-    const cursor = this.log?.cursor ?? '';
     await this.holding.abandon(ms);
-    // Runs of a store that others use go on elsewhere, or are ended there.
-    if (this.cluster) this.results.leave(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
-    else this.results.lose(cursor);
+    // Runs that the store keeps go on elsewhere or at the next start, or are ended there.
+    this.results.leave(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
   }
 
   /** Tells the gateway's host of an error in what is done for the session. */

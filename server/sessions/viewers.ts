@@ -96,16 +96,16 @@ export class Viewers {
 
   /** Whether somebody follows the events, here or at another gateway. */
   watchedAnywhere(): MaybePromise<boolean> {
-    return this.watching || !this.#env.cluster ? this.watching : this.#seenElsewhere('watching');
+    return this.watching || this.#seenElsewhere('watching');
   }
 
   /** Whether other gateways say that somebody is there; also where one of them did not answer. */
   async #seenElsewhere(how: 'watching' | 'any'): Promise<boolean> {
-    const { store, cluster } = this.#env;
+    const { cluster } = this.#env;
     const { ref, writer } = this.#session;
     // Who holds it does not follow it, and all others do that have viewers.
-    if (writer && (await asUnavailable(() => store.shared!.followers(ref))) === 0) return false;
-    const seen = await cluster!.errands.askAll(VIEWED, ref);
+    if (writer && (await asUnavailable(() => cluster.shared.followers(ref))) === 0) return false;
+    const seen = await cluster.errands.askAll(VIEWED, ref);
     return seen.some((at) => at === undefined || at[how]);
   }
 
@@ -121,8 +121,7 @@ export class Viewers {
     }
     const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
     const end = (): void => void runs.end(active, ending);
-    const afterMs = this.#env.disconnectGraceMs;
-    return { afterMs, end: this.#env.cluster ? () => void this.#endUnseen(end) : end };
+    return { afterMs: this.#env.disconnectGraceMs, end: () => void this.#endUnseen(end) };
   }
 
   async #endUnseen(end: () => void): Promise<void> {

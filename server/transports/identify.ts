@@ -3,7 +3,7 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import { Shown } from '../auth/credentials.js';
 import { unnamed } from '../auth/refusal.js';
-import { isTicket, type ShownTicket, type TicketDesk } from '../auth/tickets.js';
+import { isTicket, type ShownTicket, type Tickets } from '../auth/tickets.js';
 import type { AuthRequest, Identity, UserLike } from '../auth/types.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkCookieRequest } from './origin.js';
@@ -39,7 +39,7 @@ export function identify(
 /** Where tickets are shown, and who they are asked about. */
 export interface TicketDoor {
   readonly authenticator: Authenticator;
-  readonly tickets: TicketDesk;
+  readonly tickets: Tickets;
 }
 
 /** The ticket that a caller shows, and whose it is; null where it shows none. @throws GatewayError `UNAUTHENTICATED` */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { isTicket, Tickets } from '../../server/auth/tickets.js';
+import { isTicket, type ShownTicket, Tickets } from '../../server/auth/tickets.js';
 import type { Identity } from '../../server/auth/types.js';
+import { alone } from '../support/alone.js';
+import { holdWallClock } from '../support/wall-clock.js';
 import { codeOf, refusalOf } from './fixtures.js';
 
 const HOUR = 3_600_000;
@@ -11,104 +13,112 @@ function identity(id = 'ada', expiresAt?: number): Identity {
 }
 
 describe('Tickets', () => {
-  let time: number;
+  let pass: (ms: number) => void;
   let tickets: Tickets;
+  const issue = async (who = identity()) => (await tickets.issue(who)).ticket;
   const open = (ticket: string) => tickets.redeem(ticket, { resuming: false });
   const resume = (ticket: string) => tickets.redeem(ticket, { resuming: true });
+  const admit = async (ticket: string, sessions: string[]) => (await resume(ticket)).admit(sessions);
 
   beforeEach(() => {
-    time = 1_700_000_000_000;
-    tickets = new Tickets(() => time);
+    pass = holdWallClock();
+    tickets = new Tickets({
+      cluster: alone(),
+      authenticator: { carry: (who) => ({ identity: who }), receive: (carried) => carried.identity },
+      report: (error) => {
+        throw error;
+      },
+    });
   });
 
-  it('are opaque, of 256 bits, and different', () => {
-    const texts = Array.from({ length: 10 }, () => tickets.issue(identity()).ticket);
+  it('are opaque, of 256 bits, and different', async () => {
+    const texts = await Promise.all(Array.from({ length: 10 }, () => issue()));
     expect(new Set(texts).size).to.equal(10);
     for (const text of texts) expect(isTicket(text)).to.equal(true);
     for (const text of ['tkt_', 'tkt_short', `x${texts[0]}`, `${texts[0]}x`, ''])
       expect(isTicket(text)).to.equal(false);
   });
 
-  it('give the identity back at opening', () => {
+  it('give the identity back at opening', async () => {
     const who = identity();
-    expect(open(tickets.issue(who).ticket).identity).to.equal(who);
+    expect((await open(await issue(who))).identity).to.deep.equal(who);
   });
 
-  it('serve one stream at a time: a resumption ends the one before', () => {
-    const { ticket } = tickets.issue(identity());
+  it('serve one stream at a time: a resumption ends the one before', async () => {
+    const ticket = await issue();
     const ended: string[] = [];
-    const serve = (shown: ReturnType<typeof open>, name: string) => {
-      shown.admit(['main']);
+    const serve = async (shown: ShownTicket, name: string) => {
+      await shown.admit(['main']);
       shown.serve({ supersede: () => ended.push(name) });
     };
-    serve(open(ticket), 'first');
+    await serve(await open(ticket), 'first');
     expect(ended).to.deep.equal([]);
-    serve(resume(ticket), 'second');
+    await serve(await resume(ticket), 'second');
     expect(ended).to.deep.equal(['first']);
-    serve(resume(ticket), 'third');
+    await serve(await resume(ticket), 'third');
     expect(ended).to.deep.equal(['first', 'second']);
   });
 
   it('resume what their stream followed, also later, and nothing else', async () => {
-    const { ticket } = tickets.issue(identity());
-    const first = open(ticket);
-    first.admit(['main', 'notes']);
-    const followed = first.serve({ supersede: () => {} });
-    followed('later');
-    resume(ticket).admit(['main']);
-    resume(ticket).admit(['main', 'notes', 'later']);
-    expect(await codeOf(() => resume(ticket).admit(['main', 'other']))).to.equal('UNAUTHENTICATED');
+    const ticket = await issue();
+    const first = await open(ticket);
+    await first.admit(['main', 'notes']);
+    await first.serve({ supersede: () => {} })('later');
+    await admit(ticket, ['main']);
+    await admit(ticket, ['main', 'notes', 'later']);
+    expect(await codeOf(() => admit(ticket, ['main', 'other']))).to.equal('UNAUTHENTICATED');
   });
 
   it('are worthless once their holder is withdrawn', async () => {
-    const ada = tickets.issue(identity('ada')).ticket;
-    const bob = tickets.issue(identity('bob')).ticket;
-    open(ada);
+    const ada = await issue(identity('ada'));
+    const bob = await issue(identity('bob'));
+    await open(ada);
     tickets.withdraw(({ userKey }) => userKey === 'ada');
     expect(await codeOf(() => resume(ada))).to.equal('UNAUTHENTICATED');
-    expect(open(bob).identity.userKey).to.equal('bob');
+    expect((await open(bob)).identity.userKey).to.equal('bob');
   });
 
   it('can be opened up to 30 s after their issue', async () => {
-    const [first, second] = [tickets.issue(identity()), tickets.issue(identity())];
-    time += 29_999;
-    open(first.ticket);
-    time += 1;
-    expect(await codeOf(() => open(second.ticket))).to.equal('UNAUTHENTICATED');
-    expect(await codeOf(() => resume(second.ticket))).to.equal('UNAUTHENTICATED');
+    const [first, second] = [await issue(), await issue()];
+    pass(29_999);
+    await open(first);
+    pass(1);
+    expect(await codeOf(() => open(second))).to.equal('UNAUTHENTICATED');
+    expect(await codeOf(() => resume(second))).to.equal('UNAUTHENTICATED');
   });
 
   it('are opened once, then only resumed', async () => {
-    const { ticket } = tickets.issue(identity());
-    open(ticket);
+    const ticket = await issue();
+    await open(ticket);
     expect(await codeOf(() => open(ticket))).to.equal('UNAUTHENTICATED');
-    time += 600_000;
-    resume(ticket);
+    pass(600_000);
+    await resume(ticket);
     expect(await codeOf(() => open(ticket))).to.equal('UNAUTHENTICATED');
-    resume(ticket);
+    await resume(ticket);
   });
 
   it('may be opened by a request that resumes another stream', async () => {
-    const { ticket } = tickets.issue(identity());
-    resume(ticket);
+    const ticket = await issue();
+    await resume(ticket);
     expect(await codeOf(() => open(ticket))).to.equal('UNAUTHENTICATED');
   });
 
   it('serve for an hour at most', async () => {
-    const { ticket, expiresAt } = tickets.issue(identity());
-    expect(expiresAt).to.equal(time + HOUR);
-    open(ticket);
-    time += HOUR - 1;
-    resume(ticket);
-    time += 1;
+    const { ticket, expiresAt } = await tickets.issue(identity());
+    expect(expiresAt).to.equal(Date.now() + HOUR);
+    await open(ticket);
+    pass(HOUR - 1);
+    await resume(ticket);
+    pass(1);
     expect(await codeOf(() => resume(ticket))).to.equal('UNAUTHENTICATED');
   });
 
   it('do not outlive the token of their holder', async () => {
-    const { ticket, expiresAt } = tickets.issue(identity('ada', time + 10_000));
-    expect(expiresAt).to.equal(time + 10_000);
-    open(ticket);
-    time += 10_000;
+    const until = Date.now() + 10_000;
+    const { ticket, expiresAt } = await tickets.issue(identity('ada', until));
+    expect(expiresAt).to.equal(until);
+    await open(ticket);
+    pass(10_000);
     expect(await codeOf(() => resume(ticket))).to.equal('UNAUTHENTICATED');
   });
 
@@ -119,28 +129,29 @@ describe('Tickets', () => {
   });
 
   it('are bounded by user: the one unused for longest goes', async () => {
-    const issued = Array.from({ length: 16 }, () => tickets.issue(identity()).ticket);
+    const issued: string[] = [];
+    for (let index = 0; index < 16; index++) issued.push(await issue());
     const [first = '', second = ''] = issued;
-    open(first);
-    const stranger = tickets.issue(identity('bob')).ticket;
-    tickets.issue(identity());
-    resume(first);
-    open(stranger);
+    await open(first);
+    const stranger = await issue(identity('bob'));
+    await issue();
+    await resume(first);
+    await open(stranger);
     expect(await codeOf(() => open(second))).to.equal('UNAUTHENTICATED');
     expect(tickets.size).to.equal(17);
   });
 
   it('are bounded in all', async () => {
-    const first = tickets.issue(identity('first')).ticket;
-    for (let index = 0; index < 10_000; index++) tickets.issue(identity(`user-${index}`));
+    const first = await issue(identity('first'));
+    for (let index = 0; index < 10_000; index++) await issue(identity(`user-${index}`));
     expect(tickets.size).to.equal(10_000);
     expect(await codeOf(() => open(first))).to.equal('UNAUTHENTICATED');
   });
 
-  it('are swept when others are issued', () => {
-    for (let index = 0; index < 100; index++) tickets.issue(identity(`user-${index}`));
-    time += 30_000;
-    tickets.issue(identity());
+  it('are swept when others are issued', async () => {
+    for (let index = 0; index < 100; index++) await issue(identity(`user-${index}`));
+    pass(30_000);
+    await issue();
     expect(tickets.size).to.equal(1);
   });
 });

@@ -10,9 +10,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'what waits is taken twice',
     file: 'server/plugins/conversation/waits.ts',
-    edits: [
-      ['if (!this.#peers) return this.#remove(token);', 'if (!this.#peers) return this.#entries.has(token);'],
-    ],
+    edits: [['ttlMs: this.#ttlMs, once: true }', 'ttlMs: this.#ttlMs }']],
     test: 'test/plugins/conversation/waits.test.ts',
   },
   {

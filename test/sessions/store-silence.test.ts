@@ -24,7 +24,7 @@ const reasonOf = (result: Promise<RunResult>): Promise<string> =>
   );
 
 describe('closing a gateway settles every result', () => {
-  it('as lost where the store refuses every write', async () => {
+  it('as over here where the store refuses every write, since it does not say how they ended', async () => {
     const inner = memoryStore();
     let refusing = false;
     const store = overriding(inner, {
@@ -39,10 +39,10 @@ describe('closing a gateway settles every result', () => {
     for (const run of runs) await run.accepted;
     refusing = true;
     await gateway.close();
-    for (const run of runs) expect(await reasonOf(run.result)).to.equal('lost');
+    for (const run of runs) expect(await reasonOf(run.result)).to.equal('rejected SHUTTING_DOWN');
   });
 
-  it('as lost where the store does not answer any more, and closes within storeMs of its drain', async () => {
+  it('as over here where the store does not answer any more, and closes within storeMs of its drain', async () => {
     const held = heldStore(memoryStore());
     const gateway = embedGateway({ app: endless, store: held.store, limits: { drainMs: 20, storeMs: 100 } });
     const session = gateway.session('main');
@@ -50,7 +50,7 @@ describe('closing a gateway settles every result', () => {
     for (const run of runs) await run.accepted;
     void held.hold();
     await gateway.close();
-    for (const run of runs) expect(await reasonOf(run.result)).to.equal('lost');
+    for (const run of runs) expect(await reasonOf(run.result)).to.equal('rejected SHUTTING_DOWN');
   });
 
   it('and tells those who wait for a message that the next process answers to come back', async () => {

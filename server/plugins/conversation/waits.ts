@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Identity } from '../../auth/types.js';
-import type { PluginContext, PluginNotes, PluginPeers } from '../plugin.js';
-import { ownNotes } from './own-notes.js';
+import type { PluginContext, PluginPeers } from '../plugin.js';
 
 /** How much longer notes are kept than what they are of waits, in milliseconds: who takes it then must be told that it is over. */
 const SLACK_MS = 60_000;
@@ -33,8 +32,7 @@ interface Entry<Kept> {
  * whoever goes on with it, or ends it, is one.
  */
 export class Waits<Kept> {
-  readonly #peers: PluginPeers | null;
-  readonly #notes: PluginNotes;
+  readonly #peers: PluginPeers;
   readonly #report: PluginContext['report'];
   readonly #options: WaitsOptions<Kept>;
   /** Entries that this gateway ends when nobody comes. */
@@ -43,10 +41,9 @@ export class Waits<Kept> {
 
   constructor({ peers, report }: Pick<PluginContext, 'peers' | 'report'>, options: WaitsOptions<Kept>) {
     this.#peers = peers;
-    this.#notes = peers?.notes ?? ownNotes();
     this.#report = report;
     this.#options = options;
-    peers?.on('adopt', (entry: Entry<Kept>) => this.#watch(entry));
+    peers.on('adopt', (entry: Entry<Kept>) => this.#watch(entry));
   }
 
   /** Has it wait. */
@@ -57,7 +54,7 @@ export class Waits<Kept> {
     const token = randomUUID();
     const note = JSON.stringify({ token, kept });
     for (const name of this.#options.names(kept))
-      await this.#notes.put(noteOf(owner, name), note, { ttlMs: this.#ttlMs });
+      await this.#peers.notes.put(noteOf(owner, name), note, { ttlMs: this.#ttlMs });
     this.#watch({ token, kept, identity });
   }
 
@@ -78,7 +75,7 @@ export class Waits<Kept> {
   ): Promise<Kept | null> {
     const owner = ownerOf(identity);
     for (const name of names) {
-      const note = await this.#notes.get(noteOf(owner, name));
+      const note = await this.#peers.notes.get(noteOf(owner, name));
       if (note === null) continue;
       const { token, kept } = JSON.parse(note) as Omit<Entry<Kept>, 'identity'>;
       if (!fits(kept) || !(await this.#claim(token))) continue;
@@ -90,20 +87,18 @@ export class Waits<Kept> {
 
   /** True for one who asks, of all that ask at once. */
   async #claim(token: string): Promise<boolean> {
-    // Nothing may come between, where nobody else decides.
-    if (!this.#peers) return this.#remove(token);
-    const isFirst = await this.#notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
+    const isFirst = await this.#peers.notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
     this.#remove(token);
     return isFirst;
   }
 
-  #remove(token: string): boolean {
+  #remove(token: string): void {
     clearTimeout(this.#entries.get(token)?.timer);
-    return this.#entries.delete(token);
+    this.#entries.delete(token);
   }
 
   async #forget(owner: string, kept: Kept): Promise<void> {
-    for (const name of this.#options.names(kept)) await this.#notes.drop(noteOf(owner, name));
+    for (const name of this.#options.names(kept)) await this.#peers.notes.drop(noteOf(owner, name));
   }
 
   #abandon(entry: Entry<Kept>): void {
@@ -126,14 +121,13 @@ export class Waits<Kept> {
     const entries = [...this.#entries.values()];
     for (const { timer } of entries) clearTimeout(timer);
     const left = entries.filter(({ kept }) => !this.#options.outlives?.(kept));
-    const peers = this.#peers;
-    if (!peers) {
-      for (const entry of left) this.#abandon(entry);
-      return;
-    }
     this.#entries.clear();
     await Promise.all(
-      left.map(({ token, kept, identity }) => peers.askAll('adopt', { token, kept, identity })),
+      left.map(async (entry) => {
+        const { token, kept, identity } = entry;
+        const adopted = await this.#peers.askAll('adopt', { token, kept, identity });
+        if (adopted === 0) this.#abandon(entry);
+      }),
     );
   }
 

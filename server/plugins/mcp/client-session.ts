@@ -18,7 +18,7 @@ export interface ClientSessionInit {
   readonly server: McpServer;
   readonly limits: McpLimits;
   /** This gateway, where the client may come to others: what names something of the session's here says so. */
-  readonly holder?: string | undefined;
+  readonly holder: string;
   /** Called when the client's `initialize` was accepted; its answer waits for this. */
   onOpen(): MaybePromise<void>;
   /** Called when work of it begins, and when none is left under way. */
@@ -48,11 +48,9 @@ export class ClientSession {
       eventStore: new ReplayBuffer(limits, holder),
       retryInterval: RETRY_MS,
     });
-    if (holder !== undefined) {
-      const transport = this.#transport;
-      const send = transport.send.bind(transport);
-      transport.send = (message, options) => send(tagged(message, holder), options);
-    }
+    const transport = this.#transport;
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(tagged(message, holder), options);
     server.onclose = () => {
       this.#closed = true;
       clearTimeout(this.#timer);

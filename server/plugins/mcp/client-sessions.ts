@@ -32,8 +32,8 @@ export interface Handshake {
 /** What client sessions work with. */
 export interface ClientSessionsOptions {
   readonly limits: McpLimits;
-  /** The endpoint at other gateways, where clients may come to those. */
-  readonly peers: PluginPeers | null;
+  /** The endpoint at other gateways: clients may come to those. */
+  readonly peers: PluginPeers;
   report(error: unknown, what: string): void;
 }
 
@@ -44,8 +44,8 @@ export class ClientSessions {
   readonly #limits: McpLimits;
   readonly #byId = new Map<string, Owned>();
   readonly #places = new Map<string, number>();
-  readonly #holder: string | undefined;
-  readonly #notes: ClientNotes | null;
+  readonly #holder: string;
+  readonly #notes: ClientNotes;
   /** Sessions of other gateways that are being taken up here. */
   readonly #reviving = new Map<string, Promise<Owned | undefined>>();
   #taken = 0;
@@ -55,13 +55,13 @@ export class ClientSessions {
     this.#sdk = sdk;
     this.#servers = servers;
     this.#limits = limits;
-    this.#holder = peers?.holder;
-    this.#notes = peers && new ClientNotes(peers, limits, report);
-    peers?.on('message', (told: PeerMessage) => {
+    this.#holder = peers.holder;
+    this.#notes = new ClientNotes(peers, limits, report);
+    peers.on('message', (told: PeerMessage) => {
       const found = this.#byId.get(told.sessionId);
       if (found?.owner === told.owner) hear(found.session, told);
     });
-    peers?.on('end', (id: string) => this.#byId.get(id)?.session.close());
+    peers.on('end', (id: string) => this.#byId.get(id)?.session.close());
   }
 
   /** The session of a user; undefined for one that is not there, or another's. */
@@ -69,20 +69,20 @@ export class ClientSessions {
     const owner = ownerOf(identity);
     const own = (found: Owned | undefined): Owned | undefined => (found?.owner === owner ? found : undefined);
     const found = this.#byId.get(id);
-    if (found || !this.#notes) return own(found);
+    if (found) return own(found);
     let reviving = this.#reviving.get(id);
     if (!reviving) {
-      reviving = this.#revive(id, owner, this.#notes).finally(() => this.#reviving.delete(id));
+      reviving = this.#revive(id, owner).finally(() => this.#reviving.delete(id));
       this.#reviving.set(id, reviving);
     }
     return reviving.then(own);
   }
 
   /** Goes on with a session that another gateway has begun. */
-  async #revive(id: string, owner: string, notes: ClientNotes): Promise<Owned | undefined> {
-    const note = await notes.find(id);
+  async #revive(id: string, owner: string): Promise<Owned | undefined> {
+    const note = await this.#notes.find(id);
     if (note?.owner !== owner) {
-      notes.left(id);
+      this.#notes.left(id);
       return undefined;
     }
     const leave = this.#take(owner);
@@ -99,7 +99,7 @@ export class ClientSessions {
   #create(
     id: string,
     owner: string,
-    { leave, begun }: { leave(): void; begun?(): Promise<void> | undefined },
+    { leave, begun }: { leave(): void; begun?(): Promise<void> },
   ): Promise<ClientSession> {
     const opening = ClientSession.open(this.#sdk, {
       id,
@@ -111,10 +111,10 @@ export class ClientSessions {
         await begun?.();
         this.#byId.set(id, { owner, session: await opening });
       },
-      onUse: () => this.#notes?.used(id),
+      onUse: () => this.#notes.used(id),
       onClose: () => {
         this.#byId.delete(id);
-        this.#notes?.left(id);
+        this.#notes.left(id);
         leave();
       },
     });
@@ -123,7 +123,7 @@ export class ClientSessions {
 
   /** The client has ended its session. */
   async end(id: string): Promise<void> {
-    await this.#notes?.end(id);
+    await this.#notes.end(id);
   }
 
   /**
@@ -138,7 +138,7 @@ export class ClientSessions {
     let session: ClientSession | undefined;
     try {
       const view = await choose();
-      const begun = () => this.#notes?.begin(id, { owner, initialize });
+      const begun = () => this.#notes.begin(id, { owner, initialize });
       session = await this.#create(id, owner, { leave, begun });
       await answer(session, view);
     } finally {

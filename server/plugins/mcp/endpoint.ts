@@ -24,7 +24,7 @@ export class McpEndpoint {
   readonly #sessions: ClientSessions;
   readonly #stateless: McpHttpHandler;
   readonly #servers: ToolServers;
-  readonly #peers: PluginPeers | null;
+  readonly #peers: PluginPeers;
   readonly #serveModern: NodeMcpRequestHandler;
 
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
@@ -79,7 +79,7 @@ export class McpEndpoint {
     const found = isPromise(finding) ? await finding : finding;
     if (!found)
       return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
-    if (this.#peers && body !== undefined) {
+    if (body !== undefined) {
       const own = await sorted(this.#peers, { sessionId: id, owner: found.owner }, body);
       if (own === undefined) return void call.response.writeHead(202).end();
       body = own;

@@ -11,19 +11,19 @@ interface Kept {
 export class ReplayBuffer implements EventStore {
   readonly #limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>;
   readonly #kept = new Map<string, Kept>();
-  readonly #holder: string | undefined;
+  readonly #holder: string;
   #size = 0;
   #last = 0;
 
-  /** @param holder This gateway, where others number messages for the same client. */
-  constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>, holder?: string) {
+  /** @param holder This gateway: others number messages for the same client */
+  constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>, holder: string) {
     this.#limits = limits;
     this.#holder = holder;
   }
 
   async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
     this.#last += 1;
-    const id = this.#holder === undefined ? String(this.#last) : `${this.#last}~${this.#holder}`;
+    const id = `${this.#last}~${this.#holder}`;
     const size = roughSize(message);
     this.#kept.set(id, { streamId, message, size });
     this.#size += size;

@@ -36,12 +36,12 @@ const SEPARATOR = '~';
 /** The requests of calls whose client is asked between them, by the answer to its first one. It may come back to any gateway. */
 export class Rounds {
   readonly #asked: AskedCalls;
-  readonly #peers: PluginPeers | null;
+  readonly #peers: PluginPeers;
   readonly #state: RequestStateCodec<{ readonly callId: string }>;
   /** Calls that were passed on to this gateway, by what their clients carried. */
   readonly #passed = new Map<string, AbortController>();
 
-  constructor(sdk: McpSdk, limits: McpLimits, peers: PluginPeers | null) {
+  constructor(sdk: McpSdk, limits: McpLimits, peers: PluginPeers) {
     this.#asked = new AskedCalls(limits);
     this.#peers = peers;
     this.#state = sdk.server.createRequestStateCodec({
@@ -53,19 +53,17 @@ export class Rounds {
         return caller ? ownerOf(caller.identity) : '';
       },
     });
-    peers?.on('go-on', (passed: Passed) => this.#goOnFor(passed));
-    peers?.on('leave', (sealed: string) => this.#passed.get(sealed)?.abort());
+    peers.on('go-on', (passed: Passed) => this.#goOnFor(passed));
+    peers.on('leave', (sealed: string) => this.#passed.get(sealed)?.abort());
   }
 
   /** Reads what a client carried. */
   readonly verify = async (carried: string, context: ServerContext): Promise<RequestState> => {
-    const at = this.#peers ? carried.indexOf(SEPARATOR) : -1;
+    const at = carried.indexOf(SEPARATOR);
     const holder = carried.slice(0, Math.max(at, 0));
     const sealed = carried.slice(at + 1);
     // Whoever sealed it looks at it.
-    return at < 0 || holder === this.#peers?.holder
-      ? this.#state.verify(sealed, context)
-      : { holder, sealed };
+    return at < 0 || holder === this.#peers.holder ? this.#state.verify(sealed, context) : { holder, sealed };
   };
 
   /** The first request of a call. @throws GatewayError why it was not begun */
@@ -100,11 +98,11 @@ export class Rounds {
     { sealed, call, said, identity }: Passed,
     { signal }: Round,
   ): Promise<RoundOutcome | undefined> {
-    const leave = (): void => void this.#peers!.ask(holder, 'leave', sealed).catch(() => {});
+    const leave = (): void => void this.#peers.ask(holder, 'leave', sealed).catch(() => {});
     signal.addEventListener('abort', leave);
     try {
       const passed: Passed = { sealed, call, said, identity };
-      const done = await this.#peers!.ask(holder, 'go-on', passed, { waitMs: Number.POSITIVE_INFINITY });
+      const done = await this.#peers.ask(holder, 'go-on', passed, { waitMs: Number.POSITIVE_INFINITY });
       return (done ?? undefined) as RoundOutcome | undefined;
     } finally {
       signal.removeEventListener('abort', leave);
@@ -135,7 +133,7 @@ export class Rounds {
     const sealed = await this.#state.mint({ callId: question.callId }, context);
     return {
       question,
-      requestState: this.#peers ? `${this.#peers.holder}${SEPARATOR}${sealed}` : sealed,
+      requestState: `${this.#peers.holder}${SEPARATOR}${sealed}`,
     };
   }
 

@@ -1,7 +1,7 @@
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
 import { fieldError } from '../conversation/errors.js';
 import { readOnBusy, readPrefix, readToolWait } from '../conversation/options.js';
-import { UserNotes } from '../conversation/own-notes.js';
+import { UserNotes } from '../conversation/user-notes.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
 import { sendChatError } from '../openai/errors.js';
 import { Models } from '../openai/models.js';

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SegmentName } from '../../../shared/segments.js';
 import type { Identity } from '../../auth/types.js';
-import { ownNotes } from '../conversation/own-notes.js';
 import type { PluginNotes, PluginPeers } from '../plugin.js';
 import type { FoundResponse } from './finding.js';
 import { digest } from './places.js';
@@ -17,8 +16,8 @@ export class Retries {
   /** Responses that are being begun here. */
   readonly #under = new Map<string, Promise<FoundResponse>>();
 
-  constructor(peers: PluginPeers | null) {
-    this.#notes = peers?.notes ?? ownNotes();
+  constructor({ notes }: PluginPeers) {
+    this.#notes = notes;
   }
 
   /** Begins a response, or finds (`again`) the one that an earlier try of the same request has begun. */

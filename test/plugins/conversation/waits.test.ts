@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import type { Identity } from '../../../server/auth/types.js';
 import { Waits } from '../../../server/plugins/conversation/waits.js';
+import { peersOf } from '../../../server/plugins/plugin-peers.js';
+import { alone } from '../../support/alone.js';
 import { closeLater } from '../../support/resources.js';
 
 describe('what waits for callers of a door', () => {
   it('is taken by one of those who come at once', async () => {
     const waits = closeLater(
       new Waits<string>(
-        { peers: null, report: () => {} },
+        { peers: peersOf('door', alone()), report: () => {} },
         { waitMs: 60_000, names: (kept) => [kept], end: async () => {} },
       ),
       (it) => it.settled(),

@@ -106,7 +106,7 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('expire when nothing of them is in use, and only then', async () => {
-    const { clock } = holdTimers();
+    const { clock } = holdTimers('Date');
     const { app, began, held } = heldTool();
     const idleMs = 60_000;
     const { url } = await startMcp({ app, ...alone() }, { limits: { idleMs, sessionsPerUser: 1 } });

@@ -2,32 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Identity } from '../../auth/types.js';
 import type { PluginContext, PluginNotes } from '../plugin.js';
 
-const MAX_KEPT = 10_000;
 const DAY_MS = 24 * 3_600_000;
-
-/** Notes of a gateway whose store is its own: in memory. The oldest are forgotten where there are too many. */
-export function ownNotes(): PluginNotes {
-  const notes = new Map<string, { readonly value: string; readonly until: number }>();
-  const find = (name: string): string | null => {
-    const note = notes.get(name);
-    return note && note.until > Date.now() ? note.value : null;
-  };
-  return {
-    async put(name, value, { ttlMs, once = false }) {
-      if (once && find(name) !== null) return false;
-      const [oldest] = notes.keys();
-      if (oldest !== undefined && notes.size >= MAX_KEPT) notes.delete(oldest);
-      // The newest are last.
-      notes.delete(name);
-      notes.set(name, { value, until: Date.now() + ttlMs });
-      return true;
-    },
-    get: async (name) => find(name),
-    async drop(name) {
-      notes.delete(name);
-    },
-  };
-}
 
 /** Values that are known to their users alone, by names of any length, for a day. */
 export class UserNotes<Value> {
@@ -36,7 +11,7 @@ export class UserNotes<Value> {
 
   /** @param kind Tells them from the plugin's other notes */
   constructor({ peers }: Pick<PluginContext, 'peers'>, kind: string) {
-    this.#notes = peers?.notes ?? ownNotes();
+    this.#notes = peers.notes;
     this.#kind = kind;
   }
 
