@@ -8,7 +8,7 @@ import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
 import { createRetries } from './retries.js';
-import { type Core, type FollowedRun, findRun, type Run, type SendOptions } from './run.js';
+import type { Core, Run, SendOptions } from './run.js';
 import {
   type AbortOptions,
   bindSession,
@@ -48,8 +48,6 @@ export interface ClientOperations<Source = unknown> {
     sessionId: string,
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
-  /** A run that was begun elsewhere, or before this page was loaded. */
-  run(runId: string, options?: SignalOptions): FollowedRun<Source>;
   abort(sessionId: string, options?: AbortOptions): Promise<ResultOf<'abort'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(sessionId: string, options?: SignalOptions): Promise<ResultOf<'close'>>;
@@ -113,7 +111,6 @@ export function createClient(options: ClientOptions): Client {
     session,
     send: (id, ...args) => session(id).send(...args),
     events: (id, ...args) => session(id).events(...args),
-    run: (runId, { signal } = {}) => findRun(core, { runId }, signal),
     abort: (id, ...args) => session(id).abort(...args),
     close: (id, ...args) => session(id).close(...args),
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),

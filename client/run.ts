@@ -2,7 +2,14 @@ import type { ContentOf, WithMessage } from '../shared/content.js';
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
-import type { Accepted, ClientTool, ResultOf, RunInfo, RunResult } from '../shared/operation-types.js';
+import type {
+  Accepted,
+  ClientTool,
+  ParamsOf,
+  ResultOf,
+  RunInfo,
+  RunResult,
+} from '../shared/operation-types.js';
 import type { OnRetry } from './call.js';
 import type { Connection, Following } from './connection.js';
 import { createIterator, type EventIterator } from './event-iterator.js';
@@ -152,12 +159,8 @@ export function startRun(core: Core, sessionId: string, begun: Begun): Run {
   };
 }
 
-/** Follows a run that was begun elsewhere, or before this page was loaded. Its session is found where none is named. */
-export function findRun(
-  core: Core,
-  named: { readonly runId: string; readonly sessionId?: string },
-  signal: AbortSignal | undefined,
-): FollowedRun {
+/** Follows a run that was begun elsewhere, or before this page was loaded. */
+export function findRun(core: Core, named: ParamsOf<'run'>, signal: AbortSignal | undefined): FollowedRun {
   return followRun(core, askAbout(core, named, signal), signal);
 }
 
@@ -273,7 +276,7 @@ function follow(
 /** Asks what a run is doing, however long that takes. Rejects where the gateway refuses, or nobody waits any more. */
 function askAbout(
   { call, aborts, retries }: Core,
-  run: { readonly runId: string; readonly sessionId?: string },
+  run: ParamsOf<'run'>,
   signal: AbortSignal | undefined,
 ): Promise<RunInfo> {
   const scope = openScope(signal, aborts);

@@ -357,11 +357,7 @@ export interface OperationTypes {
     result: SessionStatusResult | GatewayStatus;
   };
   run: {
-    params: {
-      readonly runId: string;
-      /** Where it is known, only that session is looked into. */
-      readonly sessionId?: string | undefined;
-    };
+    params: { readonly sessionId: string; readonly runId: string };
     result: RunInfo;
   };
   methods: {

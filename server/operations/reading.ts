@@ -1,4 +1,4 @@
-import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
@@ -117,21 +117,14 @@ export class Reading {
   }
 
   async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<FoundRun> {
-    const unknown = (): GatewayError => new GatewayError({ code: 'RUN_NOT_FOUND' });
-    let key = sessionId;
-    if (key === undefined) {
-      const ref = await this.#env.store.sessionOf(caller.identity.scope, runId);
-      if (!ref || !this.#env.apps.has(ref.app)) throw unknown();
-      key = this.#env.apps.format(ref.app, ref.name);
-    }
-    const ref = await this.#reached(key, caller, sessionId === undefined ? unknown : null);
+    const ref = await this.#authorize(sessionId, 'run', caller);
     const session = this.#env.sessions.get(ref);
     // What it is doing is looked at first: a run that ends meanwhile is told as ended.
     await session.look();
     const record = await this.#env.store.run(ref, { runId });
     if (!record) {
       this.#env.sessions.forget(session);
-      throw unknown();
+      throw new GatewayError({ code: 'RUN_NOT_FOUND' });
     }
     return { session, record, cursor: (await originOf(this.#env.store, session, record)).cursor };
   }
@@ -147,15 +140,6 @@ export class Reading {
     await session.look();
     const { message, cursor } = await originOf(this.#env.store, session, record);
     return { runId: record.runId, cursor, ...(message && { message }) };
-  }
-
-  /** The place of a run's session. @param unknown What somebody is told who did not name it, and is not to know that it is there */
-  async #reached(key: string, caller: Caller, unknown: (() => GatewayError) | null): Promise<SessionRef> {
-    try {
-      return await this.#authorize(key, 'run', caller);
-    } catch (error) {
-      throw unknown && isGatewayError(error) && error.code === 'SESSION_NOT_FOUND' ? unknown() : error;
-    }
   }
 
   async run(params: ParamsOf<'run'>, caller: Caller): Promise<ResultOf<'run'>> {

@@ -36,10 +36,6 @@ export class MemoryRuns {
     });
   }
 
-  get ids(): Iterable<string> {
-    return this.#runs.keys();
-  }
-
   begin({ runId, key, hash, request }: NewRun, place: Pick<RunRecord, 'epoch' | 'accepted'>): void {
     const keyed = key === undefined ? {} : { key, hash: hash ?? '' };
     this.#runs.set(runId, { record: { runId, ...keyed, ...place, request }, endedAt: null });
@@ -79,13 +75,12 @@ export class MemoryRuns {
     return (runId !== undefined && this.#runs.get(runId)?.record) || null;
   }
 
-  /** Drops those that ended before a time. Returns their ids. */
-  expire(before: number): readonly string[] {
+  /** Drops those that ended before a time. */
+  expire(before: number): void {
     const old = [...this.#runs.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
     for (const { record } of old) {
       this.#runs.delete(record.runId);
       if (record.key !== undefined) this.#byKey?.delete(record.key);
     }
-    return old.map(({ record }) => record.runId);
   }
 }

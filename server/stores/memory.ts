@@ -45,7 +45,6 @@ const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
 /** Sessions that are looked at for what has expired before others get their turn. */
 const EXPIRE_SLICE = 1000;
 
-const runKey = (scope: string, runId: string): string => `${scope}\n${runId}`;
 /** Whether work is done now that is done once, which is remembered. */
 function isFirst(session: MemorySession, name: string): boolean {
   const now = performance.now();
@@ -80,8 +79,6 @@ class MemoryStore implements Store {
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, MemoryScope>();
-  /** Sessions by their runs. */
-  readonly #runs = new Map<string, MemorySession>();
   readonly #wakes = new Map<string, Set<() => void>>();
   readonly #erasures = new Map<string, BegunErasure>();
   readonly #records = new StoredRecords();
@@ -214,7 +211,6 @@ class MemoryStore implements Store {
     grow(log, size);
     if (opens) {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
-      this.#runs.set(runKey(ref.scope, opens.runId), session);
     }
     if (options.steps) session.runs.keep(options.steps);
     if (records) this.#records.change(session.ref, records);
@@ -324,10 +320,6 @@ class MemoryStore implements Store {
     return this.#sessions.get(keyOf(ref))?.runs.find(name) ?? null;
   }
 
-  sessionOf(scope: string, runId: string): SessionRef | null {
-    return this.#runs.get(runKey(scope, runId))?.ref ?? null;
-  }
-
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
     const log = this.#log(ref);
     if (!log || checkpoint.seq < log.first) return;
@@ -380,8 +372,7 @@ class MemoryStore implements Store {
     let looked = 0;
     for (const [key, session] of this.#sessions) {
       if (++looked % EXPIRE_SLICE === 0) await new Promise(setImmediate);
-      const { scope } = session.ref;
-      for (const runId of session.runs.expire(before.runs)) this.#runs.delete(runKey(scope, runId));
+      session.runs.expire(before.runs);
       const { log, runs } = session;
       const isOld = ({ closedAt }: MemoryLog): boolean => closedAt! < before.closedLogs;
       for (const old of session.past.values()) if (isOld(old)) this.#drop(old);
@@ -409,10 +400,9 @@ class MemoryStore implements Store {
 
   /** Drops all of a session; its writer's log is left to nobody. */
   #erase(session: MemorySession, notice?: Notice & { readonly term: number }): void {
-    const { ref, runs, log, past } = session;
+    const { ref, log, past } = session;
     log.scope.open.delete(session);
     for (const old of [log, ...past.values()]) this.#drop(old);
-    for (const runId of runs.ids) this.#runs.delete(runKey(ref.scope, runId));
     this.#records.drop(ref);
     this.#sessions.delete(keyOf(ref));
     if (notice) this.#leave(ref, notice);

@@ -32,7 +32,6 @@ export function withDeadlines(store: Store, ms: number): Store {
     takeDue: (options) => bound('takeDue', store.takeDue(options), 'UNKNOWN'),
     conversations: (ref) => bound('conversations', store.conversations(ref)),
     run: (ref, name) => bound('run', store.run(ref, name)),
-    sessionOf: (scope, runId) => bound('sessionOf', store.sessionOf(scope, runId)),
     cut: (log, checkpoint, messages, term) =>
       bound('cut', store.cut(log, checkpoint, messages, term), 'UNKNOWN'),
     checkpoint: (log) => bound('checkpoint', store.checkpoint(log)),

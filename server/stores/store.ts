@@ -424,8 +424,6 @@ export interface Store {
 
   /** A run of a session, for 24 hours after its end at least, also of a closed log. */
   run(ref: SessionRef, name: RunName): MaybePromise<RunRecord | null>;
-  /** The session that a run of a scope belongs to. */
-  sessionOf(scope: string, runId: string): MaybePromise<SessionRef | null>;
 
   /**
    * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept, as rows by their

@@ -310,7 +310,7 @@ export const operationSchemas: Schemas = {
     ]),
   },
   run: {
-    params: z.strictObject({ runId: z.string().min(1).max(128), sessionId: sessionId.optional() }),
+    params: z.strictObject({ sessionId, runId: z.string().min(1).max(128) }),
     result: z.object({
       runId: z.string(),
       sessionId,

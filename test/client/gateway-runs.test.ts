@@ -83,7 +83,9 @@ describe('a run of a client', () => {
     expect(await collect(run)).to.deep.equal([]);
     expect((await run.result).error).to.include({ code: 'ABORTED' });
     // As after a reload.
-    const again = connectClient(url).run((await run.accepted).runId);
+    const again = connectClient(url)
+      .session('main')
+      .run((await run.accepted).runId);
     const text = again.text[Symbol.asyncIterator]();
     expect((await text.next()).value).to.equal('working ');
     held.open();

@@ -151,7 +151,7 @@ describe('gateways that share a store', () => {
       expect(other.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
       const last = await startNode(hub, { app });
       letGo();
-      expect((await last.client.run(runId).result).stopReason).to.equal('end');
+      expect((await last.client.session('main').run(runId).result).stopReason).to.equal('end');
     });
 
     it('take an idle session with the next message', async () => {

@@ -48,7 +48,7 @@ describe('a gateway that drains, among others on its store', () => {
     expect(hub.holderOf('busy')).to.equal(first.node.holder);
     const { pending, run } = await second.client.session('main').state();
     await second.client.session('main').respond(pending[0]!.callId, { output: 'yes' });
-    const { message } = await second.client.run(run!.runId).result;
+    const { message } = await second.client.session('main').run(run!.runId).result;
     expect(textOf(message)).to.equal('you said "yes"');
     letGo();
     await closed;
@@ -139,7 +139,7 @@ describe('a gateway that drains, among others on its store', () => {
     const closed = first.gateway.close();
     await until(() => hub.holderOf('idle') === '');
     await second.client.abort('main', { runId: run.runId });
-    expect((await second.client.run(next.runId).result).stopReason).to.equal('end');
+    expect((await second.client.session('main').run(next.runId).result).stopReason).to.equal('end');
     expect(hub.holderOf('busy')).to.equal(first.node.holder);
     letGo();
     await closed;

@@ -171,7 +171,9 @@ describe('a gateway that drains', () => {
     // So that it goes on draining.
     await first.client.send('busy', 'work').accepted;
     const names = Array.from({ length: 6 }, (_, i) => `s${i}`);
-    const runs = await Promise.all(names.map((name) => first.client.send(name, 'go').accepted));
+    const runs = await Promise.all(
+      names.map(async (name) => ({ name, ...(await first.client.send(name, 'go').accepted) })),
+    );
     const callOf = async (name: string): Promise<string> => {
       for (;;) {
         const { pending } = await first.client.session(name).state();
@@ -194,7 +196,8 @@ describe('a gateway that drains', () => {
     await until(() => questions + paid.length >= names.length);
     taking.open();
     expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(names.map(() => 200));
-    for (const { runId } of runs) expect((await second.client.run(runId).result).stopReason).to.equal('end');
+    for (const { name, runId } of runs)
+      expect((await second.client.session(name).run(runId).result).stopReason).to.equal('end');
     expect(paid.sort()).to.deep.equal(names.map((name) => `${name} at second`));
     door.open();
     await closed;

@@ -113,7 +113,7 @@ export function whileItsServerIsThere({ start, startAll, begun, sides, taken }: 
     for (const { node } of nodes) node.kill();
     const next = await start(app);
     letGo();
-    const { stopReason, message } = await next.client.run(runId).result;
+    const { stopReason, message } = await next.client.session('main').run(runId).result;
     expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
   });
 

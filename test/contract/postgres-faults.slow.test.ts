@@ -332,7 +332,6 @@ describeWithPostgres('a PostgreSQL store', () => {
       about: { title: odd, messageCount: 1, pending: 0 },
     });
     expect(await store.run(ref, { key: odd })).to.include({ runId: odd, key: odd });
-    expect(await store.sessionOf(odd, odd)).to.deep.equal(ref);
     expect((await store.list(odd, { limit: 1 }, { query: 'b\ud800"' })).records[0]).to.include({
       title: odd,
     });

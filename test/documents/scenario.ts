@@ -303,7 +303,7 @@ async function speak(socket: RawSocket): Promise<void> {
     ['sessions', {}],
     ['apps'],
     ['status'],
-    ['run', { runId: 'none' }],
+    ['run', { sessionId: 'main', runId: 'none' }],
     ['methods'],
     ['openapi'],
     ['asyncapi'],

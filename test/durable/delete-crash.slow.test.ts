@@ -65,8 +65,8 @@ async function fatesOf(
       fates.push({
         answered: answered[n]!,
         kept: [
-          await known(`run?runId=${runs[0]}`),
-          await known(`run?runId=${runs[1]}`),
+          await known(`run?sessionId=${sessionId}&runId=${runs[0]}`),
+          await known(`run?sessionId=${sessionId}&runId=${runs[1]}`),
           /"resume":"exact"/.test(head),
           await known(`history?sessionId=${sessionId}`),
         ],

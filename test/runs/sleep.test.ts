@@ -50,7 +50,7 @@ describe('turn.sleep', () => {
       status: 'running',
       runId: body.runId,
     });
-    const { message, stopReason } = await connectClient(url).run(body.runId).result;
+    const { message, stopReason } = await connectClient(url).session('main').run(body.runId).result;
     expect([textsOf(message), stopReason]).to.deep.equal([['before ', 'after true'], 'end']);
     expect(laps).to.deep.equal(['began', 'resumed', 'slept']);
   });
@@ -68,7 +68,7 @@ describe('turn.sleep', () => {
     expect(await store.unfinished()).to.deep.equal([]);
     expect(gateway.stats().sessions.held).to.equal(0);
     expect(laps).to.deep.equal(['began']);
-    const { message } = await connectClient(url).run(body.runId).result;
+    const { message } = await connectClient(url).session('main').run(body.runId).result;
     expect(textsOf(message)).to.deep.equal(['before ', 'after true']);
     expect(laps).to.deep.equal(['began', 'resumed', 'slept']);
     expect(

@@ -36,7 +36,7 @@ const OPERATIONS: Readonly<
     post(`${url}/tool-response`, { sessionId, callId: 'c', approved: true }),
   history: (url, sessionId) => get(`${url}/history?sessionId=${sessionId}`),
   status: (url, sessionId) => get(`${url}/status?sessionId=${sessionId}`),
-  run: (url, _, runId) => get(`${url}/run?runId=${runId}`),
+  run: (url, sessionId, runId) => get(`${url}/run?sessionId=${sessionId}&runId=${runId}`),
   sessions: (url) => get(`${url}/sessions`),
   events: async (url, sessionId) => {
     const abort = new AbortController();

@@ -45,7 +45,6 @@ const hostile: Readonly<Record<Hostile, true>> = {
   takeDue: true,
   conversations: true,
   run: true,
-  sessionOf: true,
   cut: true,
   checkpoint: true,
   messages: true,

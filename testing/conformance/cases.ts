@@ -89,7 +89,7 @@ export const CASES: readonly Case[] = [
         answers.map(async (answer) => ((await answer.json()) as { readonly runId?: string }).runId),
       );
       assert.equal(new Set(runs).size, 1, `there were runs ${runs}`);
-      const { cursor } = await place.client.run(runs[0]!).result;
+      const { cursor } = await place.client.session(place.sessionId).run(runs[0]!).result;
       const log = await logOf(place, cursor);
       assert.equal(log.filter(({ type }) => type === 'message_accepted').length, 1);
     },
@@ -101,7 +101,7 @@ export const CASES: readonly Case[] = [
       const other = await send(place, 'once', `${place.message} (another)`);
       assert.equal(other.status, 422);
       await other.body?.cancel();
-      await place.client.run(first.runId).result;
+      await place.client.session(place.sessionId).run(first.runId).result;
     },
   },
   {

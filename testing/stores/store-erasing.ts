@@ -63,7 +63,6 @@ export function describeErasing(makeStore: MakeStore): void {
       expect(JSON.stringify(kept)).to.not.include('secret');
       expect(await store.run(refOf(), { runId: 'run_1' })).to.equal(null);
       expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
-      expect(await store.sessionOf('alice', 'run_1')).to.equal(null);
       expect(await store.unfinished()).to.deep.equal([]);
       expect(await store.count('alice')).to.equal(0);
       expect((await store.list('alice', { limit: 9 })).records).to.deep.equal([]);

@@ -126,26 +126,22 @@ export function describeRuns(makeStore: MakeStore): void {
       await store.expire({ runs: Date.now() + 1, closedLogs: 0 });
       expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
       expect(await store.run(refOf(), { runId: 'run_1' })).to.equal(null);
-      expect(await store.sessionOf('alice', 'run_1')).to.equal(null);
       expect(await writer.seqs()).to.deep.equal([1, 2]);
       expect(await writer.append(records(3, 3), { opens })).to.include({ first: 3 });
     });
 
-    it('finds a run by its id, with or without a key, and its session in its scope alone', async () => {
+    it('finds a run of a session by its id, with or without a key', async () => {
       await writer.append([record(1, 'message_accepted')], { opens: { runId: 'run_7', request: '{"n":7}' } });
       const open = { runId: 'run_7', epoch: writer.log.epoch, accepted: 1, request: '{"n":7}' };
       expect(await store.run(refOf(), { runId: 'run_7' })).to.deep.equal(open);
       expect(await store.run(refOf('other'), { runId: 'run_7' })).to.equal(null);
       expect(await store.run(refOf(), { runId: 'run_8' })).to.equal(null);
-      expect(await store.sessionOf('alice', 'run_7')).to.deep.equal(refOf());
-      expect(await store.sessionOf('bob', 'run_7')).to.equal(null);
       await writer.append([record(2, 'message_end')], {
         ends: [{ runId: 'run_7', result: resultOf('run_7') }],
       });
       const { request: _, ...ended } = open;
       const result = { ...resultOf('run_7'), cursor: `${writer.log.epoch}.${writer.term}.2` };
       expect(await store.run(refOf(), { runId: 'run_7' })).to.deep.equal({ ...ended, result });
-      expect(await store.sessionOf('alice', 'run_7')).to.deep.equal(refOf());
     });
 
     it('ends a run once', async () => {

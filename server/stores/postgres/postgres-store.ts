@@ -216,10 +216,6 @@ export class PostgresStore implements Store {
     return this.#open.reader.run(ref, name);
   }
 
-  async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
-    return this.#open.reader.sessionOf(scope, runId);
-  }
-
   async cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): Promise<void> {
     const { database, sessions } = this.#open;
     const id = await sessions.idOf(ref);

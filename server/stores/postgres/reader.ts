@@ -97,13 +97,6 @@ export class Reader {
     return row && runOf(row);
   }
 
-  async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
-    const query =
-      'SELECT s.scope, s.app, s.name FROM $S.run r JOIN $S.session s ON s.id = r.session WHERE r.run_id = $1 AND s.scope = $2';
-    const row = await this.#database.first(query, toColumn(runId), toColumn(scope));
-    return row && refOf(row);
-  }
-
   /** The runs of a session that have not ended, with their steps. */
   async openRuns(session: number): Promise<readonly LeftRun[]> {
     const query = `SELECT ${RUN}, (

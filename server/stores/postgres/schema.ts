@@ -6,7 +6,7 @@ import { TABLES } from './sql/tables.js';
 import { TAKING } from './sql/taking.js';
 
 /** What the table `meta` says of the schema: changed with it. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /**
  * The schema. Every write is one call of a function. So no gateway holds a lock while it thinks: one that is frozen or cut off holds up

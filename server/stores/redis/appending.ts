@@ -53,7 +53,6 @@ export function encodeAppend(
     ],
     args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
     size,
-    runId: options.opens?.runId,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SessionRef, StoreError } from '../store.js';
+import type { SessionRef } from '../store.js';
 import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
@@ -50,8 +50,6 @@ export class Expiry {
         const ref = refOfSid(sid);
         const { meta, closed, open, ended, byKey, records } = this.#keys.session(ref);
         const given = [sid, String(before), ...runIds];
-        // Before: whoever expires them next does not find them any more.
-        await this.forgetRuns(ref.scope, runIds);
         const keys = [meta, closed, open, ended, byKey, runs, records, due];
         const isEmpty = await this.#link.run(EXPIRE_RUNS, keys, given);
         if (isEmpty === 1) await this.forget(ref);
@@ -72,45 +70,6 @@ export class Expiry {
           await this.forget(ref);
       }
     }
-  }
-
-  /** Forgets to which session runs belong. */
-  async forgetRuns(scope: string, runIds: readonly string[]): Promise<void> {
-    await Promise.all(
-      runIds.map((runId) => {
-        const key = this.#keys.run(scope, runId);
-        return this.#link.send(key, ['DEL', key]);
-      }),
-    );
-  }
-
-  /**
-   * Drops something of a session with all its runs, and what leads to them before: nobody could say later which they were.
-   *
-   * @param drop Null where they are still there
-   */
-  async withoutRuns<Answer>(ref: SessionRef, drop: () => Promise<Answer | null>): Promise<Answer | null> {
-    const { open, ended } = this.#keys.session(ref);
-    const found = await Promise.all([open, ended].map((key) => this.#link.send(key, ['HKEYS', key])));
-    const runIds = found.flat() as string[];
-    const noteAgain = (): void => {
-      for (const runId of runIds) this.noteRun(ref, runId).catch(() => {});
-    };
-    try {
-      await this.forgetRuns(ref.scope, runIds);
-      const answer = await drop();
-      if (answer === null) noteAgain();
-      return answer;
-    } catch (error) {
-      if ((error as StoreError).code !== 'UNKNOWN') noteAgain();
-      throw error;
-    }
-  }
-
-  /** Notes to which session a run belongs. */
-  async noteRun(ref: SessionRef, runId: string): Promise<void> {
-    const key = this.#keys.run(ref.scope, runId);
-    await this.#link.send(key, ['SET', key, memberOf(ref)]);
   }
 
   /** Nothing is kept of a session any more, unless somebody has begun it again. */

@@ -165,11 +165,6 @@ export class Keys {
     return `${this.prefix}:q:${scope}`;
   }
 
-  /** The session of a run. */
-  run(scope: string, runId: string): string {
-    return `${this.prefix}:j:${JSON.stringify([scope, runId])}`;
-  }
-
   note(name: string): string {
     return `${this.prefix}:v:${name}`;
   }

@@ -9,7 +9,7 @@ import type {
   StoredEvent,
 } from '../store.js';
 import { decodeBatch } from './events.js';
-import { type Keys, PARTITIONS, refOfMember, refOfSid } from './keys.js';
+import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import type { RedisMembers } from './membership.js';
 import { META } from './scripts/hold.js';
@@ -87,15 +87,6 @@ export class Reader {
     const look = () => this.#link.run(RUN, [open, ended, byKey], args);
     const found = (await this.#link.believed(look)) as string[];
     return found.length === 0 ? null : runOf(found[0]!, found[1]!, found[2]!);
-  }
-
-  async sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
-    const key = this.#keys.run(scope, runId);
-    const member = (await this.#link.believed(() => this.#link.send(key, ['GET', key]))) as string | null;
-    if (member === null) return null;
-    const ref = refOfMember(scope, member);
-    // It is noted beside the run, not with it.
-    return (await this.run(ref, { runId })) && ref;
   }
 
   async checkpoint(log: LogRef): Promise<Checkpoint | null> {

@@ -216,10 +216,6 @@ export class RedisStore implements Store {
     return this.#open.reader.run(ref, name);
   }
 
-  sessionOf(scope: string, runId: string): Promise<SessionRef | null> {
-    return this.#open.reader.sessionOf(scope, runId);
-  }
-
   readonly changeRecords: Store['changeRecords'] = async (home, changes) =>
     this.#open.records.change(home, changes);
   readonly records: Store['records'] = async (query) => this.#open.records.list(query);
@@ -297,11 +293,8 @@ export class RedisStore implements Store {
       const dropped = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
       const keys = [...dropped, this.#keys.gone(session)];
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
-      const removed = await expiry.withoutRuns(ref, async () =>
-        (await link.run(REMOVE, keys, args)) === 1 ? true : null,
-      );
       // It was begun anew, or others were dropped meanwhile.
-      if (!removed) continue;
+      if ((await link.run(REMOVE, keys, args)) !== 1) continue;
       if (!notice) await expiry.forget(ref).catch(inDoubt);
       usage.forget();
       return;

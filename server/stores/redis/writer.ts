@@ -65,13 +65,8 @@ export class Writer {
     const { sid } = keys.session(log);
     const own = held.get(sid, options.term);
     const sent = encodeAppend(keys, log, events, options);
-    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);
     await records.announce(log, changes);
-    const answer = await this.#write(sent, own).catch((error: unknown) => {
-      if ((error as StoreError).code !== 'UNKNOWN') this.#unindexRun(log, sent.runId);
-      throw error;
-    });
-    if (answer[0] !== 'A' && answer[0] !== 'D' && sent.runId !== answer[2]) this.#unindexRun(log, sent.runId);
+    const answer = await this.#write(sent, own);
     const result = this.#resultOf(log, answer);
     if (answer[0] === 'K' || answer[0] === 'O' || answer[0] === 'S') return result;
     if (changes.length > 0) await records.hint(log, changes);
@@ -144,16 +139,14 @@ export class Writer {
       const isThere: boolean = isForgotten(next, own) && (next[0] === 'R' || (await this.#retake(own)));
       const missing = isThere ? held.behind(own, batch) : null;
       if (!missing || (next[0] === 'R' && missing.length === 0)) throw rolledBack(batch);
-      next = await this.#writeAgain(own, missing);
+      next = await this.#writeAgain(missing);
     }
   }
 
   /** Writes batches again, in order. @returns What Redis said of one that it did not take */
-  async #writeAgain(own: HeldLog, batches: readonly KeptBatch[]): Promise<Answer | null> {
+  async #writeAgain(batches: readonly KeptBatch[]): Promise<Answer | null> {
     for (const batch of batches) {
-      const { sent } = batch;
-      if (sent.runId !== undefined) await this.#indexRun(own.log, sent.runId);
-      const answer = await this.#send(sent);
+      const answer = await this.#send(batch.sent);
       if (answer[0] !== 'A' && answer[0] !== 'D') return answer;
       // It may forget this, too.
       batch.at = performance.now();
@@ -185,42 +178,22 @@ export class Writer {
     await Promise.all(held.recent().map((own) => mend(own).catch(() => {})));
   }
 
-  /**
-   * Notes to which session a run belongs, in another part of a cluster. Before the run is written: where that part is away, nothing was.
-   *
-   * @throws StoreError `UNAVAILABLE`
-   */
-  async #indexRun(log: LogRef, runId: string): Promise<void> {
-    try {
-      await this.#parts.expiry.noteRun(log, runId);
-    } catch (cause) {
-      throw new StoreError('UNAVAILABLE', 'Redis cannot note a run', { cause });
-    }
-  }
-
-  /** The run does not begin. A note that stays leads to a session that does not have the run. */
-  #unindexRun(log: LogRef, runId: string | undefined): void {
-    if (runId !== undefined) this.#parts.expiry.forgetRuns(log.scope, [runId]).catch(() => {});
-  }
-
   async #erase(
     log: LogRef,
     events: readonly EventRecord[],
     options: AppendOptions,
     epoch: string,
   ): Promise<AppendResult> {
-    const { link, keys, held, lists, usage, expiry } = this.#parts;
+    const { link, keys, held, lists, usage } = this.#parts;
     const { closed, sid } = keys.session(log);
     const own = held.get(sid, options.term);
     for (;;) {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const sent = encodeErase(keys, log, events, options, epoch, past);
-      const result = await expiry.withoutRuns(log, async () => {
-        const answer = await this.#write(sent, own);
-        return answer[0] === 'X' ? null : this.#resultOf(log, answer);
-      });
+      const answer = await this.#write(sent, own);
       // Others were dropped meanwhile.
-      if (!result) continue;
+      if (answer[0] === 'X') continue;
+      const result = this.#resultOf(log, answer);
       place(events, result.first, options.term);
       usage.forget();
       if (own) {

@@ -88,11 +88,6 @@ export class Reader {
     return row ? toRun(row) : null;
   }
 
-  sessionOf(scope: string, runId: string): SessionRef | null {
-    const row = this.#sql.sessionOfRun.get(runId, scope);
-    return row ? refOf(row) : null;
-  }
-
   checkpoint(log: number): Checkpoint | null {
     const row = this.#sql.checkpoint.get(log);
     return row ? (JSON.parse(row.data as string) as Checkpoint) : null;

@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /**
  * The schema. Events come first into `journal`, one row for everything an event-loop turn appended in all sessions, because a row a
@@ -63,12 +63,11 @@ export const SCHEMA = `
     epoch TEXT NOT NULL, accepted INTEGER NOT NULL,
     request TEXT,                          -- what it takes to start it again, while it has not ended
     result TEXT, ended INTEGER,
-    PRIMARY KEY (run_id, session)
+    PRIMARY KEY (session, run_id)
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX run_key ON run (session, key) WHERE key IS NOT NULL;
   CREATE INDEX run_open ON run (session, accepted) WHERE request IS NOT NULL;
   CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
-  CREATE INDEX run_session ON run (session);
 
   -- Steps of open runs. What ends a run, one way or another, drops them.
   CREATE TABLE step (

@@ -258,10 +258,6 @@ export class SqliteStore implements Store {
     return session === undefined ? null : reader.run(session, name);
   }
 
-  sessionOf(scope: string, runId: string): SessionRef | null {
-    return this.#open.reader.sessionOf(scope, runId);
-  }
-
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
     const { connection, sql, reader, journal, usage } = this.#open;
     const log = reader.log(ref, ref.epoch);

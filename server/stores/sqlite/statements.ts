@@ -114,9 +114,6 @@ export function prepareStatements(db: Database) {
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
     run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),
     runOfKey: sql(`SELECT ${RUN} FROM run WHERE session = ? AND key = ?`),
-    sessionOfRun: sql(
-      `SELECT s.scope, s.app, s.name FROM run r JOIN session s ON s.id = r.session WHERE r.run_id = ? AND s.scope = ?`,
-    ),
     putRun: sql(
       'INSERT INTO run (run_id, session, key, hash, epoch, accepted, request) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),

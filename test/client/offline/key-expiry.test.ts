@@ -14,7 +14,7 @@ describe('a message that is sent again when its gateway has forgotten its key', 
     const client = gateway.client();
     const send = () => client.send('main', { id: 'm1', content: 'hello' }, { idempotencyKey: 'k1' });
     const { runId } = await send().accepted;
-    await client.run(runId).result;
+    await client.session('main').run(runId).result;
     await gateway.clock.advance(23 * HOUR);
     expect((await send().accepted).runId, 'within a day it is the same run').to.equal(runId);
     await gateway.clock.advance(3 * HOUR);

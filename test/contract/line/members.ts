@@ -140,7 +140,7 @@ const isNoticed = async (store: Store, { ref, epoch }: World): Promise<boolean> 
 
 /** Nothing leads to the runs of what is dropped. */
 const hasNoRuns = async (store: Store, { ref, runId }: World): Promise<boolean> =>
-  (await store.sessionOf(ref.scope, runId)) === null;
+  (await store.run(ref, { runId })) === null;
 
 /** Nor to the session. */
 const isForgotten = async (store: Store, world: World): Promise<boolean> =>
@@ -218,7 +218,7 @@ export const WRITES: readonly MemberCase[] = [
       }),
     says: isAppended,
     done: isWritten,
-    whole: async (store, { ref, runId }) => (await store.sessionOf(ref.scope, `${runId}b`)) !== null,
+    whole: async (store, { ref, runId }) => (await store.run(ref, { runId: `${runId}b` })) !== null,
   },
   {
     name: 'append, of a step',
@@ -370,7 +370,6 @@ export const READS: readonly MemberCase[] = [
   },
   { name: 'run', call: (store, { ref }) => store.run(ref, { key: 'k' }) },
   { name: 'run, by its id', call: (store, { ref, runId }) => store.run(ref, { runId }) },
-  { name: 'sessionOf', call: (store, { ref, runId }) => store.sessionOf(ref.scope, runId) },
   { name: 'checkpoint', call: (store, { log }) => store.checkpoint(log) },
   { name: 'messages', call: (store, { log }) => store.messages(log, { tip: 'm0', limit: 9 }) },
   { name: 'replies', call: (store, { log }) => store.replies(log, null) },

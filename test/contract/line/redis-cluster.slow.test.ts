@@ -54,30 +54,29 @@ describeWithRedis('store contract over a line that breaks: a Redis Cluster that 
     return openStore(redisStore({ cluster: { nodes }, prefix, leaseMs: 1000 }));
   };
 
-  /** Of each member a case for each master that has the session, and each that has what leads to it and to its runs. */
+  /** Of each member a case for each master that has the session, and each that has what leads to it. */
   async function cases(store: Store, beside: Store): Promise<Called[]> {
     const keys = new Keys(prefix);
     const all: Called[] = [];
     for (const ofSession of MASTERS)
-      for (const ofRuns of MASTERS)
+      for (const ofScope of MASTERS)
         for (const member of CHANGES) {
           let place = newPlace();
           const fits = (): boolean => {
-            const { ref, runId } = place;
+            const { ref } = place;
             const sessions = [ref, another(place)].map((each) => keys.session(each).meta);
-            const runs = [runId, `${runId}b`].map((each) => keys.run(ref.scope, each));
             return (
               sessions.every((key) => masterOf(key) === ofSession) &&
-              [...runs, keys.kept(ref.scope)].every((key) => masterOf(key) === ofRuns)
+              masterOf(keys.kept(ref.scope)) === ofScope
             );
           };
           while (!fits()) place = newPlace();
           const world = await worldOf(store, beside, member, place);
-          const where = `${member.name}, session on ${ofSession}, run on ${ofRuns}`;
+          const where = `${member.name}, session on ${ofSession}, what leads to it on ${ofScope}`;
           // Whose a record is and when it is due is said in other parts.
           const hasRecords = /record|takeDue/i.test(member.name);
           const said = hasRecords ? [keys.due, keys.owner('note', 'ben')].map(masterOf) : [];
-          all.push({ member, world, where, ofAway: [ofSession, ofRuns, ...said].includes(AWAY) });
+          all.push({ member, world, where, ofAway: [ofSession, ofScope, ...said].includes(AWAY) });
         }
     return all;
   }

@@ -73,7 +73,6 @@ CREATE TABLE $S.run (
 CREATE UNIQUE INDEX run_key ON $S.run (session, key) WHERE key IS NOT NULL;
 CREATE INDEX run_open ON $S.run (session, accepted) WHERE request IS NOT NULL;
 CREATE INDEX run_ended ON $S.run (ended) WHERE ended IS NOT NULL;
-CREATE INDEX run_id ON $S.run (run_id);
 
 CREATE TABLE $S.step (
   session bigint, run_id text COLLATE "C", n int,
