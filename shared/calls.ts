@@ -36,6 +36,7 @@ const WORDS = {
   update: 'extra',
   schedule: 'extra same',
   unschedule: 'extra same',
+  read: 'extra read same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
@@ -43,6 +44,7 @@ const WORDS = {
   apps: 'GET',
   status: 'GET',
   schedules: 'GET',
+  inbox: 'GET',
   methods: 'GET',
   run: 'GET',
 } as const;
@@ -55,7 +57,7 @@ export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'unless-made'
 
 /** The operations of which a word is so. */
 export type CallOf<Word extends CallWord> = {
-  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}` | `${Word} ${string}` ? Name : never;
+  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}${string}` ? Name : never;
 }[CallName];
 
 /** Whether something is so of an operation. */

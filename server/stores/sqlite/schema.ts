@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /**
  * The schema. Events come first into `journal`, one row for everything an event-loop turn appended in all sessions, because a row a
@@ -22,6 +22,7 @@ export const SCHEMA = `
     metadata TEXT, preview TEXT,
     messages INTEGER NOT NULL DEFAULT 0,   -- of the path that is shown
     pending INTEGER NOT NULL DEFAULT 0,
+    arrivals TEXT,                         -- JSON
     forked_from TEXT,
     UNIQUE (scope, app, name)
   );
