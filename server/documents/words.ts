@@ -176,6 +176,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   schedule_set: 'A schedule was set, or took the place of one of its name',
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
+  inbox: 'Sessions of the inbox have changed: each as a whole',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',

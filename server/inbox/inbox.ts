@@ -36,6 +36,8 @@ export interface Entry {
   /** When anything of its row was last changed, by the store's clock. */
   readonly changedAt: number;
   readonly createdAt: number;
+  /** When its session's record was last changed. */
+  readonly recordedAt: number;
 }
 
 /** All of an inbox, the session that was used last first. */
@@ -43,6 +45,8 @@ export interface Look extends InboxTotals {
   readonly entries: readonly Entry[];
   /** When it was looked at, by the store's clock: it has every change before. */
   readonly at: number;
+  /** Whether it has every session: of more than `INBOX_SESSIONS` it has those that were used last. */
+  readonly isWhole: boolean;
 }
 
 /** The inboxes of people: their sessions, with what waits in each for them. */
@@ -96,7 +100,7 @@ export class Inbox {
     } while (before && entries.length < INBOX_SESSIONS);
     const sum = (field: 'unread' | 'waiting'): number =>
       entries.reduce((total, { row }) => total + row[field], 0);
-    return { entries, unread: sum('unread'), waiting: sum('waiting'), at };
+    return { entries, unread: sum('unread'), waiting: sum('waiting'), at, isWhole: !before };
   }
 
   /** One session of an inbox; null where it is not in it. */
@@ -111,7 +115,7 @@ export class Inbox {
     place: ReadPlace | undefined,
     identity: Identity,
   ): Promise<Entry | null> {
-    const { ref, title, pending, activity, updatedAt, createdAt, arrivals = NO_ARRIVALS } = record;
+    const { ref, title, pending, activity, updatedAt, createdAt } = record;
     if (!(await this.env.mayShow(ref, identity))) return null;
     const current = place?.epoch === record.epoch ? place : undefined;
     const row: InboxRow = {
@@ -125,7 +129,8 @@ export class Inbox {
       changedAt: updatedAt,
       ...(current && { readTo: current.cursor }),
     };
-    return { row, changedAt: Math.max(updatedAt, arrivals.changedAt, current?.at ?? 0), createdAt };
+    const changedAt = recordedAt(record);
+    return { row, changedAt: Math.max(changedAt, current?.at ?? 0), createdAt, recordedAt: changedAt };
   }
 
   async #unread(record: SessionRecord, place: ReadPlace | undefined): Promise<number> {
@@ -146,6 +151,10 @@ export class Inbox {
     });
   }
 }
+
+/** When anything that lists say of a session was last changed, by the store's clock. */
+export const recordedAt = ({ updatedAt, arrivals = NO_ARRIVALS }: SessionRecord): number =>
+  Math.max(updatedAt, arrivals.changedAt);
 
 /** @throws GatewayError `INVALID_PARAMS` */
 function placeIn(cursor: string): ListPlace {

@@ -83,7 +83,7 @@ export class Operations {
       mayShow: async (ref, identity) =>
         (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'inbox', identity),
     });
-    this.#following = new Following(env, authorize);
+    this.#following = new Following(env, { authorize, inbox: this.#inbox });
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
     const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
@@ -235,6 +235,7 @@ export class Operations {
       // What somebody answers was read; a place that can't be kept now is reached with the next one.
       await this.#inbox.places
         .reach(ref, caller.identity.userKey)
+        .then(() => this.#env.inboxChanges.changed(ref, false))
         .catch((error: unknown) => this.#env.report(error, 'keeping a read place'));
       return { ok: true };
     },
@@ -274,6 +275,7 @@ export class Operations {
     read: async ({ sessionId, cursor }, caller) => {
       const ref = await this.#authorize(sessionId, 'read', caller);
       const { place, unread } = await this.#inbox.places.reach(ref, caller.identity.userKey, cursor);
+      this.#env.inboxChanges.changed(ref, false);
       return { sessionId: this.#env.apps.format(ref.app, ref.name), readTo: place.cursor, unread };
     },
     inbox: (params, { identity }) => this.#inbox.page(params, identity),
