@@ -1,6 +1,6 @@
 import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { Client } from '../client.js';
-import { type ClientInbox, clientInbox } from '../inbox/index.js';
+import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
 import type { Shown } from './session-store.js';
 
 /** An inbox, as it is shown. */

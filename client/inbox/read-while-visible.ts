@@ -1,7 +1,7 @@
 import type { Client } from '../client.js';
 import { isHidden, watchPage } from '../page.js';
 import { quietTimer } from '../timing.js';
-import { clientInbox } from './index.js';
+import { clientInbox } from './client-inbox.js';
 
 /** Reading is noted once it has lasted so long. */
 const SETTLE_MS = 1000;

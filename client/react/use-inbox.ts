@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
 import { type InboxView, inboxStoreOf } from '../hooks/inbox-store.js';
-import type { ClientInbox } from '../inbox/index.js';
+import type { ClientInbox } from '../inbox/client-inbox.js';
 import { useGateway } from './provider.js';
 
 /** The inbox of the client's user, as it changes while the component is mounted. All that show it share one stream. */
