@@ -197,7 +197,13 @@ export const operationSchemas: Schemas = {
     result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
   },
   read: {
-    params: z.strictObject({ sessionId, cursor: z.string().max(256).optional() }),
+    params: z.strictObject({
+      sessionId,
+      cursor: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{11}\.\d{1,16}\.\d{1,16}$/, 'not a cursor of a session')
+        .optional(),
+    }),
     result: z.object({ sessionId, readTo: z.string(), unread: z.number() }),
   },
   inbox: {
