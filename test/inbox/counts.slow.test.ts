@@ -9,8 +9,16 @@ import { newDatabase } from '../support/durable.js';
 import { cases } from '../support/fuzz.js';
 import { closeLater } from '../support/resources.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
+import { ENGINES } from '../support/stores.js';
 import { answering, following } from './begin.js';
-import { live, lives } from './life.js';
+import { live, lives, longLives } from './life.js';
+
+for (const [name, engine] of Object.entries(ENGINES))
+  it(`an inbox counts what its person would, in longer lives (${name})`, () =>
+    fc.assert(
+      fc.asyncProperty(longLives, (deeds) => live(deeds, [engine()])),
+      { numRuns: cases(name === 'SQLite' ? 4 : 8) },
+    ));
 
 for (const { name, describe: describeShared, start } of SHARED_STORES)
   describeShared(`an inbox on ${name}`, () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { clientInbox } from '../../client/inbox/index.js';
+import { memoryStore } from '../../server/stores/memory.js';
 import { connectClient, failure, takeUntil } from '../support/client.js';
 import { get, post } from '../support/gateway.js';
 import { begin, following, PEOPLE } from './begin.js';
@@ -62,6 +63,47 @@ describe('inbox', () => {
     const { sessions, waiting } = await inbox.list();
     expect(sessions.map((row) => [row.sessionId, row.waiting])).to.deep.equal([['asks', 1]]);
     expect(waiting).to.equal(1);
+  });
+
+  it('counts a question that a person answers as read up to there', async () => {
+    const { url } = await begin({ auth: PEOPLE, sessionScope: 'global' });
+    const [ann, ben] = ['ann', 'ben'].map((token) => connectClient(url, { token }));
+    const run = ann!.send('main', 'ask');
+    const [asked] = (
+      await takeUntil(ann!.events('main', { from: 'earliest' }), ({ type }) => type === 'input_required')
+    ).slice(-1);
+    expect((await clientInbox(ben!).list()).unread).to.equal(1);
+    await ben!.session('main').respond(asked as never, { output: 'yes' });
+    await run.result;
+    expect((await clientInbox(ben!).list()).unread).to.equal(1);
+  });
+
+  it('keeps no place of a session that is deleted', async () => {
+    const store = memoryStore();
+    const { client, inbox } = await begin({ store });
+    await client.send('main', 'one').result;
+    await client.send('over', 'one').result;
+    const owner = JSON.stringify([null, 'token']);
+    const places = async () =>
+      (await store.records({ owner, kind: 'read', limit: 10 })).map(({ home }) => home.name);
+    expect((await places()).sort()).to.deep.equal(['main', 'over']);
+    await client.session('over').delete();
+    expect(await places()).to.deep.equal(['main']);
+    expect((await inbox.list()).sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['main']);
+  });
+
+  it('keeps a place in the form that others read', async () => {
+    const store = memoryStore();
+    const { client, inbox } = await begin({ store });
+    await client.send('main', 'one').result;
+    const { readTo } = await inbox.read('main');
+    const owner = JSON.stringify([null, 'token']);
+    const [record] = await store.records({ owner, kind: 'read', limit: 10 });
+    const [epoch, , seq] = readTo.split('.');
+    expect(record).to.deep.include({ id: owner, owner });
+    expect(JSON.parse(record!.value))
+      .to.include({ epoch, seq: Number(seq) })
+      .and.have.property('at');
   });
 
   it('pages through sessions, with sums over all of them', async () => {

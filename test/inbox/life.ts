@@ -33,19 +33,19 @@ export interface Deed {
 }
 
 const natural = fc.nat({ max: 1000 });
-export const lives = fc.array(
-  fc.record({
-    person: natural,
-    session: natural,
-    choice: natural,
-    what: fc.oneof(
-      { weight: 6, arbitrary: fc.constant('send' as const) },
-      { weight: 8, arbitrary: fc.constantFrom('read', 'read-there', 'edit', 'regenerate', 'move') },
-      { weight: 4, arbitrary: fc.constantFrom('both', 'withdraw', 'fork', 'close', 'delete', 'cut') },
-    ),
-  }),
-  { minLength: 4, maxLength: 14 },
-) as fc.Arbitrary<Deed[]>;
+const deed = fc.record({
+  person: natural,
+  session: natural,
+  choice: natural,
+  what: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('send' as const) },
+    { weight: 8, arbitrary: fc.constantFrom('read', 'read-there', 'edit', 'regenerate', 'move') },
+    { weight: 4, arbitrary: fc.constantFrom('both', 'withdraw', 'fork', 'close', 'delete', 'cut') },
+  ),
+});
+/** A life in some deeds. */
+export const lives = fc.array(deed, { minLength: 4, maxLength: 14 }) as fc.Arbitrary<Deed[]>;
+export const longLives = fc.array(deed, { minLength: 15, maxLength: 40 }) as fc.Arbitrary<Deed[]>;
 
 const app = defineApp({
   async *run(turn) {
