@@ -71,7 +71,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 function retriesOf(operation: CallName, mayHaveArrived: boolean): number {
   if (isCall(operation, 'run')) return mayHaveArrived ? Number.POSITIVE_INFINITY : SEND_RETRIES;
   const isSafe = isCall(operation, 'GET') || isCall(operation, 'same');
-  return isSafe || (isCall(operation, 'unless-made') && !mayHaveArrived) ? READ_RETRIES : 0;
+  return isSafe || (isCall(operation, 'once') && !mayHaveArrived) ? READ_RETRIES : 0;
 }
 
 /** Whether the same may succeed later. */

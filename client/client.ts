@@ -2,8 +2,8 @@ import type { EventType } from '../shared/events.js';
 import type { SendInput } from '../shared/messages.js';
 import type { GatewayStatus, ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
 import { createCall } from './call.js';
-import { callsOf } from './calls-of.js';
 import { type ConnectionState, type ConnectionStatus, createConnection } from './connection.js';
+import { coreOf } from './core-of.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
@@ -126,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
       transport.close();
     },
   };
-  callsOf.set(client, call);
+  coreOf.set(client, core);
   return client;
 }
 

@@ -17,7 +17,7 @@ export type ExtraRoutes = string | false;
  * - `read`: it counts as a read all the same.
  * - `run`: it begins a run. It may be repeated, since it carries an idempotency key.
  * - `same`: done twice it is done once, since it names what it is about.
- * - `unless-made`: it may be repeated while it was surely not made. A move that was made is not made again, over what somebody has done since.
+ * - `once`: it may be repeated while it was surely not made. A move that was made is not made again, over what somebody has done since.
  *
  * Words, and no objects: clients have this table in their bundle.
  */
@@ -31,11 +31,12 @@ const WORDS = {
   channel: '',
   ticket: 'extra read',
   regenerate: 'extra run',
-  move: 'extra unless-made',
+  move: 'extra once',
   fork: 'extra same',
   update: 'extra',
   schedule: 'extra same',
   unschedule: 'extra same',
+  read: 'extra same read',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
@@ -43,6 +44,7 @@ const WORDS = {
   apps: 'GET',
   status: 'GET',
   schedules: 'GET',
+  inbox: 'GET',
   methods: 'GET',
   run: 'GET',
 } as const;
@@ -51,11 +53,11 @@ const WORDS = {
 export type CallName = keyof typeof WORDS;
 
 /** What may be so of an operation. */
-export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'unless-made';
+export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'once';
 
 /** The operations of which a word is so. */
 export type CallOf<Word extends CallWord> = {
-  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}` | `${Word} ${string}` ? Name : never;
+  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}${string}` ? Name : never;
 }[CallName];
 
 /** Whether something is so of an operation. */

@@ -1,5 +1,6 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { SessionState } from './fold.js';
+import type { InboxChange } from './inbox.js';
 import type { Message, StopReason, Usage } from './messages.js';
 import type { FiredInstant, Schedule } from './schedules.js';
 
@@ -178,6 +179,8 @@ export interface TransientEventData {
     readonly head: number;
   };
   snapshot: { readonly state: SessionState };
+  /** What has changed in the inbox that is followed, each session as a whole. Its cursor is a place in the order of changes. */
+  inbox: InboxChange;
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };
 }

@@ -1,4 +1,5 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
+import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
@@ -298,6 +299,18 @@ export interface OperationTypes {
     params: { readonly sessionId: string };
     /** In the order in which they fire next. */
     result: { readonly schedules: readonly Schedule[] };
+  };
+  read: {
+    params: {
+      readonly sessionId: string;
+      /** Everything up to here was read. @default the end of the conversation */
+      readonly cursor?: string | undefined;
+    };
+    result: ReadResult;
+  };
+  inbox: {
+    params: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+    result: InboxPage;
   };
   abort: {
     params: {

@@ -2,6 +2,7 @@
 
 export type { EventHookOptions } from '../hooks/events.js';
 export type { ConnectionHealth } from '../hooks/health.js';
+export type { InboxView } from '../hooks/inbox-store.js';
 export type { SchedulesView } from '../hooks/schedules-store.js';
 export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 export { GatewayProvider, type GatewayProviderProps, useGateway } from './provider.js';
@@ -16,5 +17,6 @@ export {
   useSessions,
 } from './use-calls.js';
 export { useChannel, useSessionEvents } from './use-events.js';
+export { useInbox } from './use-inbox.js';
 export { useSchedules } from './use-schedules.js';
 export { type SelectOptions, useSession } from './use-session.js';

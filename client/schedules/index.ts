@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
-import { callsOf } from '../calls-of.js';
 import type { Client } from '../client.js';
+import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
 import { randomId } from '../random.js';
 import { misused } from '../transport/failure.js';
@@ -43,8 +43,9 @@ export interface SessionSchedules {
  * ```
  */
 export function sessionSchedules(client: Pick<Client, 'connection'>, sessionId: string): SessionSchedules {
-  const call = callsOf.get(client);
-  if (!call) throw misused('sessionSchedules needs a client of createClient');
+  const core = coreOf.get(client);
+  if (!core) throw misused('sessionSchedules needs a client of createClient');
+  const { call } = core;
   const schedules = async (options?: SignalOptions): Promise<readonly Schedule[]> =>
     (await call('schedules', { ...options, sessionId })).schedules;
 

@@ -43,6 +43,7 @@ export const GROUPS = [
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],
       ['time.md', 'Schedules and sleep'],
+      ['inbox.md', 'Inbox and read places'],
       ['testing.md', 'Test your app'],
       ['recording.md', 'Record, replay, evaluate'],
     ],

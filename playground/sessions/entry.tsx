@@ -25,12 +25,15 @@ const ENDS = {
 /** A session of the list: opened by a click, renamed in place by F2 or a double click, and with a menu for the rest. */
 export function Entry({
   session,
+  unread,
   isShown,
   href,
   onChosen,
   onChanged,
 }: {
   readonly session: SessionSummary;
+  /** Answers and messages that the user has not read. */
+  readonly unread: number;
   readonly isShown: boolean;
   readonly href: string;
   readonly onChosen: () => void;
@@ -53,7 +56,7 @@ export function Entry({
     if (to !== title) attempt(client.session(sessionId).update({ title: to || null }));
   };
   return (
-    <li className={`entry ${isShown ? 'shown' : ''}`}>
+    <li className={`entry ${isShown ? 'shown' : ''} ${unread > 0 ? 'unread' : ''}`}>
       {renames ? (
         <Rename id={sessionId} title={title ?? ''} onRename={rename} onLeave={() => setRenames(false)} />
       ) : (
@@ -67,6 +70,12 @@ export function Entry({
         >
           <span className="name" dir="auto">
             {name}
+            {unread > 0 && (
+              <span className="count">
+                {unread}
+                <span className="unseen"> unread</span>
+              </span>
+            )}
           </span>
           <State status={status} at={updatedAt} />
           {preview && (

@@ -1,5 +1,5 @@
 import type { EventType, SessionSummary } from 'agent-session-gateway/client';
-import { useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
+import { useInbox, useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
 import { Archive } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Code } from '../shell/code.js';
@@ -37,6 +37,8 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
   const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
   // Titles further back than the list was read so far; without a query it is asked for nothing much.
   const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
+  const inbox = useInbox();
+  const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
   const { sessionId, view } = route;
   useSessionEvents(sessionId, refresh, { types: CHANGES, from: 'now', onError: () => {} });
   useEffect(() => {
@@ -88,6 +90,7 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
                 <Entry
                   key={session.sessionId}
                   session={session}
+                  unread={unread.get(session.sessionId) ?? 0}
                   isShown={session.sessionId === sessionId}
                   href={hrefOf({ view, sessionId: session.sessionId })}
                   onChosen={onChosen}

@@ -1,4 +1,5 @@
-import { GatewayProvider } from 'agent-session-gateway/client/react';
+import { readWhileVisible } from 'agent-session-gateway/client/inbox';
+import { GatewayProvider, useGateway } from 'agent-session-gateway/client/react';
 import {
   BookOpenText,
   ChartNoAxesGantt,
@@ -58,6 +59,9 @@ function Page({
   const route = useRoute();
   const { sessionId } = route;
   const record = useRecording(sessionId);
+  const client = useGateway();
+  // Whoever sees it has read it.
+  useEffect(() => readWhileVisible(client, sessionId), [client, sessionId]);
   const isWide = useMedia('(min-width: 70rem)');
   const [lists, setLists] = useState(false);
   const [panel, setPanel] = useKept<'open' | 'closed'>('panel', 'open');

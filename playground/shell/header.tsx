@@ -1,5 +1,6 @@
 import { useConnection, useSession } from 'agent-session-gateway/client/react';
 import { CodeXml, Menu as Lines, LogOut, PanelRight, SquareArrowOutUpRight, Unplug } from 'lucide-react';
+import { Bell } from '../sessions/bell.js';
 import { useRecord } from '../timeline/use-record.js';
 import { IconButton } from '../ui/icon-button.js';
 import { Menu, MenuItem } from '../ui/menu.js';
@@ -65,6 +66,7 @@ export function Header({
         <Unplug aria-hidden="true" />
         Cut <span className="word">connection</span>
       </button>
+      <Bell />
       <IconButton
         label="Code"
         icon={CodeXml}

@@ -71,6 +71,10 @@ export function sessionsRecipe(): RecipeText {
   return { curl: get(at('sessions')), sdk: 'const { sessions } = await client.sessions();' };
 }
 
+export function inboxRecipe(): RecipeText {
+  return { curl: get(at('inbox')), sdk: 'const { sessions, unread } = await clientInbox(client).list();' };
+}
+
 export function updateRecipe(sessionId: string, changes: { title?: string; archived?: boolean }): RecipeText {
   return {
     curl: post('update', { sessionId, ...changes }),

@@ -53,6 +53,20 @@ export interface ConnectionEnding {
   readonly subscriptions: number;
 }
 
+/** What a connection follows: a session, or something else under a name of its own. */
+export interface Followed {
+  /** Finds the starting place. Nothing is sent before `begin`. */
+  open(target: Omit<SubscribeTarget, 'sessionId'>): Promise<SubscriptionInfo>;
+  begin(): void;
+  /** Sends what there is, as far as it is taken. */
+  pump(): void;
+  close(): void;
+  /** Where its client would go on; null where that can't be told yet. */
+  readonly cursor: string | null;
+  readonly announcing: boolean;
+  readonly caughtUp: boolean;
+}
+
 /** Above this a vector would not fit a header; only the SDK resumes so many sessions, through `subscribe`. */
 const VECTOR_SESSIONS = 8;
 const CHECKPOINT_MS = 250;
@@ -69,7 +83,7 @@ export class EventConnection implements Outlet {
   readonly form: WireForm<unknown>;
   readonly #sink: Sink;
   readonly #vector: boolean;
-  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #subscriptions = new Map<string, Followed>();
   readonly #onClose: (connection: EventConnection, ending: ConnectionEnding) => void;
   readonly #report: (error: unknown, what: string) => void;
   readonly #tally: Tally;
@@ -178,27 +192,36 @@ export class EventConnection implements Outlet {
    *
    * @throws GatewayError `QUEUE_FULL` when it follows as many as are allowed, or why the session can't be followed
    */
-  async follow(
+  follow(
     session: Subscribable,
     target: Omit<SubscribeTarget, 'sessionId'>,
   ): Promise<{ readonly info: SubscriptionInfo; begin(): void }> {
+    return this.followAs(session.id, () => new Subscription(session, this), target);
+  }
+
+  /** The same of what is no session, and has a name of its own. */
+  async followAs(
+    id: string,
+    make: () => Followed,
+    target: Omit<SubscribeTarget, 'sessionId'>,
+  ): Promise<{ readonly info: SubscriptionInfo; begin(): void }> {
     // Here, because whatever was checked before may have been true for several requests at once.
-    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS && !this.#subscriptions.has(session.id)) {
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS && !this.#subscriptions.has(id)) {
       throw new GatewayError({
         code: 'QUEUE_FULL',
         message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
       });
     }
-    this.#subscriptions.get(session.id)?.close();
-    const subscription = new Subscription(session, this);
-    this.#subscriptions.set(session.id, subscription);
-    const noted = this.options.onFollow?.(session.id);
+    this.#subscriptions.get(id)?.close();
+    const subscription = make();
+    this.#subscriptions.set(id, subscription);
+    const noted = this.options.onFollow?.(id);
     let info: SubscriptionInfo;
     try {
       info = await subscription.open(target);
     } catch (error) {
       // By now the session's place may be another request's, which has told its client that it follows.
-      if (this.#subscriptions.get(session.id) === subscription) this.unfollow(session.id);
+      if (this.#subscriptions.get(id) === subscription) this.unfollow(id);
       else subscription.close();
       throw error;
     }
@@ -208,7 +231,7 @@ export class EventConnection implements Outlet {
     if (this.#closed) subscription.close();
     const begin = (): void => {
       // Another request may have repositioned the session meanwhile.
-      if (this.#subscriptions.get(session.id) === subscription) subscription.begin();
+      if (this.#subscriptions.get(id) === subscription) subscription.begin();
     };
     return { info, begin };
   }

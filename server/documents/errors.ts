@@ -50,6 +50,8 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   schedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   unschedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
   schedules: [...READING, ...SESSION],
+  read: [...POSTING, ...SESSION],
+  inbox: [...READING],
   fork: [
     ...POSTING,
     ...SESSION,

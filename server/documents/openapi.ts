@@ -166,6 +166,7 @@ const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
       { enum: ['now', 'run', 'earliest', 'snapshot'], default: 'now' },
       'Where to start without a cursor',
     ),
+    query('inbox', { type: 'boolean', default: false }, 'Whether to follow the inbox of the caller'),
     query('lastEventId', TEXT, 'The same as `Last-Event-ID`, for clients that cannot set it'),
     header('Last-Event-ID', 'The last `id` seen: the stream goes on after it'),
   ],

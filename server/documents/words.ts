@@ -71,6 +71,18 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     summary: 'The schedules of a session',
     description: 'In the order in which they fire next.',
   },
+  read: {
+    tag: 'conversation',
+    summary: 'Note that it was read',
+    description:
+      'Up to a place, or all of it. A place never goes back: one that another device of the same person has gone beyond stays where it is.',
+  },
+  inbox: {
+    tag: 'conversation',
+    summary: 'The inbox',
+    description:
+      'What waits in which session for the person who asks, the one that was used last first, with sums over the 1,000 that were used last. `place` is where a stream of changes goes on.',
+  },
   import: {
     tag: 'conversation',
     summary: 'Begin a session with messages of elsewhere',
@@ -164,6 +176,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   schedule_set: 'A schedule was set, or took the place of one of its name',
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
+  inbox: 'Sessions of the inbox have changed: each as a whole',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',

@@ -19,6 +19,7 @@ import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
 import { newHolder } from '../ids.js';
+import { InboxChanges } from '../inbox/changes.js';
 import { logCalls } from '../lifecycle/call-log.js';
 import { Lifecycle } from '../lifecycle/lifecycle.js';
 import { Readiness } from '../lifecycle/readiness.js';
@@ -201,8 +202,20 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     if (state.away) connections.drain();
   };
   const due = new DueWorker({ store, report });
+  const inboxChanges = new InboxChanges(report);
   const sessions = new SessionDirectory(
-    sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
+    sessionEnvironment(config, {
+      holder,
+      due,
+      inboxChanges,
+      apps,
+      quotas,
+      files,
+      reaches,
+      notify,
+      report,
+      now,
+    }),
   );
   workInSessions(due, { sessions, store, limits });
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
@@ -216,6 +229,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     return presence.disconnect(target);
   };
   cluster.errands.on(DISCONNECT, disconnect);
+  inboxChanges.join(cluster.errands);
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -235,6 +249,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     connections,
     tickets,
     presence,
+    inboxChanges,
     quotas,
     files,
     clientMessages: config.clientMessages,
@@ -318,10 +333,12 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: { readonly apps: AppRegistry; readonly quotas: Quotas; readonly due: DueWorker } & Pick<
-    SessionEnvironment,
-    'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
-  >,
+  parts: {
+    readonly apps: AppRegistry;
+    readonly quotas: Quotas;
+    readonly due: DueWorker;
+    readonly inboxChanges: InboxChanges;
+  } & Pick<SessionEnvironment, 'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'>,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
   const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, parkMs, storeMs } =
@@ -329,8 +346,8 @@ function sessionEnvironment(
   const { disconnectGraceMs, pageBytes, retention } = limits;
   const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
-    store: tellingStore(withTracedAppends(config.store, { gatewayId: id, format }), (at) =>
-      parts.due.expect(at),
+    store: parts.inboxChanges.telling(
+      tellingStore(withTracedAppends(config.store, { gatewayId: id, format }), (at) => parts.due.expect(at)),
     ),
     files: parts.files,
     gatewayId: id,

@@ -1,3 +1,4 @@
+import type { Arrivals } from '../stores/about.js';
 import type { LogBatch } from './batch.js';
 import type { Retention } from './retention.js';
 
@@ -20,6 +21,8 @@ export interface LogListener {
 export interface LogOptions {
   readonly retention: Retention;
   readonly listener: LogListener;
+  /** What has arrived in it so far, as its record says. @default nothing */
+  readonly arrivals?: Arrivals | undefined;
   /** The time by which events age, in milliseconds since the epoch. */
   readonly now: () => number;
 }

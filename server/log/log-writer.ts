@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
-import { reduce, type SessionState } from '../../shared/fold.js';
+import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { aboutOf } from '../stores/about.js';
+import { type Arrivals, aboutOf } from '../stores/about.js';
 import { storeTime } from '../stores/skew.js';
 import {
   type Activity,
@@ -24,6 +24,7 @@ import {
   recordsOf,
   sizeOf,
 } from './append-group.js';
+import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import { LogBatch } from './batch.js';
 import { type Entry, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
@@ -71,6 +72,8 @@ export class LogWriter {
   #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
+  /** What has arrived, by what is acknowledged, and with what is being written. */
+  #arrivals: { readonly before: Arrivals; readonly after: Arrivals };
   /** The state before what is being written, and with it. */
   #foreseen: { readonly before: SessionState; readonly state: SessionState } | null = null;
   /** Runs that ended while events of theirs were on their way here. */
@@ -83,6 +86,8 @@ export class LogWriter {
     this.#listener = options.listener;
     this.view = view;
     this.term = term;
+    const { arrivals = NO_ARRIVALS } = options;
+    this.#arrivals = { before: arrivals, after: arrivals };
     this.#cutter = new LogCutter(view, store, {
       term,
       failed: (error) => options.listener.unavailable(error),
@@ -102,6 +107,11 @@ export class LogWriter {
   /** The fold of what is acknowledged. */
   get state(): SessionState {
     return this.view.state;
+  }
+
+  /** What has arrived in it with what is being written: while its records are made, and as it is acknowledged. */
+  get arrivals(): Arrivals {
+    return this.#arrivals.after;
   }
 
   /** What is appended now, as long as it is written together: the same object from one event to the next; null before the first of them. */
@@ -251,6 +261,7 @@ export class LogWriter {
 
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
     this.#foreseen = null;
+    this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
     // Nearly all of them change nothing: they are pieces of answers.
     const changes = entries.some(changesSession) ? this.#recordAfter(entries) : null;
     const batch = ++this.#batch;
@@ -283,7 +294,8 @@ export class LogWriter {
   #recordAfter(entries: readonly Entry[]): Pick<AppendOptions, 'activity' | 'about'> {
     const { activity, head } = this.view;
     const before = this.state;
-    const state = entries.reduce((folded, { event }) => reduce(folded, event), before);
+    const events = mapPacked(entries, ({ event }) => event);
+    const { state, arrivals } = arrivalsAfter(this.#arrivals.before, before, events, head + 1);
     // What a move takes out of the path is kept by the fold.
     const moves = entries.some(({ record }) => record.type === 'history_moved');
     this.#foreseen = moves ? null : { before, state };
@@ -293,7 +305,10 @@ export class LogWriter {
     const ends = entries.filter(({ record }) => record.type === 'message_end').length;
     const after = activityOf(state, start, ends > 0 ? (activity.ended ?? 0) + ends : activity.ended);
     const usedAt = entries.findLast(usesSession)?.record.ts;
-    const about = aboutOf(state);
+    const changedAt = storeTime(this.#store, entries.at(-1)!.record.ts);
+    const counted = { ...arrivals, changedAt };
+    this.#arrivals = { before: this.#arrivals.before, after: counted };
+    const about = { arrivals: counted, ...aboutOf(state) };
     return {
       about: usedAt === undefined ? about : { usedAt: storeTime(this.#store, usedAt), ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
@@ -305,7 +320,11 @@ export class LogWriter {
     this.#inDoubtSince = null;
     const foreseen = this.#foreseen;
     this.#foreseen = null;
-    if (result.duplicate || result.repeated || result.stale) this.#batch -= 1;
+    const { before, after } = this.#arrivals;
+    const isWritten = !(result.duplicate || result.repeated || result.stale);
+    const arrivals = isWritten ? after : before;
+    this.#arrivals = { before: arrivals, after: arrivals };
+    if (!isWritten) this.#batch -= 1;
     else {
       let seq = result.first;
       for (const record of records) {

@@ -9,6 +9,7 @@ import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
+import type { InboxChanges } from '../inbox/changes.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
@@ -38,6 +39,7 @@ export interface OperationEnvironment {
   readonly connections: Connections;
   readonly tickets: Tickets;
   readonly presence: Presence;
+  readonly inboxChanges: InboxChanges;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
   readonly clientToolsPerSend: number;

@@ -1,10 +1,13 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
+import { INBOX } from '../../shared/inbox.js';
 import type { ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { authExpiry } from '../auth/expiry.js';
 import { errand } from '../cluster/errands.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import type { Inbox } from '../inbox/inbox.js';
+import { InboxStream } from '../inbox/inbox-stream.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { Session } from '../sessions/session.js';
 import type { Caller } from './caller.js';
@@ -21,9 +24,11 @@ const SUBSCRIBE = errand<
 export class Following {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
+  readonly #inbox: Inbox;
 
-  constructor(env: OperationEnvironment, authorize: Authorize) {
+  constructor(env: OperationEnvironment, { authorize, inbox }: { authorize: Authorize; inbox: Inbox }) {
     this.#env = env;
+    this.#inbox = inbox;
     this.#authorize = authorize;
     // Who asks was authenticated and counted there; what it may follow is decided here once more.
     env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
@@ -32,7 +37,8 @@ export class Following {
   /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
   async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
     connection.identity = identity;
-    for (const sessionId of connection.sessionIds) await this.#authorize(sessionId, 'events', { identity });
+    for (const sessionId of connection.sessionIds)
+      if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { identity });
   }
 
   /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
@@ -46,9 +52,7 @@ export class Following {
     const followed = [];
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
-      const session = await this.#subscribable(sessionId, connection.identity);
-      const place = await asUnavailable(() => connection.follow(session, target));
-      followed.push({ id: session.id, ...place });
+      followed.push(await this.#follow(connection, sessionId, target));
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
@@ -66,6 +70,20 @@ export class Following {
     connection.heartbeat();
     for (const { begin } of followed) begin();
     return sessions;
+  }
+
+  /** Follows a session, or the inbox by its name. What it returns is to be told to the client before `begin` is called. */
+  async #follow(
+    connection: EventConnection,
+    sessionId: string,
+    target: Omit<SubscribeTarget, 'sessionId'>,
+  ): Promise<{ readonly id: string; readonly info: SubscriptionInfo; begin(): void }> {
+    if (sessionId === INBOX) {
+      const stream = (): InboxStream => new InboxStream(this.#inbox, this.#env.inboxChanges, connection);
+      return { id: INBOX, ...(await asUnavailable(() => connection.followAs(INBOX, stream, target))) };
+    }
+    const session = await this.#subscribable(sessionId, connection.identity);
+    return { id: session.id, ...(await asUnavailable(() => connection.follow(session, target))) };
   }
 
   async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
@@ -99,6 +117,7 @@ export class Following {
     }
     const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
     const canonical = (id: string): string => {
+      if (id === INBOX) return id;
       const { app, name } = this.#env.apps.parse(id);
       return this.#env.apps.format(app, name);
     };
@@ -118,9 +137,8 @@ export class Following {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
       this.#env.quotas.subscribes.take(identity);
       // The present token decides, not the one the connection was opened with.
-      const session = await this.#subscribable(id, identity);
-      const { info, begin } = await connection.follow(session, start);
-      connection.send('subscribed', { sessionId: session.id, ...info });
+      const { id: sessionId, info, begin } = await this.#follow(connection, id, start);
+      connection.send('subscribed', { sessionId, ...info });
       begin();
     }
     return { subscriptions: connection.sessionIds };

@@ -7,6 +7,7 @@ import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/files.js';
+import { Inbox } from '../inbox/inbox.js';
 import { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
@@ -68,6 +69,7 @@ export class Operations {
   readonly #files: FileOperations;
   readonly #importing: Importing;
   readonly #scheduling: Scheduling;
+  readonly #inbox: Inbox;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -75,7 +77,13 @@ export class Operations {
     this.#room = new Room(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#reading = new Reading(env, this.#access, authorize);
-    this.#following = new Following(env, authorize);
+    this.#inbox = new Inbox({
+      ...{ store: env.store, apps: env.apps },
+      logOf: async (ref) => (await env.sessions.existing(ref)).log!,
+      mayShow: async (ref, identity) =>
+        (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'inbox', identity),
+    });
+    this.#following = new Following(env, { authorize, inbox: this.#inbox });
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
     const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
@@ -224,6 +232,11 @@ export class Operations {
       const { id: by, roles } = caller.identity.user;
       const ref = await this.#authorize(sessionId, 'tool-response', caller);
       await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
+      // What somebody answers was read; a place that can't be kept now is reached with the next one.
+      await this.#inbox.places
+        .reach(ref, caller.identity.userKey)
+        .then(() => this.#env.inboxChanges.changed(ref, false))
+        .catch((error: unknown) => this.#env.report(error, 'keeping a read place'));
       return { ok: true };
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
@@ -259,6 +272,13 @@ export class Operations {
     schedule: (params, caller) => this.#scheduling.schedule(params, caller),
     unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
+    read: async ({ sessionId, cursor }, caller) => {
+      const ref = await this.#authorize(sessionId, 'read', caller);
+      const { place, unread } = await this.#inbox.places.reach(ref, caller.identity.userKey, cursor);
+      this.#env.inboxChanges.changed(ref, false);
+      return { sessionId: this.#env.apps.format(ref.app, ref.name), readTo: place.cursor, unread };
+    },
+    inbox: (params, { identity }) => this.#inbox.page(params, identity),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

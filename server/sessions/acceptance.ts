@@ -4,11 +4,14 @@ import type { SessionState } from '../../shared/fold.js';
 import { lastMessage } from '../../shared/last-message.js';
 import { type Message, withoutPlace } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
+import { userScope } from '../auth/scope.js';
 import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
+import { placing, wholeTo } from '../read-places/read-place.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
@@ -168,6 +171,14 @@ export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause)
   return acceptAt(runs, request, { cause });
 }
 
+/** The read place of whoever sent a message, just behind it. @param count Events up to it, of the append that is being made */
+function readBy({ store, writer }: Session, { user }: RunRequest, count: number): readonly RecordChange[] {
+  if (!user || !writer) return [];
+  const { ref, term, view, arrivals } = writer;
+  const place = { epoch: ref.epoch, term, seq: view.head + count };
+  return [placing(userScope(user), wholeTo(place, arrivals, storeTime(store)))];
+}
+
 async function acceptAt(
   runs: SessionRuns,
   request: RunRequest,
@@ -227,7 +238,8 @@ async function acceptAt(
     };
     const options = {
       ...{ opens: toNewRun(request), refusable: true },
-      ...(cause && { records: cause.records }),
+      // What somebody answers was read.
+      records: cause?.records ?? ((): readonly RecordChange[] => readBy(session, request, behind + 1)),
     };
     // What it supersedes ends in the same append, or not at all.
     const committed = interrupts

@@ -167,6 +167,7 @@ export class Holding implements LogListener {
     const opened = LogWriter.open(this.#env.store, view, head.term, {
       retention: this.#env.retention,
       now: this.#env.now,
+      arrivals: record.arrivals,
       listener: this,
     });
     const told = andThen(opened, (writer) => andThen(tellFirst(writer, record.userId), () => writer));

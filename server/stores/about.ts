@@ -6,6 +6,18 @@ const PREVIEW = 160;
 /** Messages that are looked at for one that has text. */
 export const PREVIEWED = 10;
 
+/** What came in a log for people to read: monotone counts, so that what is behind a place is a difference. */
+export interface Arrivals {
+  /** Answers that ended and messages of one of several people, since the log began. */
+  readonly count: number;
+  /** Place of the last of them; 0 before the first. */
+  readonly last: number;
+  /** Place of the last event that took one of them away, or showed another path; 0 where none has. */
+  readonly rewound: number;
+  /** When what lists say was last changed, in milliseconds since the epoch by the store's clock. */
+  readonly changedAt: number;
+}
+
 /** What a list of sessions says of one, as its folded state has it. */
 export interface About {
   readonly title?: string;
@@ -18,6 +30,8 @@ export interface About {
   readonly messageCount: number;
   /** Questions that nobody has answered yet. */
   readonly pending: number;
+  /** Absent: nothing has arrived, and nothing was changed since the session began. */
+  readonly arrivals?: Arrivals;
 }
 
 /** What a list says of a session, by its folded state. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
+import { inboxChangeShape } from './inbox.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
@@ -132,6 +133,7 @@ export const transientShapes = {
     head: count,
   },
   snapshot: { state: sessionStateSchema },
+  inbox: inboxChangeShape,
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 

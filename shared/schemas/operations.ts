@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
 import { eventSchema } from './events.js';
+import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
@@ -194,6 +195,20 @@ export const operationSchemas: Schemas = {
   schedules: {
     params: z.strictObject({ sessionId }),
     result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
+  },
+  read: {
+    params: z.strictObject({
+      sessionId,
+      cursor: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{11}\.\d{1,16}\.\d{1,16}$/, 'not a cursor of a session')
+        .optional(),
+    }),
+    result: z.object({ sessionId, readTo: z.string(), unread: z.number() }),
+  },
+  inbox: {
+    params: z.strictObject({ limit: pageLimit, cursor: z.string().max(64).optional() }),
+    result: z.object(inboxPageShape),
   },
   abort: {
     params: z.strictObject({

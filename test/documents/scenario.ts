@@ -54,6 +54,7 @@ export async function record(): Promise<Recorded> {
   await rewrite(traffic, viewer);
   await recover(traffic);
   await change(traffic, viewer);
+  await look(traffic);
   await call(traffic);
   await read(traffic);
   await refuse(traffic);
@@ -259,6 +260,17 @@ async function schedule(traffic: Traffic, viewer: RawStream): Promise<void> {
   await viewer.until(({ event, data }) => event === 'message_end' && data.runId === fired.runId);
 }
 
+/** What waits in which session, followed and read. */
+async function look(traffic: Traffic): Promise<void> {
+  await traffic.ask('/inbox?limit=1');
+  await traffic.ask('/inbox?cursor=nonsense');
+  const follower = await traffic.follow('?inbox=true');
+  await follower.until(isEvent('inbox'));
+  await traffic.ask('/read', { sessionId: 'main' });
+  await traffic.ask('/read', { sessionId: 'main', cursor: 'nonsense' });
+  await traffic.ask('/read', { sessionId: 'none' });
+}
+
 /** Changes the conversation, and what is kept with it. */
 async function change(traffic: Traffic, viewer: RawStream): Promise<void> {
   const { messages } = await traffic.ask('/history?sessionId=main');
@@ -300,6 +312,9 @@ async function speak(socket: RawSocket): Promise<void> {
     ['close', { sessionId: 'none' }],
     ['ticket'],
     ['history', { sessionId: 'main' }],
+    ['inbox', {}],
+    ['read', { sessionId: 'main' }],
+    ['subscribe', { add: ['~inbox'] }],
     ['sessions', {}],
     ['apps'],
     ['status'],

@@ -178,7 +178,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'a move that is made again',
     file: 'client/call.ts',
-    edits: [["(isCall(operation, 'unless-made') && !mayHaveArrived)", "isCall(operation, 'unless-made')"]],
+    edits: [["(isCall(operation, 'once') && !mayHaveArrived)", "isCall(operation, 'once')"]],
     test: 'test/client/history.test.ts',
   },
   {

@@ -32,6 +32,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
+  [`${NAME}/client/inbox`]: ['clientInbox', 'readWhileVisible'],
   [`${NAME}/client/offline`]: ['indexedDb', 'storage'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [

@@ -31,6 +31,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
   './client/schedules': ['sessionSchedules'],
+  './client/inbox': ['clientInbox', 'readWhileVisible'],
   './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],

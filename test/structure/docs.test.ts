@@ -34,6 +34,7 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   message_end: true,
   history_moved: true,
   session_updated: true,
+  inbox: true,
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,

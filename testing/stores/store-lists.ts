@@ -130,6 +130,7 @@ export function describeLists(makeStore: MakeStore): void {
         preview: 'Hello',
         messageCount: 3,
         pending: 2,
+        arrivals: { count: 3, last: 7, rewound: 5, changedAt: LATER },
       };
       const writer = await TestWriter.acquire(store, refOf());
       expect(writer.acquired.record).to.include({ ...NEW });
@@ -145,7 +146,13 @@ export function describeLists(makeStore: MakeStore): void {
       expect(await store.record(refOf())).to.deep.include({ ...about, pending: 0, closed: true });
       const again = await TestWriter.acquire(store, refOf());
       expect(again.acquired.record, 'anew').to.deep.include(NEW);
-      expect(again.acquired.record).to.not.have.any.keys('title', 'metadata', 'archived', 'preview');
+      expect(again.acquired.record).to.not.have.any.keys(
+        'title',
+        'metadata',
+        'archived',
+        'preview',
+        'arrivals',
+      );
     });
 
     it('take away what a later batch does not say any more', async () => {
@@ -153,7 +160,7 @@ export function describeLists(makeStore: MakeStore): void {
       await put('a', { messageCount: 2 });
       const kept = (await store.record(refOf('a')))!;
       expect(kept).to.include({ messageCount: 2, pending: 0 });
-      expect(kept).to.not.have.any.keys('title', 'metadata', 'archived', 'preview');
+      expect(kept).to.not.have.any.keys('title', 'metadata', 'archived', 'preview', 'arrivals');
       expect(await names({ query: 't' })).to.deep.equal([]);
     });
 

@@ -20,7 +20,7 @@ function decodeActivity(text: string): Activity {
   return text === 'idle' ? IDLE : (JSON.parse(text) as Activity);
 }
 
-function decodeAbout({ title, metadata, archived, preview, messages, pending }: Row): About {
+function decodeAbout({ title, metadata, archived, preview, messages, pending, arrivals }: Row): About {
   return {
     ...(title !== null && { title: title as string }),
     ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
@@ -28,6 +28,7 @@ function decodeAbout({ title, metadata, archived, preview, messages, pending }: 
     ...(preview !== null && { preview: preview as string }),
     messageCount: messages as number,
     pending: pending as number,
+    ...(arrivals !== null && { arrivals: JSON.parse(arrivals as string) }),
   };
 }
 

@@ -9,7 +9,7 @@ export function putAbout(
   log: LogState,
   { usedAt = 0, ...about }: NonNullable<AppendOptions['about']>,
 ): void {
-  const { title = null, metadata, archived = false, preview = null, messageCount, pending } = about;
+  const { title = null, metadata, archived = false, preview = null, messageCount, pending, arrivals } = about;
   log.about = about;
   log.usedAt = Math.max(log.usedAt, usedAt);
   sql.putAbout.run(
@@ -21,6 +21,7 @@ export function putAbout(
     preview,
     messageCount,
     pending,
+    arrivals ? JSON.stringify(arrivals) : null,
     log.session,
   );
 }

@@ -22,6 +22,7 @@ export const SCHEMA = `
     metadata TEXT, preview TEXT,
     messages INTEGER NOT NULL DEFAULT 0,   -- of the path that is shown
     pending INTEGER NOT NULL DEFAULT 0,
+    arrivals TEXT,                         -- JSON
     forked_from TEXT,
     UNIQUE (scope, app, name)
   );

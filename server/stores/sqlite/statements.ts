@@ -2,7 +2,7 @@ import type { Database } from './driver.js';
 
 /** A log, and what its session is beside its present one. */
 const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
-  s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.forked_from`;
+  s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.arrivals, s.forked_from`;
 const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
 const RECORD = 'home, kind, id, owner, due, token, value';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
@@ -20,11 +20,11 @@ export function prepareStatements(db: Database) {
     putSession: sql('INSERT INTO session (scope, app, name, log) VALUES (?, ?, ?, 0) RETURNING id'),
     pointSession: sql(
       `UPDATE session SET log = ?1, open = ?1, used = ?2, forked_from = ?3, archived = 0, title = NULL, searched = NULL,
-       metadata = NULL, preview = NULL, messages = 0, pending = 0 WHERE id = ?4`,
+       metadata = NULL, preview = NULL, messages = 0, pending = 0, arrivals = NULL WHERE id = ?4`,
     ),
     putAbout: sql(
-      `UPDATE session SET used = ?, archived = ?, title = ?, searched = ?, metadata = ?, preview = ?, messages = ?, pending = ?
-       WHERE id = ?`,
+      `UPDATE session SET used = ?, archived = ?, title = ?, searched = ?, metadata = ?, preview = ?, messages = ?, pending = ?,
+       arrivals = ? WHERE id = ?`,
     ),
     closeSession: sql('UPDATE session SET open = NULL WHERE id = ?'),
     listSessions: sql(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseVector } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
+import { INBOX } from '../../../shared/inbox.js';
 import type { From, SubscribeTarget } from '../../../shared/operation-types.js';
 import type { AppRegistry } from '../../apps/registry.js';
 import type { ShownTicket } from '../../auth/tickets.js';
@@ -47,7 +48,12 @@ export function readEventsRequest(query: URLSearchParams, lastEventId: string | 
       details,
     });
   }
-  return { sessionIds: [...new Set(query.getAll('sessionId'))], from: from as From, lastEventId };
+  const inbox = query.get('inbox') === 'true' ? [INBOX] : [];
+  return {
+    sessionIds: [...new Set([...query.getAll('sessionId'), ...inbox])],
+    from: from as From,
+    lastEventId,
+  };
 }
 
 /** Opens a stream of events. Its id mode is fixed here: one session, its cursor; otherwise vectors. */
@@ -118,6 +124,7 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
 }
 
 function canonical(apps: AppRegistry, sessionId: string): string {
+  if (sessionId === INBOX) return sessionId;
   const { app, name } = apps.parse(sessionId);
   return apps.format(app, name);
 }

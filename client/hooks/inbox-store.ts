@@ -1,0 +1,72 @@
+import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
+import type { Client } from '../client.js';
+import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
+import type { Shown } from './session-store.js';
+
+/** An inbox, as it is shown. */
+export interface InboxView extends InboxTotals {
+  /** The session that was used last first: the 50 newest, and all that have changed since. */
+  readonly sessions: readonly InboxRow[];
+  /** Why it could not be read. */
+  readonly error?: unknown;
+  /** It was not read yet. */
+  readonly isLoading: boolean;
+}
+
+/** An inbox as an interface reads it. */
+export interface InboxStore extends Shown<InboxView>, Pick<ClientInbox, 'read'> {}
+
+const NOTHING: InboxView = { sessions: [], unread: 0, waiting: 0, isLoading: true };
+
+/** One for each client, so that all who show an inbox share its stream. */
+const stores = new WeakMap<object, InboxStore>();
+
+/** The inbox of a client's user, as it changes while somebody listens. */
+export function inboxStoreOf(client: Client<any>): InboxStore {
+  const known = stores.get(client);
+  if (known) return known;
+  const store = createInboxStore(clientInbox(client));
+  stores.set(client, store);
+  return store;
+}
+
+function createInboxStore({ events, read }: ClientInbox): InboxStore {
+  let view = NOTHING;
+  const rows = new Map<string, InboxRow>();
+  const listeners = new Set<() => void>();
+  let following: AbortController | null = null;
+  const show = (next: InboxView): void => {
+    view = next;
+    for (const listener of listeners) listener();
+  };
+  const follow = async (controller: AbortController): Promise<void> => {
+    for await (const { sessions, unread, waiting, reset } of events({ signal: controller.signal })) {
+      if (following !== controller) return;
+      if (reset) rows.clear();
+      for (const row of sessions) {
+        if (row.ended) rows.delete(row.sessionId);
+        else rows.set(row.sessionId, row);
+      }
+      const newest = [...rows.values()].sort((a, b) => b.changedAt - a.changedAt);
+      show({ sessions: newest, unread, waiting, isLoading: false });
+    }
+  };
+  return {
+    read,
+    getSnapshot: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (!following) {
+        const controller = new AbortController();
+        following = controller;
+        follow(controller).catch((error) => show({ ...view, error, isLoading: false }));
+      }
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        following?.abort();
+        following = null;
+      };
+    },
+  };
+}

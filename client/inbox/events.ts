@@ -1,0 +1,143 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { GatewayError } from '../../shared/gateway-error.js';
+import { INBOX, type InboxChange, type InboxRow } from '../../shared/inbox.js';
+import { isFinal } from '../line.js';
+import { watchPage } from '../page.js';
+import type { Core } from '../run.js';
+import { backoff, createWatchdog, delay, openScope, raceSignal } from '../timing.js';
+import { failed, silence } from '../transport/failure.js';
+import type { Link, LinkEnd } from '../transport/transport.js';
+
+/** Where to begin, and until when. */
+export interface InboxEventsOptions {
+  /** The `place` of a page, or that of an event: what has changed since comes first. @default with a first page, which resets */
+  readonly from?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What has changed, and where whoever knows it stands. */
+export interface InboxEvent extends InboxChange {
+  /** Goes on from here. Absent where more of the same change follows. */
+  readonly place?: string;
+}
+
+/** What waits for its reader: the newest row of each session. */
+class Waiting {
+  #rows = new Map<string, InboxRow>();
+  #last: InboxEvent | null = null;
+  #isReset = false;
+
+  add({ sessions, unread, waiting, reset, cursor }: Extract<GatewayEvent, { type: 'inbox' }>): void {
+    if (reset) {
+      this.#rows.clear();
+      this.#isReset = true;
+    }
+    for (const row of sessions) {
+      // The newest comes last.
+      this.#rows.delete(row.sessionId);
+      this.#rows.set(row.sessionId, row);
+    }
+    this.#last = { sessions: [], unread, waiting, ...(cursor !== undefined && { place: cursor }) };
+  }
+
+  take(): InboxEvent | null {
+    const last = this.#last;
+    if (!last) return null;
+    const event = {
+      ...last,
+      sessions: [...this.#rows.values()],
+      ...(this.#isReset && { reset: true as const }),
+    };
+    this.#rows = new Map();
+    this.#last = null;
+    this.#isReset = false;
+    return event;
+  }
+}
+
+/** The changes of the inbox of a client's user, over links of their own: each goes on where the one before ended. */
+export async function* inboxEvents(
+  core: Core,
+  { from, signal: given }: InboxEventsOptions = {},
+): AsyncGenerator<InboxEvent, void, undefined> {
+  const { transport, aborts, retries } = core;
+  const { signal, release } = openScope(given, aborts);
+  const waiting = new Waiting();
+  let place = from;
+  let wake = (): void => {};
+  let end: LinkEnd | null = null;
+  let tried = 0;
+  let link: Link | undefined;
+  const open = (): void => {
+    end = null;
+    const over = (ended: LinkEnd): void => {
+      watchdog.stop();
+      end ??= ended;
+      wake();
+    };
+    const failedToFollow = (error: GatewayError): void => {
+      over({ error });
+      own.close();
+    };
+    const watchdog = createWatchdog(() => {
+      over({ error: silence(transport.address ?? transport.name) });
+      own.close();
+    });
+    const targets = [{ sessionId: INBOX, ...(place !== undefined && { cursor: place }) }];
+    const own: Link = transport.open(targets, {
+      onEvent: (event) => {
+        if (link !== own || end) return;
+        if (event.type === 'connected') {
+          tried = 0;
+          if (!transport.isGuarded) watchdog.expect(event.heartbeatMs);
+          // A socket that was open for requests follows nothing yet.
+          if (!event.sessions[INBOX]) own.subscribe({ add: targets }).catch(failedToFollow);
+        }
+        if (event.type === 'inbox') waiting.add(event);
+        if (event.cursor !== undefined) place = event.cursor;
+        if (event.type === 'inbox') wake();
+      },
+      onProgress: () => watchdog.heard(),
+      // One place is enough: a new link goes on there.
+      onStale: () => own.close(),
+      onClose: over,
+    });
+    link = own;
+  };
+  const unwatch = watchPage({ changed: () => link?.close(), shown: () => {} });
+  try {
+    for (;;) {
+      if (!link) open();
+      const event = waiting.take();
+      if (event) {
+        yield event;
+        continue;
+      }
+      if (end) {
+        const { error, retryMs = 0 } = end as LinkEnd;
+        link = undefined;
+        const cause = error && failed(transport, 'events', error);
+        if (cause && isFinal(cause) && !(cause.code === 'UNAUTHENTICATED' && tried < 1)) throw cause;
+        if (cause) await retries.wait(cause, tried++, signal);
+        else await delay(backoff(tried++, retryMs), signal);
+        continue;
+      }
+      await raceSignal(
+        signal,
+        () =>
+          new Promise<void>((resolve) => {
+            wake = resolve;
+          }),
+      );
+    }
+  } catch (error) {
+    // Whoever ends it is told nothing.
+    if (!signal.aborted) throw error;
+  } finally {
+    unwatch();
+    release();
+    const last = link;
+    link = undefined;
+    (last as Link | undefined)?.close();
+  }
+}

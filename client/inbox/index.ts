@@ -1,0 +1,4 @@
+export type { InboxPage, InboxRow, InboxTotals, ReadResult } from '../../shared/inbox.js';
+export { type ClientInbox, clientInbox } from './client-inbox.js';
+export type { InboxEvent, InboxEventsOptions } from './events.js';
+export { readWhileVisible } from './read-while-visible.js';

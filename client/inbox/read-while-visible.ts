@@ -1,0 +1,55 @@
+import type { Client } from '../client.js';
+import { isHidden, watchPage } from '../page.js';
+import { quietTimer } from '../timing.js';
+import { clientInbox } from './client-inbox.js';
+
+/** Reading is noted once it has lasted so long. */
+const SETTLE_MS = 1000;
+const SHOWN = [
+  'message_accepted',
+  'message_end',
+  'input_required',
+  'tool_confirmation_required',
+  'history_moved',
+  'gap',
+] as const;
+
+/**
+ * Notes that a session is read for as long as its page is visible: what is there a second after it came, and what came meanwhile once
+ * the page is shown. Returns what ends that. What the gateway refuses is left to the next time.
+ *
+ * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ */
+export function readWhileVisible(client: Client<any>, sessionId: string): () => void {
+  const inbox = clientInbox(client);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether there is something that was not noted yet. */
+  let isFresh = true;
+  let isOver = false;
+  const note = (): void => {
+    if (!isFresh || isHidden() || isOver) return;
+    clearTimeout(timer);
+    timer = quietTimer(SETTLE_MS, () => {
+      if (isHidden()) return;
+      isFresh = false;
+      inbox.read(sessionId).catch(() => {});
+    });
+  };
+  const came = (): void => {
+    isFresh = true;
+    note();
+  };
+  const events = client.events(sessionId, { from: 'now', types: [...SHOWN] });
+  const follow = async (): Promise<void> => {
+    for await (const _event of events) came();
+  };
+  follow().catch(() => {});
+  const unwatch = watchPage({ changed: () => {}, shown: note, hidden: () => clearTimeout(timer) });
+  note();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    void events.return?.();
+    unwatch();
+  };
+}

@@ -1,0 +1,270 @@
+import type { SubscriptionInfo } from '../../shared/events.js';
+import { INBOX, type InboxRow } from '../../shared/inbox.js';
+import type { Identity } from '../auth/types.js';
+import type { Followed } from '../delivery/connection.js';
+import type { TransientPayload } from '../delivery/wire-form.js';
+import { storeTime } from '../stores/skew.js';
+import type { SessionRef } from '../stores/store.js';
+import type { Follower, InboxChanges } from './changes.js';
+import { type Entry, type Inbox, type Look, recordedAt } from './inbox.js';
+import { formatPlace, hashOf, hashOfAll, parsePlace } from './inbox-place.js';
+
+/** A session is told of once in so many milliseconds at most. */
+const PACE_MS = 250;
+/** Changes that were written so long before a place may not have been seen there: clocks differ, and others are heard late. */
+const MARGIN_MS = 20_000;
+/** A place that is older is none. */
+const OLDEST_MS = 24 * 3_600_000;
+/** Rows of a page that takes the place of all. */
+const FIRST_ROWS = 50;
+/** Rows of one event. */
+const ROWS = 100;
+/** Sessions that are looked at for a change of another gateway's. */
+const NEWEST = 20;
+/** All are looked at each so many looks: where others use the store, and where nobody does. */
+const WHOLE = { shared: 10, alone: 60 };
+
+/** Where a stream writes. */
+export interface InboxOutlet {
+  readonly writable: boolean;
+  readonly identity: Identity;
+  send(type: 'inbox', data: TransientPayload<'inbox'>, id?: string): void;
+  report(error: unknown, what: string): void;
+}
+
+/** What is remembered of a row that was told. */
+interface Known {
+  readonly app: string;
+  readonly unread: number;
+  readonly waiting: number;
+  readonly hash: number;
+  readonly recordedAt: number;
+}
+
+/**
+ * The changes of one inbox for one connection: states, of which the newest of each session is told. While nobody takes them, only the
+ * names of the sessions that have changed are kept.
+ */
+export class InboxStream implements Followed, Follower {
+  readonly scope: string;
+  readonly #inbox: Inbox;
+  readonly #outlet: InboxOutlet;
+  readonly #stop: () => void;
+  readonly #known = new Map<string, Known>();
+  /** Sessions that may have changed. */
+  readonly #touched = new Map<string, SessionRef>();
+  /** Rows to be told. */
+  readonly #pending = new Map<string, InboxRow>();
+  #isReset = false;
+  #isToLook = false;
+  #unread = 0;
+  #waiting = 0;
+  /** Of the sessions that are known. */
+  #hash = 0;
+  /** Everything before was told once nothing is pending. */
+  #at = 0;
+  #looks = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #working = false;
+  #isOpen = false;
+  #isClosed = false;
+
+  constructor(inbox: Inbox, changes: InboxChanges, outlet: InboxOutlet) {
+    this.#inbox = inbox;
+    this.#outlet = outlet;
+    this.scope = outlet.identity.scope;
+    this.#stop = changes.follow(this);
+  }
+
+  /** Finds out what is to be told from a place on. */
+  async open({ cursor }: { readonly cursor?: string | undefined }): Promise<SubscriptionInfo> {
+    const look = await this.#inbox.look(this.#outlet.identity);
+    const since = cursor === undefined ? null : sinceOf(cursor, look, storeTime(this.#inbox.env.store));
+    for (const entry of look.entries) this.#know(entry);
+    const told = since === null ? look.entries.slice(0, FIRST_ROWS) : look.entries.filter(isAfter(since));
+    for (const { row } of told) this.#pending.set(row.sessionId, row);
+    this.#isReset = since === null;
+    this.#at = look.at;
+    const resume = since !== null ? 'exact' : cursor === undefined ? 'new' : 'gap';
+    return { epoch: null, first: 1, head: 0, resume, next: 1, status: 'idle', queued: 0 };
+  }
+
+  begin(): void {
+    this.#isOpen = true;
+    this.#flush();
+    this.#wake();
+  }
+
+  pump(): void {
+    this.#flush();
+    this.#wake();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  get announcing(): boolean {
+    return !this.#isOpen || this.#isReset;
+  }
+
+  get caughtUp(): boolean {
+    return this.#isOpen && this.#pending.size === 0 && this.#touched.size === 0;
+  }
+
+  /** Null until all of what was to be told first was told. */
+  get cursor(): string | null {
+    if (this.announcing || this.#pending.size > 0) return null;
+    return formatPlace({ at: this.#at, sessions: this.#hash });
+  }
+
+  changed(ref: SessionRef): void {
+    this.#touched.set(`${ref.app}:${ref.name}`, ref);
+    this.#wake();
+  }
+
+  look(): void {
+    this.#looks += 1;
+    const isShared = this.#inbox.env.store.shared !== undefined;
+    const isWhole = this.#looks % (isShared ? WHOLE.shared : WHOLE.alone) === 0;
+    if (!isShared && !isWhole) return;
+    if (isWhole) this.#isToLook = true;
+    else void this.#lookAtNewest();
+    this.#wake();
+  }
+
+  /** Finds what other gateways have changed: what was used last comes first. */
+  async #lookAtNewest(): Promise<void> {
+    if (!this.#outlet.writable || !this.#isOpen) return;
+    const { store, apps } = this.#inbox.env;
+    try {
+      const { records } = await store.list(this.scope, { limit: NEWEST });
+      for (const record of records) {
+        const { app, name } = record.ref;
+        if (this.#known.get(apps.format(app, name))?.recordedAt === recordedAt(record)) continue;
+        this.#touched.set(`${app}:${name}`, record.ref);
+      }
+      if (records.length === NEWEST && this.#touched.size >= NEWEST) this.#isToLook = true;
+      this.#wake();
+    } catch (error) {
+      this.#outlet.report(error, 'looking at an inbox');
+    }
+  }
+
+  /** Goes on when it is time, and there is something to be done that somebody takes. */
+  #wake(): void {
+    if (this.#working || this.#isClosed || !this.#isOpen || !this.#outlet.writable) return;
+    if (this.#touched.size === 0 && !this.#isToLook && this.#pending.size === 0) return;
+    this.#working = true;
+    const waitMs = this.#sentAt + PACE_MS - performance.now();
+    const work = (): void => {
+      void this.#work().finally(() => {
+        this.#working = false;
+        this.#wake();
+      });
+    };
+    if (waitMs > 0) setTimeout(work, waitMs).unref();
+    else setImmediate(work);
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isClosed || !this.#outlet.writable) return;
+    const touched = [...this.#touched.values()];
+    this.#touched.clear();
+    const isWhole = this.#isToLook;
+    this.#isToLook = false;
+    const { store, apps } = this.#inbox.env;
+    const at = storeTime(store);
+    try {
+      if (isWhole) this.#compare(await this.#inbox.look(this.#outlet.identity));
+      else
+        for (const ref of touched) {
+          const entry = await this.#inbox.entry(ref, this.#outlet.identity);
+          if (entry) this.#take(entry);
+          else this.#drop(apps.format(ref.app, ref.name));
+        }
+      this.#at = at;
+    } catch (error) {
+      this.#outlet.report(error, 'reading an inbox');
+      this.#isToLook = true;
+      // Not at once again: the store may be away.
+      this.#sentAt = performance.now();
+      return;
+    }
+    this.#flush();
+  }
+
+  #compare({ entries, isWhole }: Look): void {
+    const ids = new Set(entries.map(({ row }) => row.sessionId));
+    for (const entry of entries) this.#take(entry);
+    if (isWhole) for (const id of [...this.#known.keys()]) if (!ids.has(id)) this.#drop(id);
+  }
+
+  /** Remembers a row. Whether it is another one than before. */
+  #know({ row, recordedAt }: Entry): boolean {
+    const { sessionId, app, unread, waiting } = row;
+    const hash = hashOf(JSON.stringify(row));
+    const before = this.#known.get(sessionId);
+    this.#known.set(sessionId, { app, unread, waiting, hash, recordedAt });
+    if (!before) this.#hash = (this.#hash ^ hashOf(sessionId)) >>> 0;
+    this.#unread += unread - (before?.unread ?? 0);
+    this.#waiting += waiting - (before?.waiting ?? 0);
+    return before?.hash !== hash;
+  }
+
+  #take(entry: Entry): void {
+    if (this.#know(entry)) this.#pending.set(entry.row.sessionId, entry.row);
+  }
+
+  #drop(sessionId: string): void {
+    const before = this.#known.get(sessionId);
+    if (!before) return;
+    this.#known.delete(sessionId);
+    this.#hash = (this.#hash ^ hashOf(sessionId)) >>> 0;
+    this.#unread -= before.unread;
+    this.#waiting -= before.waiting;
+    const { app } = before;
+    const changedAt = storeTime(this.#inbox.env.store);
+    const nothing = { unread: 0, running: false, waiting: 0 };
+    this.#pending.set(sessionId, { sessionId, app, ...nothing, ended: true, changedAt });
+  }
+
+  #flush(): void {
+    if (!this.#isOpen || this.#isClosed) return;
+    while (this.#outlet.writable && (this.#pending.size > 0 || this.#isReset)) {
+      const sessions = [...this.#pending.values()].slice(0, ROWS);
+      for (const { sessionId } of sessions) this.#pending.delete(sessionId);
+      const isReset = this.#isReset;
+      this.#isReset = false;
+      const totals = { unread: this.#unread, waiting: this.#waiting };
+      // Until all is told whoever comes back has to be told it again.
+      const { cursor } = this;
+      const change = { sessionId: INBOX, sessions, ...totals, ...(isReset && { reset: true as const }) };
+      this.#outlet.send('inbox', cursor === null ? change : { ...change, cursor }, cursor ?? undefined);
+      this.#sentAt = performance.now();
+    }
+  }
+}
+
+const isAfter =
+  (since: number) =>
+  ({ changedAt }: Entry): boolean =>
+    changedAt > since;
+
+/** The time from which on a place lacks changes; null where sessions are gone since, or it is too old to be told. */
+function sinceOf(cursor: string, { entries, isWhole }: Look, now: number): number | null {
+  const place = parsePlace(cursor);
+  if (!place || !isWhole || place.at > now + MARGIN_MS || now - place.at > OLDEST_MS) return null;
+  const since = place.at - MARGIN_MS;
+  // Of those that began at about that time some may have been there.
+  const begun = [...entries].sort((a, b) => a.createdAt - b.createdAt);
+  const certain = begun.filter(({ createdAt }) => createdAt <= since);
+  let hash = hashOfAll(certain.map(({ row }) => row.sessionId));
+  if (hash === place.sessions) return since;
+  for (const { row } of begun.slice(certain.length)) {
+    hash = (hash ^ hashOf(row.sessionId)) >>> 0;
+    if (hash === place.sessions) return since;
+  }
+  return null;
+}

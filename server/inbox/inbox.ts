@@ -1,0 +1,164 @@
+import { fieldError } from '../../shared/errors.js';
+import type { InboxPage, InboxRow, InboxTotals } from '../../shared/inbox.js';
+import type { AppRegistry } from '../apps/registry.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+import type { Identity } from '../auth/types.js';
+import { NO_ARRIVALS } from '../log/arrivals.js';
+import type { LogView } from '../log/log-view.js';
+import type { ReadPlace } from '../read-places/read-place.js';
+import { textOfHome } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
+import type { ListPlace, SessionRecord, SessionRef, Store } from '../stores/store.js';
+import { formatPlace, hashOfAll } from './inbox-place.js';
+import { ReadPlaces } from './read-places.js';
+import { behindOf, recount, unreadBy } from './unread.js';
+
+/** Sessions of an inbox: those that were used last. */
+export const INBOX_SESSIONS = 1000;
+/** Sessions listed at once. */
+const PAGE = 250;
+/** Counts that are remembered where it took a log to count. */
+const REMEMBERED = 1000;
+
+/** What an inbox is made of. */
+export interface InboxEnvironment {
+  readonly store: Store;
+  readonly apps: Pick<AppRegistry, 'format'>;
+  /** The log of a session that is open. @throws GatewayError `SESSION_NOT_FOUND` */
+  logOf(ref: SessionRef): Promise<LogView>;
+  /** Whether somebody may be told of a session. */
+  mayShow(ref: SessionRef, identity: Identity): MaybePromise<boolean>;
+}
+
+/** A session in somebody's inbox. */
+export interface Entry {
+  readonly row: InboxRow;
+  /** When anything of its row was last changed, by the store's clock. */
+  readonly changedAt: number;
+  readonly createdAt: number;
+  /** When its session's record was last changed. */
+  readonly recordedAt: number;
+}
+
+/** All of an inbox, the session that was used last first. */
+export interface Look extends InboxTotals {
+  readonly entries: readonly Entry[];
+  /** When it was looked at, by the store's clock: it has every change before. */
+  readonly at: number;
+  /** Whether it has every session: of more than `INBOX_SESSIONS` it has those that were used last. */
+  readonly isWhole: boolean;
+}
+
+/** The inboxes of people: their sessions, with what waits in each for them. */
+export class Inbox {
+  readonly env: InboxEnvironment;
+  readonly places: ReadPlaces;
+  /** Counts of logs, by session, place and what had arrived. */
+  readonly #counts = new Map<string, Promise<number>>();
+
+  constructor(env: InboxEnvironment) {
+    this.env = env;
+    this.places = new ReadPlaces(env.store, env.logOf);
+  }
+
+  /** A page of an inbox, with the sums of all of it. @throws GatewayError `INVALID_PARAMS` */
+  async page(
+    { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+    identity: Identity,
+  ): Promise<InboxPage> {
+    const { store, apps } = this.env;
+    const before = cursor === undefined ? undefined : placeIn(cursor);
+    const { entries, at, unread, waiting } = await this.look(identity);
+    const rows = new Map(entries.map(({ row }) => [row.sessionId, row]));
+    const listed = await store.list(identity.scope, { limit, before });
+    const sessions: InboxRow[] = [];
+    for (const { ref } of listed.records) {
+      const row = rows.get(apps.format(ref.app, ref.name)) ?? (await this.entry(ref, identity))?.row;
+      if (row) sessions.push(row);
+    }
+    const next = listed.next && `${listed.next.updatedAt}.${listed.next.ordinal}`;
+    return {
+      sessions,
+      ...{ unread, waiting, cursor: next, place: formatPlace({ at, sessions: hashOfAll(rows.keys()) }) },
+    };
+  }
+
+  /** All that is in an inbox, with its sums. */
+  async look(identity: Identity): Promise<Look> {
+    const { store } = this.env;
+    const at = storeTime(store);
+    const places = await this.places.all(identity.userKey);
+    const entries: Entry[] = [];
+    let before: ListPlace | undefined;
+    do {
+      const page = await store.list(identity.scope, { limit: PAGE, before });
+      for (const record of page.records) {
+        const entry = await this.#entryOf(record, places.get(textOfHome(record.ref)), identity);
+        if (entry) entries.push(entry);
+      }
+      before = page.next ?? undefined;
+    } while (before && entries.length < INBOX_SESSIONS);
+    const sum = (field: 'unread' | 'waiting'): number =>
+      entries.reduce((total, { row }) => total + row[field], 0);
+    return { entries, unread: sum('unread'), waiting: sum('waiting'), at, isWhole: !before };
+  }
+
+  /** One session of an inbox; null where it is not in it. */
+  async entry(ref: SessionRef, identity: Identity): Promise<Entry | null> {
+    const record = await this.env.store.record(ref);
+    if (!record || record.closed || record.archived) return null;
+    return this.#entryOf(record, await this.places.of(ref, identity.userKey), identity);
+  }
+
+  async #entryOf(
+    record: SessionRecord,
+    place: ReadPlace | undefined,
+    identity: Identity,
+  ): Promise<Entry | null> {
+    const { ref, title, pending, activity, updatedAt, createdAt } = record;
+    if (!(await this.env.mayShow(ref, identity))) return null;
+    const current = place?.epoch === record.epoch ? place : undefined;
+    const row: InboxRow = {
+      sessionId: this.env.apps.format(ref.app, ref.name),
+      app: ref.app,
+      ...(title !== undefined && { title }),
+      unread: await this.#unread(record, current),
+      running: activity.status === 'running' || activity.queued > 0,
+      waiting: pending,
+      ended: false,
+      changedAt: updatedAt,
+      ...(current && { readTo: current.cursor }),
+    };
+    const changedAt = recordedAt(record);
+    return { row, changedAt: Math.max(changedAt, current?.at ?? 0), createdAt, recordedAt: changedAt };
+  }
+
+  async #unread(record: SessionRecord, place: ReadPlace | undefined): Promise<number> {
+    const behind = behindOf(record, place);
+    const counted = unreadBy(record, behind);
+    if (counted !== null) return counted;
+    const { count, rewound } = record.arrivals!;
+    const key = JSON.stringify([textOfHome(record.ref), record.epoch, behind.seq, count, rewound]);
+    const known = this.#counts.get(key);
+    if (known) return known;
+    const counting = this.env.logOf(record.ref).then((log) => recount(log, behind));
+    if (this.#counts.size >= REMEMBERED) this.#counts.clear();
+    this.#counts.set(key, counting);
+    // One that was closed meanwhile has nothing; what can't be counted now is counted the next time.
+    return counting.catch(() => {
+      this.#counts.delete(key);
+      return 0;
+    });
+  }
+}
+
+/** When anything that lists say of a session was last changed, by the store's clock. */
+export const recordedAt = ({ updatedAt, arrivals = NO_ARRIVALS }: SessionRecord): number =>
+  Math.max(updatedAt, arrivals.changedAt);
+
+/** @throws GatewayError `INVALID_PARAMS` */
+function placeIn(cursor: string): ListPlace {
+  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError('cursor', 'not a cursor of this list');
+  const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
+  return { updatedAt, ordinal };
+}

@@ -1,0 +1,110 @@
+import { type Cursor, parseCursor } from '../../shared/cursor.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
+import { NO_ARRIVALS } from '../log/arrivals.js';
+import type { LogView } from '../log/log-view.js';
+import { termAt } from '../log/readable-log.js';
+import { placeOf, placing, READ, type ReadPlace, wholeTo } from '../read-places/read-place.js';
+import { type StoredRecord, textOfHome } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
+import type { LogHead, SessionRef, Store } from '../stores/store.js';
+import { behindOf, recount, unreadBy } from './unread.js';
+
+/** Records read at once. */
+const PAGE = 1000;
+
+/** A read place that was found or set, and what is unread behind it. */
+export interface Reached {
+  readonly place: ReadPlace;
+  readonly unread: number;
+}
+
+/** The read places of people: how far each has read each conversation, on whichever device. */
+export class ReadPlaces {
+  readonly #store: Store;
+  readonly #logOf: (ref: SessionRef) => Promise<LogView>;
+
+  /** @param logOf The log of a session that is open. @throws GatewayError `SESSION_NOT_FOUND` */
+  constructor(store: Store, logOf: (ref: SessionRef) => Promise<LogView>) {
+    this.#store = store;
+    this.#logOf = logOf;
+  }
+
+  /** A person's place in a session. */
+  async of(ref: SessionRef, userKey: string): Promise<ReadPlace | undefined> {
+    const record = await this.#find(ref, userKey);
+    return record && placeOf(record);
+  }
+
+  async #find(home: SessionRef, userKey: string): Promise<StoredRecord | undefined> {
+    for (let after: StoredRecord | undefined; ; ) {
+      const from: { after?: StoredRecord } = after ? { after } : {};
+      const page = await this.#store.records({ home, kind: READ, limit: PAGE, ...from });
+      const found = page.find(({ id }) => id === userKey);
+      if (found || page.length < PAGE) return found;
+      after = page.at(-1);
+    }
+  }
+
+  /** A person's places in all sessions, by `textOfHome`. */
+  async all(owner: string): Promise<ReadonlyMap<string, ReadPlace>> {
+    const places = new Map<string, ReadPlace>();
+    for (let after: StoredRecord | undefined; ; ) {
+      const from: { after?: StoredRecord } = after ? { after } : {};
+      const page = await this.#store.records({ owner, kind: READ, limit: PAGE, ...from });
+      for (const record of page) places.set(textOfHome(record.home), placeOf(record));
+      if (page.length < PAGE) return places;
+      after = page.at(-1);
+    }
+  }
+
+  /**
+   * Notes that a person has read up to a place, the end where none is given. One that another device has gone beyond stays where it is.
+   *
+   * @throws GatewayError `SESSION_NOT_FOUND`; `INVALID_PARAMS` for a place of another conversation, or behind the end
+   */
+  async reach(ref: SessionRef, userKey: string, cursor?: string): Promise<Reached> {
+    for (;;) {
+      // In this order: what has arrived by the record is up to the head, or the record says that more has.
+      const head = await this.#store.head(ref);
+      const record = await this.#store.record(ref);
+      if (!head || !record || head.closed || record.closed)
+        throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
+      if (record.epoch !== head.epoch) continue;
+      const goal = cursor === undefined ? endOf(head) : placeIn(await this.#store.head(ref), cursor);
+      const { arrivals = NO_ARRIVALS } = record;
+      if (cursor === undefined && arrivals.last > goal.seq) continue;
+      const there = await this.#find(ref, userKey);
+      const before = there && placeOf(there);
+      if (before?.epoch === goal.epoch && before.seq >= goal.seq) {
+        const behind = behindOf(record, before);
+        return { place: before, unread: unreadBy(record, behind) ?? (await this.#recount(ref, behind)) };
+      }
+      let place = wholeTo(goal, arrivals, storeTime(this.#store));
+      let unread = 0;
+      if (arrivals.last > goal.seq) {
+        unread = await this.#recount(ref, behindOf(record, place));
+        const now = (await this.#store.record(ref))?.arrivals;
+        // Something arrived while it was counted.
+        if (now?.count !== arrivals.count || now.rewound !== arrivals.rewound) continue;
+        place = { ...place, counted: arrivals.count - unread };
+      }
+      if (await this.#store.changeRecords(ref, [placing(userKey, place, there?.token ?? 0)]))
+        return { place, unread };
+    }
+  }
+
+  async #recount(ref: SessionRef, behind: Parameters<typeof recount>[1]): Promise<number> {
+    return recount(await this.#logOf(ref), behind);
+  }
+}
+
+const endOf = ({ epoch, terms, head: seq }: LogHead): Cursor => ({ epoch, term: termAt(terms, seq), seq });
+
+/** @throws GatewayError `INVALID_PARAMS` */
+function placeIn(head: LogHead | null, cursor: string): Cursor {
+  const place = parseCursor(cursor);
+  if (!place) throw fieldError('cursor', 'not a cursor of a session');
+  if (place.epoch !== head?.epoch) throw fieldError('cursor', 'a place of another conversation');
+  if (place.seq > head.head) throw fieldError('cursor', 'behind the end of the conversation');
+  return place;
+}

@@ -1,0 +1,39 @@
+import { formatCursor } from '../../shared/cursor.js';
+import type { Arrivals } from '../stores/about.js';
+import type { RecordChange, StoredRecord } from '../stores/records.js';
+
+/** The kind of records that are read places: each in its session, under the key of its person, who owns it too. */
+export const READ = 'read';
+
+/** Up to where a person has read a conversation. */
+export interface ReadPlace {
+  readonly epoch: string;
+  readonly seq: number;
+  /** When it was read, in milliseconds since the epoch by the store's clock. */
+  readonly at: number;
+  /** The same place as clients name it. */
+  readonly cursor: string;
+  /** `Arrivals.count` without what was unread: what is unread later is what has arrived beyond it. */
+  readonly counted: number;
+  /** That counts where nothing was rewound behind this place. */
+  readonly from: number;
+}
+
+/** A record of a read place. @param token Of the one that it takes the place of. @default whatever there is */
+export function placing(userKey: string, place: ReadPlace, token?: number): RecordChange {
+  const value = JSON.stringify(place);
+  return { kind: READ, id: userKey, owner: userKey, value, ...(token !== undefined && { token }) };
+}
+
+/** The read place of a record. */
+export const placeOf = ({ value }: Pick<StoredRecord, 'value'>): ReadPlace => JSON.parse(value) as ReadPlace;
+
+/** A place up to which everything was read. */
+export function wholeTo(
+  { epoch, term, seq }: { readonly epoch: string; readonly term: number; readonly seq: number },
+  { count, rewound }: Arrivals,
+  at: number,
+): ReadPlace {
+  const cursor = formatCursor(epoch, term, seq);
+  return { epoch, seq, at, cursor, counted: count, from: Math.max(seq, rewound) };
+}
