@@ -36,6 +36,7 @@ const WORDS = {
   update: 'extra',
   schedule: 'extra same',
   unschedule: 'extra same',
+  push: 'extra same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',

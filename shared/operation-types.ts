@@ -1,5 +1,6 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
+import type { PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
@@ -299,6 +300,7 @@ export interface OperationTypes {
     /** In the order in which they fire next. */
     result: { readonly schedules: readonly Schedule[] };
   };
+  push: { params: PushParams; result: PushResult };
   abort: {
     params: {
       readonly sessionId: string;

@@ -50,6 +50,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   schedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   unschedule: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
   schedules: [...READING, ...SESSION],
+  push: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   fork: [
     ...POSTING,
     ...SESSION,

@@ -71,6 +71,12 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     summary: 'The schedules of a session',
     description: 'In the order in which they fire next.',
   },
+  push: {
+    tag: 'conversation',
+    summary: 'Have a browser told what happens while nobody looks',
+    description:
+      "Adds or removes a subscription of the caller's, as `PushSubscription.toJSON()` has it. Without either it only says by which key a browser subscribes.",
+  },
   import: {
     tag: 'conversation',
     summary: 'Begin a session with messages of elsewhere',

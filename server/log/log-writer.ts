@@ -1,5 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
+import type { EventDraft, GatewayEvent } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
@@ -55,6 +55,7 @@ export class LogWriter {
   readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
+  readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
   /** The entries of the last group, while others may be written with them. */
   #gathering: Entry[] | null = null;
@@ -81,6 +82,7 @@ export class LogWriter {
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
+    this.#recordsOf = options.recordsOf;
     this.view = view;
     this.term = term;
     this.#cutter = new LogCutter(view, store, {
@@ -252,12 +254,14 @@ export class LogWriter {
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
     this.#foreseen = null;
     // Nearly all of them change nothing: they are pieces of answers.
-    const changes = entries.some(changesSession) ? this.#recordAfter(entries) : null;
+    const changes = entries.some(changesSession) ? this.#recordAfter(group, entries) : null;
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
     const { opens, steps, parked, once, close, erase } = group.options;
-    const records = recordsOf(group.options);
+    const { records: caused = [], ...changed } = changes ?? {};
+    // Nobody is told of what is deleted.
+    const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
     const ends = endsOf(group, entries);
     return {
       term,
@@ -267,7 +271,7 @@ export class LogWriter {
       ...(records.length > 0 && { records }),
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
-      ...changes,
+      ...changed,
       ...(parked !== undefined && { activity: this.#parked(parked) }),
       ...(close && { close }),
       ...(erase !== undefined && { erase }),
@@ -280,7 +284,10 @@ export class LogWriter {
   }
 
   /** What its record says of the session once these are stored. */
-  #recordAfter(entries: readonly Entry[]): Pick<AppendOptions, 'activity' | 'about'> {
+  #recordAfter(
+    { options }: Group,
+    entries: readonly Entry[],
+  ): Pick<AppendOptions, 'activity' | 'about' | 'records'> {
     const { activity, head } = this.view;
     const before = this.state;
     const state = entries.reduce((folded, { event }) => reduce(folded, event), before);
@@ -294,9 +301,13 @@ export class LogWriter {
     const after = activityOf(state, start, ends > 0 ? (activity.ended ?? 0) + ends : activity.ended);
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const about = aboutOf(state);
+    const records = this.#recordsOf?.({
+      ...{ head, events: mapPacked(entries, eventOf), ends: options?.ends ?? [], before, after: state },
+    });
     return {
       about: usedAt === undefined ? about : { usedAt: storeTime(this.#store, usedAt), ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
+      ...(records && records.length > 0 && { records }),
     };
   }
 
@@ -392,6 +403,7 @@ export class LogWriter {
 }
 
 const recordOf = ({ record }: Entry): EventRecord => record;
+const eventOf = ({ event }: Entry): GatewayEvent => event;
 const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
 /** Whether something is to be stored where there are no events. */

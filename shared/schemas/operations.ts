@@ -3,6 +3,7 @@ import type { Accepted, OperationTypes, RunResult } from '../operation-types.js'
 import type { OperationName } from '../operations.js';
 import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { pushShape } from './notices.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -194,6 +195,10 @@ export const operationSchemas: Schemas = {
   schedules: {
     params: z.strictObject({ sessionId }),
     result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
+  },
+  push: {
+    params: z.strictObject(pushShape),
+    result: z.object({ publicKey: z.string().nullable(), subscriptions: z.number() }),
   },
   abort: {
     params: z.strictObject({

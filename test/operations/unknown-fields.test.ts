@@ -22,6 +22,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   schedule: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
   unschedule: { sessionId: 'main', id: 'daily' },
   schedules: { sessionId: 'main' },
+  push: {},
   abort: { sessionId: 'main' },
   close: { sessionId: 'main' },
   'tool-response': { sessionId: 'main', callId: 'c', approved: true },
