@@ -4,6 +4,8 @@ import { assertPublicHost, publicLookup } from './addresses.js';
 
 /** What of an answer is read, so that its connection can be used again, in bytes. */
 const READ_BYTES = 16 * 1024;
+/** How long that may take, in milliseconds. */
+const READ_MS = 1000;
 
 /** A request to an address that somebody else chose. */
 export interface Posting {
@@ -50,6 +52,8 @@ export class Poster {
     });
     // What breaks behind the status says nothing about it.
     response.on('error', () => {});
+    const late = setTimeout(() => response.destroy(), READ_MS).unref();
+    response.on('close', () => clearTimeout(late));
     if (statusCode < 200 || statusCode > 299) throw new Refused(statusCode);
   }
 
