@@ -8,6 +8,7 @@ import { SECRET } from './receiver.js';
 
 /** An app that answers, or asks first where it is told so. */
 export const asker = defineApp({
+  resumable: true,
   async *run(turn) {
     if (turn.text.startsWith('ask'))
       yield `You said ${await turn.ask({ name: 'colour', payload: 'Which?' })}`;
