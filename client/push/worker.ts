@@ -16,3 +16,5 @@ worker.addEventListener?.('notificationclick', (event: any) => {
       .then((pages: any[]) => pages.find(({ url }) => url === href)?.focus() ?? clients.openWindow(href)),
   );
 });
+
+export {};

@@ -31,6 +31,8 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
   './client/schedules': ['sessionSchedules'],
+  './client/push': ['clientPush'],
+  './notices': ['verifyWebhook', 'webPush'],
   './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],
