@@ -2,12 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createGateway, defineApp } from '../server/index.js';
+import { memoryStore } from '../server/stores/memory.js';
 import { sqliteStore } from '../server/stores/sqlite/index.js';
 import { newDatabase } from '../test/support/durable.js';
 
 /**
- * Notices, so many a second, to a receiver that takes its time, while answers stream: `npx tsx bench/notices.ts [per second] [seconds]`.
- * Each figure is measured without notices, and with them. What is owed waits in the store.
+ * Notices, so many a second, to a receiver that takes its time, while answers stream:
+ * `npx tsx bench/notices.ts [per second] [seconds] [memory]`. Each figure is measured without them, with as many changes of titles in
+ * their place: what is stored as durably. What is owed waits in the store.
  */
 const [RATE, SECONDS] = [Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 15)];
 const SLOW_MS = 500;
@@ -42,7 +44,7 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
     },
   });
   const gateway = createGateway({
-    ...{ app, port: 0, store: sqliteStore({ path: newDatabase() }), logger: { warn() {}, error() {} } },
+    ...{ app, port: 0, store: process.argv[4] ? memoryStore() : sqliteStore({ path: newDatabase() }), logger: { warn() {}, error() {} } },
     sessionScope: () => 'bench',
     limits: { sessionsPerUser: Number.POSITIVE_INFINITY, sendsPerSecond: 1e6, loopDelayMs: Number.POSITIVE_INFINITY },
     notify: { webhooks: { url, secrets, name: 'slow' }, unseenMs: 0, allowPrivate: true },
@@ -60,11 +62,11 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
   let added = 0;
   const began = performance.now();
   const adding = setInterval(() => {
-    if (!isTold) return;
     const due = Math.min(RATE * SECONDS, ((performance.now() - began) / 1000) * RATE);
     while (added < due) {
       added += 1;
-      void gateway.session(`told-${added % 200}`, { user }).notify({ title: 'x' });
+      const session = gateway.session(`told-${added % 200}`, { user });
+      void (isTold ? session.notify({ title: 'x' }) : session.update({ title: `x${added}` }));
     }
   }, 10);
   await Promise.all(streams);
@@ -75,7 +77,7 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
   const at = (part: number): number => lags[Math.floor(lags.length * part)] ?? 0;
   const told = gateway.stats().notices.outcomes.map(({ outcome, count }) => `${outcome} ${count}`);
   console.log(
-    `${isTold ? `${added} notices` : 'no notices'}: pieces ${lags.length}, p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(1)} ms; ` +
+    `${isTold ? `${added} notices` : `${added} changes`}: pieces ${lags.length}, p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(1)} ms; ` +
       `loop p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms; CPU ${((own + system) / 1e4 / SECONDS).toFixed(0)} %; ` +
       `RSS +${grown.toFixed(0)} MiB; receiver: ${taken} taken, at most ${most} at a time; ${told.join(', ')}`,
   );

@@ -49,6 +49,7 @@ export async function record(): Promise<Recorded> {
   await converse(traffic, viewer);
   await approve(traffic, viewer);
   await schedule(traffic, viewer);
+  await push(traffic);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
@@ -257,6 +258,13 @@ async function schedule(traffic: Traffic, viewer: RawStream): Promise<void> {
   await traffic.ask('/schedule', { sessionId: 'main', message: 'hi', at: Date.now() });
   const { data: fired } = await viewer.until(isEvent('schedule_fired'));
   await viewer.until(({ event, data }) => event === 'message_end' && data.runId === fired.runId);
+}
+
+/** A browser is to be told: by a gateway that tells none. */
+async function push(traffic: Traffic): Promise<void> {
+  await traffic.ask('/push', {});
+  await traffic.ask('/push', { remove: 'https://push.example/1' });
+  await traffic.ask('/push', { add: { endpoint: '' } });
 }
 
 /** Changes the conversation, and what is kept with it. */
