@@ -17,6 +17,7 @@ function random(bytes: number): string {
 export const newEpoch = (): string => random(8);
 
 export const newScheduleId = (): string => `sch_${random(12)}`;
+export const newNoticeId = (): string => `ntc_${random(12)}`;
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;

@@ -135,6 +135,7 @@ export { createInProcessTransport, Gateway } from './gateway/gateway.js';
 export type {
   EraseOptions,
   ExportOptions,
+  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
@@ -145,6 +146,16 @@ export type { ExecuteOptions, SessionsOptions, WhoseSessions } from './host/exec
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
+export type { FailedNotice } from './notices/ledger.js';
+export type {
+  Deliver,
+  DeliverOptions,
+  NotifyOptions,
+  PushSender,
+  WebhookFormat,
+  WebhookOptions,
+} from './notices/options.js';
+export type { NoticeCount, NoticeOutcome } from './notices/tally.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,

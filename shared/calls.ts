@@ -37,6 +37,7 @@ const WORDS = {
   schedule: 'extra same',
   unschedule: 'extra same',
   read: 'extra same read',
+  push: 'extra same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',

@@ -1,6 +1,7 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
+import type { PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
@@ -312,6 +313,7 @@ export interface OperationTypes {
     params: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
     result: InboxPage;
   };
+  push: { params: PushParams; result: PushResult };
   abort: {
     params: {
       readonly sessionId: string;

@@ -1,5 +1,6 @@
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent, SessionChanges } from '../../shared/events.js';
+import type { CustomNotice } from '../../shared/notices.js';
 import type { Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type {
@@ -115,6 +116,12 @@ export interface SessionHandle<Channels = any> {
   unschedule(id: string): Promise<void>;
   /** In the order in which they fire next. */
   schedules(): Promise<readonly Schedule[]>;
+  /**
+   * Tells its user of something of the host's own, as `notify` of the gateway tells of runs that end.
+   *
+   * @returns the notice's id: the key of `deliver`, the id of webhooks
+   */
+  notify(notice: CustomNotice): Promise<{ readonly id: string }>;
   close(): Promise<void>;
   /** Ends the conversation and drops all that is kept of the session. Its followers are told `session_closed`, with the reason `deleted`. */
   delete(): Promise<void>;

@@ -12,6 +12,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { generateCommand } from './commands/generate.js';
 import { initCommand } from './commands/init.js';
 import { invokeCommand } from './commands/invoke.js';
+import { noticesCommand } from './commands/notices.js';
 import { replayCommand } from './commands/replay.js';
 import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
@@ -48,6 +49,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(generateCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))
+    .addCommand(noticesCommand(terminal))
     .addCommand(eraseCommand(terminal))
     .addHelpText('after', '\nOf each command: agent-session-gateway <command> --help');
   for (const command of allOf(program)) {

@@ -4,8 +4,8 @@ import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** What somebody wants of a session: an operation, its events, or a call of one of its tools by another protocol. */
-export type AccessedOperation = OperationName | 'events' | 'tool-call';
+/** What somebody wants of a session: an operation, its events, a call of one of its tools by another protocol, or to tell somebody of it. */
+export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify';
 
 /** What a host may say of a session, on top of scopes. False answers like a session that does not exist. */
 export type SessionAccess = (

@@ -5,6 +5,7 @@ import type { Application, OnDisconnect } from '../apps/application.js';
 import type { TrustProxy } from '../auth/client-address.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
+import type { NotifyOptions } from '../notices/options.js';
 import type { FileStore } from '../stores/files/file-store.js';
 import type { Store } from '../stores/store.js';
 import type { AppAccess, ClientMessages, SessionAccess } from './access.js';
@@ -90,6 +91,8 @@ export interface GatewayConfig<
   /** Where uploaded files are kept. @default beside the store: of `sqliteStore` in `<path>.files`; else in memory, 256 MiB of them */
   readonly files?: FileStore | undefined;
   readonly limits?: LimitsInput | undefined;
+  /** Who is told of runs that end and questions that wait while nobody looks. @default nobody */
+  readonly notify?: NotifyOptions | undefined;
   /** What happens to a run when its session's last viewer leaves, unless its app says. @default 'continue' */
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Which pages of other sites may call: their origins as browsers write them, or a function that judges them. @default [] */

@@ -83,6 +83,8 @@ export interface Limits {
   readonly scheduleMinMs: number;
   /** How late an instant of a schedule may be that is not missed. @default 60 s */
   readonly scheduleGraceMs: number;
+  /** Browsers of one user that pushes go to. @default 16 */
+  readonly pushSubscriptions: number;
   /** Length of a schedule's message, in characters. @default 16 Ki */
   readonly scheduleLength: number;
   /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
@@ -166,6 +168,7 @@ export const DEFAULT_LIMITS: Limits = {
   scheduleMinMs: 60_000,
   scheduleGraceMs: 60_000,
   scheduleLength: 16 * 1024,
+  pushSubscriptions: 16,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

@@ -9,6 +9,7 @@ import { authConfigSchema } from '../auth/schema.js';
 import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
+import { notifySchema } from '../notices/schema.js';
 import { isStandardSchema } from '../schema/schema.js';
 import { memoryFiles } from '../stores/files/memory-file-store.js';
 import { memoryStore } from '../stores/memory.js';
@@ -24,12 +25,21 @@ export interface ParsedConfig
   extends Required<
     Omit<
       { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
-      'app' | 'limits' | 'logger' | 'sessionAccess' | 'appAccess' | 'trustProxy' | 'methods' | 'socketPath'
+      | 'app'
+      | 'limits'
+      | 'logger'
+      | 'notify'
+      | 'sessionAccess'
+      | 'appAccess'
+      | 'trustProxy'
+      | 'methods'
+      | 'socketPath'
     >
   > {
   readonly limits: Limits;
   readonly logger: GatewayLogger;
   readonly methods: MethodTree;
+  readonly notify: GatewayConfig['notify'];
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
   readonly trustProxy: GatewayConfig['trustProxy'];
@@ -123,6 +133,7 @@ const schema = z.strictObject({
     .custom((value) => typeof (value as { put?: unknown } | null)?.put === 'function', 'must be a file store')
     .optional(),
   limits: limits.optional(),
+  notify: notifySchema.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
   origins: z
     .unknown()
@@ -182,6 +193,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
     files: config.files ?? config.store?.files ?? memoryFiles(),
     limits,
+    notify: config.notify,
     onDisconnect: config.onDisconnect ?? 'continue',
     origins: originsOf(config.origins),
     allowedHosts: config.allowedHosts ?? [],

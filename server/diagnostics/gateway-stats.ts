@@ -1,4 +1,5 @@
 import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
+import type { NoticeCount } from '../notices/tally.js';
 import type { Store } from '../stores/store.js';
 
 /** How many runs there are. */
@@ -38,6 +39,13 @@ export interface GatewayStats {
     readonly apps: Readonly<Record<string, RunCounts>>;
     /** Questions and confirmations that wait for a person. */
     readonly questions: number;
+  };
+  /** What people and systems are told who are away. */
+  readonly notices: {
+    /** Deliveries on their way now. */
+    readonly sending: number;
+    /** What became of notices here since the gateway was made. */
+    readonly outcomes: readonly NoticeCount[];
   };
   readonly calls: {
     /** Method calls that are not answered yet, streams not counted. */

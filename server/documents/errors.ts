@@ -52,6 +52,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   schedules: [...READING, ...SESSION],
   read: [...POSTING, ...SESSION],
   inbox: [...READING],
+  push: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   fork: [
     ...POSTING,
     ...SESSION,

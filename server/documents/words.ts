@@ -83,6 +83,12 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'What waits in which session for the person who asks, the one that was used last first, with sums over the 1,000 that were used last. `place` is where a stream of changes goes on.',
   },
+  push: {
+    tag: 'conversation',
+    summary: 'Have a browser told what happens while nobody looks',
+    description:
+      "Adds or removes a subscription of the caller's, as `PushSubscription.toJSON()` has it. Without either it only says by which key a browser subscribes.",
+  },
   import: {
     tag: 'conversation',
     summary: 'Begin a session with messages of elsewhere',

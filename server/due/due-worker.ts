@@ -12,6 +12,8 @@ const LANES = 16;
 const LEASE_MS = 15_000;
 /** How long nobody looks at most while something is to be due: clocks jump, and other gateways put records, in milliseconds. */
 const LOOK_MS = 1000;
+/** Between two takes: each is a write, and what is put meanwhile is taken together, in milliseconds. */
+const GATHER_MS = 20;
 
 /**
  * Does what a record is about, and puts or drops it with the token that it has: until then it is due again. One that is handled twice
@@ -34,6 +36,7 @@ export class DueWorker {
   #timer: NodeJS.Timeout | null = null;
   /** When it looks next, by the monotonic clock. */
   #lookAt = Number.POSITIVE_INFINITY;
+  #tookAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | null = null;
   #state: 'new' | 'running' | 'stopped' = 'new';
   #hasFailed = false;
@@ -67,7 +70,8 @@ export class DueWorker {
   }
 
   #look(inMs: number): void {
-    const ms = Math.min(Math.max(0, inMs), LOOK_MS);
+    const gathering = this.#tookAt + GATHER_MS - performance.now();
+    const ms = Math.min(Math.max(0, gathering, inMs), LOOK_MS);
     const at = performance.now() + ms;
     if (this.#state !== 'running' || at >= this.#lookAt) return;
     if (this.#timer) clearTimeout(this.#timer);
@@ -89,13 +93,15 @@ export class DueWorker {
       const taken = await this.#take();
       if (!taken) return this.#look(LOOK_MS);
       const { records, nextAt, now } = taken;
+      this.#tookAt = performance.now();
       await atOnce(records, LANES, async (record) => {
         // A store that answers at once would not let others get their turn.
         await new Promise(setImmediate);
         await this.#handle(record, now);
       });
       // What was handled may be due again, as the instants are that were missed.
-      if (records.length > 0 && this.#state === 'running') continue;
+      if (records.length === TAKEN && this.#state === 'running') continue;
+      if (records.length > 0) return this.#look(0);
       if (nextAt !== null || this.#store.shared) this.#look((nextAt ?? Number.POSITIVE_INFINITY) - now);
       return;
     }

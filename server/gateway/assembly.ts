@@ -31,6 +31,7 @@ import { RequestGate } from '../limits/request-gate.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { RateLimiter } from '../limits/token-bucket.js';
 import { flattenMethods } from '../methods/flatten.js';
+import { Notices } from '../notices/notices.js';
 import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
@@ -76,6 +77,8 @@ export interface Assembly {
   readonly files: Files;
   readonly erasing: Erasing;
   readonly due: DueWorker;
+  /** Null where nobody is told of anything. */
+  readonly notices: Notices | null;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -203,11 +206,17 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   };
   const due = new DueWorker({ store, report });
   const inboxChanges = new InboxChanges(report);
+  const format = ({ app, name }: SessionRef): string => apps.format(app, name);
+  const sessionStore = inboxChanges.telling(
+    tellingStore(withTracedAppends(store, { gatewayId: id, format }), (at) => due.expect(at)),
+  );
+  const notices = config.notify ? new Notices(config.notify, { store: sessionStore, report }) : null;
+  notices?.workIn(due);
   const sessions = new SessionDirectory(
     sessionEnvironment(config, {
+      store: sessionStore,
+      notices,
       holder,
-      due,
-      inboxChanges,
       apps,
       quotas,
       files,
@@ -256,6 +265,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     clientToolsPerSend: config.limits.clientToolsPerSend,
     importedMessages: config.limits.importedMessages,
     schedules: config.limits,
+    notices,
+    pushSubscriptions: limits.pushSubscriptions,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -314,6 +325,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       files,
       erasing,
       due,
+      notices,
       operations,
       calls,
       plugins,
@@ -333,22 +345,18 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
 
 function sessionEnvironment(
   config: ParsedConfig,
-  parts: {
-    readonly apps: AppRegistry;
-    readonly quotas: Quotas;
-    readonly due: DueWorker;
-    readonly inboxChanges: InboxChanges;
-  } & Pick<SessionEnvironment, 'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'>,
+  parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
+    SessionEnvironment,
+    'store' | 'notices' | 'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
+  >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
   const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, parkMs, storeMs } =
     limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;
-  const format = ({ app, name }: SessionRef): string => parts.apps.format(app, name);
   return {
-    store: parts.inboxChanges.telling(
-      tellingStore(withTracedAppends(config.store, { gatewayId: id, format }), (at) => parts.due.expect(at)),
-    ),
+    store: parts.store,
+    notices: parts.notices,
     files: parts.files,
     gatewayId: id,
     holder: parts.holder,

@@ -15,6 +15,7 @@ import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type {
   EraseOptions,
   ExportOptions,
+  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
@@ -26,6 +27,7 @@ import { HostData } from '../host/host-data.js';
 import { hostIdentity } from '../host/host-identity.js';
 import { hostCaller, openSession } from '../host/open-session.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
+import type { FailedNotice } from '../notices/ledger.js';
 import type { PlainOperation } from '../operations/operations.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
 import type { Erased } from '../sessions/erasing.js';
@@ -259,6 +261,25 @@ export class Gateway<
    */
   held(options: HeldOptions = {}): AsyncIterable<HeldSessionInfo> {
     return this.#data.held(options);
+  }
+
+  /**
+   * What could not be told yet, of all users: notices that are tried again, and those that were given up. Asks nobody's permission.
+   *
+   * @throws GatewayError when it is iterated
+   */
+  failedNotices(options: FailedNoticesOptions = {}): AsyncIterable<FailedNotice> {
+    return this.#data.notices(options);
+  }
+
+  /**
+   * Has what could not be told be sent again at once, also what was given up.
+   *
+   * @param id Of one of `failedNotices`, or of a notice: for all targets that it could not be told
+   * @returns how many are sent again
+   */
+  resendNotice(id: string): Promise<number> {
+    return this.#data.resend(id);
   }
 
   /**

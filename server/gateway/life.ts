@@ -120,7 +120,7 @@ export class GatewayLife {
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, calls, due, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, due, notices, sessions, plugins, lifecycle } = this.#parts;
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
@@ -131,6 +131,7 @@ export class GatewayLife {
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);
     await due.stop(storeMs);
+    await notices?.stop(Math.min(storeMs, config.limits.drainMs));
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       storeMs,

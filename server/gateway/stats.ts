@@ -3,7 +3,7 @@ import type { Assembly } from './assembly.js';
 
 type Parts = Pick<
   Assembly,
-  'apps' | 'calls' | 'config' | 'connections' | 'load' | 'sessions' | 'state' | 'unread'
+  'apps' | 'calls' | 'config' | 'connections' | 'load' | 'notices' | 'sessions' | 'state' | 'unread'
 >;
 
 /** Counts what a gateway's parts have on their hands. */
@@ -13,6 +13,7 @@ export function statsOf({
   config,
   connections,
   load,
+  notices,
   sessions,
   state,
   unread,
@@ -42,6 +43,7 @@ export function statsOf({
     store: { durability: config.store.durability, open: state.open },
     sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },
+    notices: notices?.stats ?? { sending: 0, outcomes: [] },
     calls: { methods: calls.size, streams: calls.streams, tools },
     delivered: deliveredBy(connections.tally),
     ...connectionStats(connections.values(), unread.bytes),

@@ -28,6 +28,12 @@ export interface ExportOptions extends WhoseSessions {
 /** What an import says besides its messages, and whose the session is. */
 export type ImportOptions = SessionOptions & Omit<ImportParams, 'sessionId' | 'messages'>;
 
+/** Which notices are listed that could not be told. */
+export interface FailedNoticesOptions {
+  /** Those that were given up alone. @default also those that are tried again */
+  readonly dead?: boolean | undefined;
+}
+
 /** Whose sessions are listed that are held. */
 export interface HeldOptions {
   /** A gateway's id, or one process of it as `holder` has it. @default all */

@@ -4,16 +4,20 @@ import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-ty
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Identity } from '../auth/types.js';
+import type { DueWorker } from '../due/due-worker.js';
 import { gatewayIdOf } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
+import { type FailedNotice, failedNotices, resendNotice } from '../notices/ledger.js';
 import type { Operations } from '../operations/operations.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Erased, Erasing } from '../sessions/erasing.js';
 import { exportItems } from '../sessions/export.js';
+import { storeTime } from '../stores/skew.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import type {
   EraseOptions,
   ExportOptions,
+  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
@@ -39,6 +43,7 @@ interface DataEnvironment {
   readonly operations: Operations;
   readonly sessions: SessionDirectory;
   readonly erasing: Erasing;
+  readonly due: DueWorker;
   /** Opens the store on first use; null once it is open. */
   ready(): Promise<void> | null;
 }
@@ -93,6 +98,19 @@ export class HostData {
       if (page.length < HELD_PAGE) return;
       after = page.at(-1);
     }
+  }
+
+  async *notices(options: FailedNoticesOptions): AsyncGenerator<FailedNotice> {
+    await this.#env.ready();
+    yield* failedNotices(this.#env.config.store, options);
+  }
+
+  async resend(id: string): Promise<number> {
+    await this.#env.ready();
+    const { store } = this.#env.config;
+    const count = await asUnavailable(() => resendNotice(store, id));
+    this.#env.due.expect(storeTime(store));
+    return count;
   }
 
   async import(key: string, source: ImportSource, options: ImportOptions): Promise<HistoryPlace> {

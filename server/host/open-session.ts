@@ -154,6 +154,10 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
       await execute('unschedule', { id });
     },
     schedules: async () => (await execute('schedules')).schedules,
+    async notify(notice) {
+      await env.ready();
+      return operations.notify(id, notice, caller);
+    },
     async close() {
       await execute('close');
     },

@@ -3,7 +3,7 @@ import { fieldError, GatewayError } from '../../shared/errors.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
 import type { LogView } from '../log/log-view.js';
 import { termAt } from '../log/readable-log.js';
-import { placeOf, placing, READ, type ReadPlace, wholeTo } from '../read-places/read-place.js';
+import { findPlace, placeOf, placing, READ, type ReadPlace, wholeTo } from '../read-places/read-place.js';
 import { type StoredRecord, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { LogHead, SessionRef, Store } from '../stores/store.js';
@@ -31,18 +31,8 @@ export class ReadPlaces {
 
   /** A person's place in a session. */
   async of(ref: SessionRef, userKey: string): Promise<ReadPlace | undefined> {
-    const record = await this.#find(ref, userKey);
+    const record = await findPlace(this.#store, ref, userKey);
     return record && placeOf(record);
-  }
-
-  async #find(home: SessionRef, userKey: string): Promise<StoredRecord | undefined> {
-    for (let after: StoredRecord | undefined; ; ) {
-      const from: { after?: StoredRecord } = after ? { after } : {};
-      const page = await this.#store.records({ home, kind: READ, limit: PAGE, ...from });
-      const found = page.find(({ id }) => id === userKey);
-      if (found || page.length < PAGE) return found;
-      after = page.at(-1);
-    }
   }
 
   /** A person's places in all sessions, by `textOfHome`. */
@@ -73,7 +63,7 @@ export class ReadPlaces {
       const goal = cursor === undefined ? endOf(head) : placeIn(await this.#store.head(ref), cursor);
       const { arrivals = NO_ARRIVALS } = record;
       if (cursor === undefined && arrivals.last > goal.seq) continue;
-      const there = await this.#find(ref, userKey);
+      const there = await findPlace(this.#store, ref, userKey);
       const before = there && placeOf(there);
       if (before?.epoch === goal.epoch && before.seq >= goal.seq) {
         const behind = behindOf(record, before);

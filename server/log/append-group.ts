@@ -1,3 +1,4 @@
+import type { UserContext } from '../../shared/contract.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
@@ -17,12 +18,18 @@ export interface Committed {
 
 /** Drafts, or what makes them of the state just before them once everything earlier is committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
+/** A run that may end, as far as its log is concerned. */
+export interface EndingRun {
+  readonly id: string;
+  readonly request: { readonly user: UserContext | null };
+}
+
 /** What goes with a group of events. */
 export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
   /** Changes of records, or what gives those that go with the events once these are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
-  /** Ids of the runs that may end with it. What those that do still yield after that is dropped. */
-  readonly ends?: readonly string[];
+  /** The runs that may end with it. What those that do still yield after that is dropped. */
+  readonly ends?: readonly EndingRun[];
   /** Whether the session is parked from here on, until something else happens in it. @default as it is */
   readonly parked?: boolean;
   /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
@@ -44,7 +51,7 @@ export interface Group {
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
-  return options.ends.flatMap((runId) => {
+  return options.ends.flatMap(({ id: runId }) => {
     const result = outcomes.get(runId);
     return result ? [{ runId, result }] : [];
   });

@@ -1,4 +1,8 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
 import type { Arrivals } from '../stores/about.js';
+import type { RecordChange } from '../stores/records.js';
+import type { EndingRun } from './append-group.js';
 import type { LogBatch } from './batch.js';
 import type { Retention } from './retention.js';
 
@@ -17,12 +21,25 @@ export interface LogListener {
   refused(): void;
 }
 
+/** Events that are about to be appended and change what the session is doing, with the states before and after them. */
+export interface SessionChange {
+  /** The place before the first of them. */
+  readonly head: number;
+  readonly events: readonly GatewayEvent[];
+  /** The runs that may end with them. */
+  readonly ends: readonly EndingRun[];
+  readonly before: SessionState;
+  readonly after: SessionState;
+}
+
 /** How a log is kept, and by whom. */
 export interface LogOptions {
   readonly retention: Retention;
   readonly listener: LogListener;
   /** What has arrived in it so far, as its record says. @default nothing */
   readonly arrivals?: Arrivals | undefined;
+  /** Records that come of a change, written in the same append: the same ones each time it is asked. It must not throw. @default none */
+  readonly recordsOf?: ((change: SessionChange) => readonly RecordChange[]) | undefined;
   /** The time by which events age, in milliseconds since the epoch. */
   readonly now: () => number;
 }

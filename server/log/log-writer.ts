@@ -1,5 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
+import type { EventDraft, GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
@@ -56,6 +56,7 @@ export class LogWriter {
   readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
+  readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
   /** The entries of the last group, while others may be written with them. */
   #gathering: Entry[] | null = null;
@@ -84,6 +85,7 @@ export class LogWriter {
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
+    this.#recordsOf = options.recordsOf;
     this.view = view;
     this.term = term;
     const { arrivals = NO_ARRIVALS } = options;
@@ -263,12 +265,14 @@ export class LogWriter {
     this.#foreseen = null;
     this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
     // Nearly all of them change nothing: they are pieces of answers.
-    const changes = entries.some(changesSession) ? this.#recordAfter(entries) : null;
+    const changes = entries.some(changesSession) ? this.#recordAfter(group, entries) : null;
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
     const { opens, steps, parked, once, close, erase } = group.options;
-    const records = recordsOf(group.options);
+    const { records: caused = [], ...changed } = changes ?? {};
+    // Nobody is told of what is deleted.
+    const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
     const ends = endsOf(group, entries);
     return {
       term,
@@ -278,7 +282,7 @@ export class LogWriter {
       ...(records.length > 0 && { records }),
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
-      ...changes,
+      ...changed,
       ...(parked !== undefined && { activity: this.#parked(parked) }),
       ...(close && { close }),
       ...(erase !== undefined && { erase }),
@@ -291,7 +295,10 @@ export class LogWriter {
   }
 
   /** What its record says of the session once these are stored. */
-  #recordAfter(entries: readonly Entry[]): Pick<AppendOptions, 'activity' | 'about'> {
+  #recordAfter(
+    { options }: Group,
+    entries: readonly Entry[],
+  ): Pick<AppendOptions, 'activity' | 'about' | 'records'> {
     const { activity, head } = this.view;
     const before = this.state;
     const events = mapPacked(entries, ({ event }) => event);
@@ -309,9 +316,13 @@ export class LogWriter {
     const counted = { ...arrivals, changedAt };
     this.#arrivals = { before: this.#arrivals.before, after: counted };
     const about = { arrivals: counted, ...aboutOf(state) };
+    const records = this.#recordsOf?.({
+      ...{ head, events: mapPacked(entries, eventOf), ends: options?.ends ?? [], before, after: state },
+    });
     return {
       about: usedAt === undefined ? about : { usedAt: storeTime(this.#store, usedAt), ...about },
       ...(!isSameActivity(activity, after) && { activity: after }),
+      ...(records && records.length > 0 && { records }),
     };
   }
 
@@ -411,6 +422,7 @@ export class LogWriter {
 }
 
 const recordOf = ({ record }: Entry): EventRecord => record;
+const eventOf = ({ event }: Entry): GatewayEvent => event;
 const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
 /** Whether something is to be stored where there are no events. */

@@ -12,6 +12,7 @@ import type { Files } from '../files/files.js';
 import type { InboxChanges } from '../inbox/changes.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
+import type { Notices } from '../notices/notices.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
@@ -45,6 +46,9 @@ export interface OperationEnvironment {
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
   readonly schedules: ScheduleLimits;
+  /** Null where nobody is told of anything. */
+  readonly notices: Notices | null;
+  readonly pushSubscriptions: number;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

@@ -1,5 +1,6 @@
 import { fieldError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
+import type { CustomNotice } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
 import { isRead, type OperationName, type RunOperation } from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
@@ -30,6 +31,7 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
+import { Notifying } from './notifying.js';
 import type { Authorize } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
 import { Reading, type SentRun } from './reading.js';
@@ -70,6 +72,7 @@ export class Operations {
   readonly #importing: Importing;
   readonly #scheduling: Scheduling;
   readonly #inbox: Inbox;
+  readonly #notifying: Notifying;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -90,6 +93,7 @@ export class Operations {
     this.#sending = new Sending(env, parts);
     this.#importing = new Importing(env, parts);
     this.#scheduling = new Scheduling(env, parts);
+    this.#notifying = new Notifying(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -191,6 +195,11 @@ export class Operations {
     await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
+  /** Tells the caller of something in a session, for its host. @throws GatewayError */
+  notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
+    return Promise.resolve(asUnavailable(() => this.#notifying.notify(sessionId, notice, caller)));
+  }
+
   /** All open sessions of a scope, for its host: nobody else is asked. @throws GatewayError */
   async sessionsIn(scope: string, raw: unknown): Promise<ResultOf<'sessions'>> {
     const params = readParams('sessions', raw);
@@ -279,6 +288,7 @@ export class Operations {
       return { sessionId: this.#env.apps.format(ref.app, ref.name), readTo: place.cursor, unread };
     },
     inbox: (params, { identity }) => this.#inbox.page(params, identity),
+    push: (params, caller) => this.#notifying.push(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

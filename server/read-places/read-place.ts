@@ -1,9 +1,13 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Arrivals } from '../stores/about.js';
-import type { RecordChange, StoredRecord } from '../stores/records.js';
+import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
+import type { Store } from '../stores/store.js';
 
 /** The kind of records that are read places: each in its session, under the key of its person, who owns it too. */
 export const READ = 'read';
+
+/** Records read at once. */
+const PAGE = 1000;
 
 /** Up to where a person has read a conversation. */
 export interface ReadPlace {
@@ -23,6 +27,21 @@ export interface ReadPlace {
 export function placing(userKey: string, place: ReadPlace, token?: number): RecordChange {
   const value = JSON.stringify(place);
   return { kind: READ, id: userKey, owner: userKey, value, ...(token !== undefined && { token }) };
+}
+
+/** The record of a person's place in a session. */
+export async function findPlace(
+  store: Pick<Store, 'records'>,
+  home: RecordHome,
+  userKey: string,
+): Promise<StoredRecord | undefined> {
+  for (let after: StoredRecord | undefined; ; ) {
+    const from: { after?: StoredRecord } = after ? { after } : {};
+    const page = await store.records({ home, kind: READ, limit: PAGE, ...from });
+    const found = page.find(({ id }) => id === userKey);
+    if (found || page.length < PAGE) return found;
+    after = page.at(-1);
+  }
 }
 
 /** The read place of a record. */

@@ -5,12 +5,15 @@ import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import type { Retention } from '../log/retention.js';
 import type { Written } from '../log/written.js';
+import type { Notices } from '../notices/notices.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
 /** What the sessions of a gateway hear and may use of it. */
 export interface SessionEnvironment {
   readonly store: Store;
   readonly files: Files;
+  /** Who is told of what happens in them while nobody looks; null where nobody is. */
+  readonly notices: Pick<Notices, 'of'> | null;
   /** The other gateways on the same store, where there may be others. */
   readonly cluster: Cluster;
   readonly gatewayId: string;

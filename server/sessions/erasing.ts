@@ -103,9 +103,26 @@ export class Erasing {
     for await (const ref of this.#sessionsOf(erasure)) if (await this.#delete(ref)) count += 1;
     // Those who follow what was there have been told, or will be told of a gap.
     for await (const ref of this.#sessionsOf(erasure)) await sessions.dropClosed(ref);
+    if (erasure.app === undefined) await this.#dropRecords(erasure);
     const dropped = await files.erase(erasure);
     await asUnavailable(() => store.endErasure(erasure));
     return { sessions: count, files: dropped };
+  }
+
+  /** Those of sessions go with them. */
+  async #dropRecords(home: Erasure): Promise<void> {
+    const { store } = this.#env;
+    for (;;) {
+      const page = await asUnavailable(() => store.records({ home, limit: PAGE }));
+      if (page.length > 0)
+        await asUnavailable(() =>
+          store.changeRecords(
+            home,
+            page.map(({ kind, id }) => ({ kind, id })),
+          ),
+        );
+      if (page.length < PAGE) return;
+    }
   }
 
   async *#sessionsOf(erasure: Erasure): AsyncGenerator<SessionRef> {

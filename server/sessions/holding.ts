@@ -7,9 +7,11 @@ import { newEpoch } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
 import { healMs } from '../log/heal.js';
-import type { LogListener } from '../log/log-options.js';
+import type { LogListener, LogOptions } from '../log/log-options.js';
+import type { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
+import { storeTime } from '../stores/skew.js';
 import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { tellFirst } from './fork.js';
@@ -169,6 +171,7 @@ export class Holding implements LogListener {
       now: this.#env.now,
       arrivals: record.arrivals,
       listener: this,
+      recordsOf: this.#noticesOf(view, head.term),
     });
     const told = andThen(opened, (writer) => andThen(tellFirst(writer, record.userId), () => writer));
     return andThen(told, (writer) => {
@@ -192,6 +195,28 @@ export class Holding implements LogListener {
       session.viewers.wake();
       return writer;
     });
+  }
+
+  /** What is owed to people who are away comes of what happens, in the same append. */
+  #noticesOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
+    const { notices, store, report } = this.#env;
+    if (!notices) return undefined;
+    const { id: sessionId, runs } = this.#session;
+    return (change) => {
+      try {
+        return notices.of({
+          ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at) },
+          // One that ends is in the queue no more.
+          userOf: (runId) =>
+            (change.ends.find(({ id }) => id === runId) ?? runs.queue.find(runId))?.request.user ?? null,
+          ...change,
+        });
+      } catch (error) {
+        // What people are told of is lost rather than what they did.
+        report(error, 'making notices', { sessionId });
+        return [];
+      }
+    };
   }
 
   committed(batch: LogBatch): void {

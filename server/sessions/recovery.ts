@@ -64,7 +64,7 @@ function endLeft(runs: SessionRuns, { runId, message }: ActiveRun, log: LogWrite
     resumed: message,
     context: rootContext,
   });
-  log.commit([end], { ends: [run.id] }).then(
+  log.commit([end], { ends: [run] }).then(
     ({ last }) => runs.ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
     (error: unknown) => runs.env.report(error, `ending lost run ${runId}`, runs.about(run)),
   );

@@ -53,7 +53,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   for (const run of runs) run.doomed = true;
   try {
     const committed = await log.commit(drafts, {
-      ends: mapPacked(runs, ({ id }) => id),
+      ends: runs,
       acknowledged,
       ...options,
     });

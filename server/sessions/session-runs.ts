@@ -246,7 +246,7 @@ export class SessionRuns {
           outcome = outcomesOf(events).get(run.id);
           return events;
         },
-        { ends: [run.id] },
+        { ends: [run] },
       );
       if (outcome)
         this.ended(run, { cursor: formatCursor(log.ref.epoch, log.term, committed.last), ...outcome });

@@ -4,6 +4,7 @@ import type { OperationName } from '../operations.js';
 import { eventSchema } from './events.js';
 import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { pushShape } from './notices.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -209,6 +210,10 @@ export const operationSchemas: Schemas = {
   inbox: {
     params: z.strictObject({ limit: pageLimit, cursor: z.string().max(64).optional() }),
     result: z.object(inboxPageShape),
+  },
+  push: {
+    params: z.strictObject(pushShape),
+    result: z.object({ publicKey: z.string().nullable(), subscriptions: z.number() }),
   },
   abort: {
     params: z.strictObject({

@@ -49,6 +49,7 @@ export async function record(): Promise<Recorded> {
   await converse(traffic, viewer);
   await approve(traffic, viewer);
   await schedule(traffic, viewer);
+  await push(traffic);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
@@ -269,6 +270,13 @@ async function look(traffic: Traffic): Promise<void> {
   await traffic.ask('/read', { sessionId: 'main' });
   await traffic.ask('/read', { sessionId: 'main', cursor: 'nonsense' });
   await traffic.ask('/read', { sessionId: 'none' });
+}
+
+/** A browser is to be told: by a gateway that tells none. */
+async function push(traffic: Traffic): Promise<void> {
+  await traffic.ask('/push', {});
+  await traffic.ask('/push', { remove: 'https://push.example/1' });
+  await traffic.ask('/push', { add: { endpoint: '' } });
 }
 
 /** Changes the conversation, and what is kept with it. */

@@ -23,7 +23,11 @@ describe('an inbox in two pages in Chromium', () => {
   });
 
   it('falls in one page when its person reads in the other', async () => {
-    const gateway = createDemoGateway({ app: createDemoApp(1), tokens: { admin: TOKEN }, port: 0 });
+    const gateway = createDemoGateway({
+      app: createDemoApp(1),
+      tokens: { admin: TOKEN, guest: 'guest' },
+      port: 0,
+    });
     closeLater(gateway, (it) => it.close());
     const { url } = await gateway.start();
     const client = connectClient(url!, { token: TOKEN });

@@ -24,6 +24,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   schedules: { sessionId: 'main' },
   read: { sessionId: 'main' },
   inbox: {},
+  push: {},
   abort: { sessionId: 'main' },
   close: { sessionId: 'main' },
   'tool-response': { sessionId: 'main', callId: 'c', approved: true },

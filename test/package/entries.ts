@@ -33,6 +33,9 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/client/history`]: ['exportSession'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/inbox`]: ['clientInbox', 'readWhileVisible'],
+  [`${NAME}/client/push`]: ['clientPush'],
+  [`${NAME}/client/push-worker`]: [],
+  [`${NAME}/notices`]: ['verifyWebhook', 'webPush'],
   [`${NAME}/client/offline`]: ['indexedDb', 'storage'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],
   [`${NAME}/client`]: [

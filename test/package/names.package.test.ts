@@ -32,6 +32,8 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/history': ['exportSession'],
   './client/schedules': ['sessionSchedules'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],
+  './client/push': ['clientPush'],
+  './notices': ['verifyWebhook', 'webPush'],
   './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
   './client/react': ['GatewayProvider', 'useSession', 'gatewayHooks'],

@@ -71,7 +71,8 @@ export function exportCommand(terminal: Terminal): Command {
     });
 }
 
-function withDatabase(command: Command): Command {
+/** Adds the options that say which database a command works on. */
+export function withDatabase(command: Command): Command {
   return command
     .addOption(
       new Option('--db <place>', 'the database: a file, or a URL of Redis or PostgreSQL')

@@ -9,6 +9,8 @@ export interface Whose {
 /** What an operator asks of a gateway. */
 export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
+  | { readonly action: 'notices'; readonly dead: boolean }
+  | { readonly action: 'resend'; readonly id: string }
   | { readonly action: 'held'; readonly by?: string }
   | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
   | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
@@ -27,6 +29,12 @@ export async function* operate(
         yield `${JSON.stringify(each)}\n`;
       return;
     }
+    case 'notices':
+      for await (const each of gateway.failedNotices({ dead: request.dead }))
+        yield `${JSON.stringify(each)}\n`;
+      return;
+    case 'resend':
+      return yield `${JSON.stringify({ sent: await gateway.resendNotice(request.id) })}\n`;
     case 'erase': {
       const { session, vacuum, ...about } = request;
       const whose = whoseOf(about);

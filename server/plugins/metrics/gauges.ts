@@ -80,6 +80,7 @@ const NOW: readonly Row[] = [
     '1 while new work is turned away, because the gateway closes',
     ({ draining }) => Number(draining),
   ],
+  ['notices_sending', 'Deliveries of notices on their way', ({ notices }) => notices.sending],
   ['store_open', '1 once the store is open', ({ store }) => Number(store.open)],
 ];
 
@@ -102,6 +103,13 @@ const GROWING: readonly Row[] = [
     'Gaps that were announced to readers',
     ({ delivered }) => byKey('reason', delivered.gaps),
     ['reason'],
+  ],
+  [
+    'notices_total',
+    'What became of notices: told, failed (to be tried again), dead (given up), gone (nobody is there), seen (and so told to nobody)',
+    ({ notices }) =>
+      notices.outcomes.map(({ kind, target = '', outcome, count }) => [{ kind, target, outcome }, count]),
+    ['kind', 'target', 'outcome'],
   ],
 ];
 

@@ -1,0 +1,65 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+
+/** Networks that are not the internet: this host's, private, shared, link-local (clouds have their metadata there), for documents, multicast. */
+const NETWORKS = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
+  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  // The last ones lead to addresses of IPv4 by way of a translator.
+  ...['::/96', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8', '100::/64', '2001:db8::/32'],
+  ...['64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
+];
+
+const blocked = new BlockList();
+for (const network of NETWORKS) {
+  const [address = '', bits] = network.split('/');
+  blocked.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** An address of IPv4 that is written as one of IPv6, as that; else the address as it is. */
+function unmapped(address: string): string {
+  if (!isIPv6(address)) return address;
+  // Of all ways to write it the URL has one.
+  const [, high, low] =
+    /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
+  if (high === undefined || low === undefined) return address;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}
+
+/** Whether an IP address is one that a stranger must not have this host ask. What is no address is. */
+export function isPrivateAddress(address: string): boolean {
+  const plain = unmapped(address.replace(/%.*$/, ''));
+  const version = isIP(plain);
+  return version === 0 || blocked.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** A name or address that leads to a private address. */
+export class PrivateAddress extends Error {
+  constructor(host: string) {
+    super(`${host} is, or leads to, a private address (notify.allowPrivate)`);
+  }
+}
+
+/**
+ * Looks a name up, and refuses one of which any address is private. It is asked by the connection itself: what is checked is what is
+ * connected to, and a name that leads elsewhere the next time is checked then.
+ */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  const all: LookupOptions & { readonly all: true } = { ...options, all: true };
+  lookup(hostname, all, (error, found: LookupAddress[]) => {
+    const first = found?.[0];
+    if (error || !first) return callback(error ?? new Error(`${hostname} has no address`), '', 0);
+    if (found.some(({ address }) => isPrivateAddress(address)))
+      return callback(new PrivateAddress(hostname), '', 0);
+    if (options.all) return callback(null, found);
+    callback(null, first.address, first.family);
+  });
+};
+
+/** @throws PrivateAddress where a URL names a private address itself: no name is looked up then */
+export function assertPublicHost({ hostname }: URL): void {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && isPrivateAddress(host)) throw new PrivateAddress(host);
+}

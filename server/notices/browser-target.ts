@@ -1,0 +1,66 @@
+import type { Store } from '../stores/store.js';
+import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
+import type { PushSender } from './options.js';
+import { Poster, Refused } from './posting.js';
+import { type Attempt, Gone, type Target } from './target.js';
+
+/** Requests to one push service at a time. */
+const MOST = 16;
+
+/** Browsers of people. */
+export class BrowserTarget implements Target {
+  readonly name = 'push';
+  readonly isOrdered = false;
+  readonly content: boolean;
+  readonly timeoutMs = 10_000;
+  readonly most = 2 * MOST;
+  readonly #sender: PushSender;
+  readonly #store: Pick<Store, 'records' | 'changeRecords'>;
+  readonly #poster: Poster;
+
+  constructor(sender: PushSender, store: Pick<Store, 'records' | 'changeRecords'>, allowPrivate: boolean) {
+    this.#sender = sender;
+    this.#store = store;
+    this.content = sender.content;
+    this.#poster = new Poster({ allowPrivate, most: MOST });
+  }
+
+  wants(): boolean {
+    return true;
+  }
+
+  async send({ kept: { push, to }, told, signal }: Attempt): Promise<void> {
+    const kept = push && (await this.#find(to, push));
+    if (!kept) throw new Gone('The browser is subscribed no more');
+    const { endpoint, headers, body } = await this.#sender.request(kept, this.#sender.show(told));
+    const { 'Content-Length': _, ...others } = headers;
+    try {
+      await this.#poster.post({ url: new URL(endpoint), headers: others, body, signal });
+    } catch (error) {
+      if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 410)) throw error;
+      await dropPush(this.#store, push);
+      throw new Gone('The push service says that the subscription is over');
+    }
+  }
+
+  async #find(owner: string, { scope, id }: { readonly scope: string; readonly id: string }) {
+    const records = await this.#store.records({ home: homeOfPushes(scope), kind: PUSH, limit: 1000 });
+    const found = records.find((record) => record.id === id && record.owner === owner);
+    return found && (JSON.parse(found.value) as KeptPush);
+  }
+
+  close(): void {
+    this.#poster.close();
+  }
+}
+
+/** Drops a browser. */
+export async function dropPush(
+  store: Pick<Store, 'changeRecords'>,
+  { scope, id }: { readonly scope: string; readonly id: string },
+): Promise<void> {
+  await store.changeRecords(homeOfPushes(scope), [
+    { kind: PUSH, id },
+    { kind: PUSH_OWNER, id },
+  ]);
+}

@@ -1,0 +1,106 @@
+import type { UserContext } from '../../shared/contract.js';
+import { formatCursor } from '../../shared/cursor.js';
+import type { GatewayEvent } from '../../shared/events.js';
+import type { PendingQuestion, SessionState } from '../../shared/fold.js';
+import type { Notice, NoticeKind } from '../../shared/notices.js';
+import { userScope } from '../auth/scope.js';
+import type { RecordChange } from '../stores/records.js';
+import type { LogRef } from '../stores/store.js';
+import { type KeptNotice, NOTICE, owing } from './notice-record.js';
+
+/** What is about to be appended, and where. */
+export interface Cause {
+  readonly log: LogRef;
+  readonly term: number;
+  /** Canonical key. */
+  readonly sessionId: string;
+  /** The place before the first of the events. */
+  readonly head: number;
+  readonly events: readonly GatewayEvent[];
+  readonly before: SessionState;
+  readonly after: SessionState;
+  /** Whose run it is, as far as that is known. */
+  userOf(runId: string): UserContext | null;
+  /** A time of this process by the store's clock. */
+  storeTime(at: number): number;
+}
+
+/** A part of an id that is text of somebody's: an id goes into a header, and is signed between dots. */
+const safe = (part: string): string => encodeURIComponent(part).replaceAll('.', '%2E');
+
+/** The id of a notice: the same whoever makes it of the same cause. */
+export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[]): string {
+  return [kind, ...cause.map((part) => safe(String(part)))].join(':');
+}
+
+const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, epoch: string): string =>
+  noticeId('input_required', runId ?? epoch, callId);
+
+/** What of an event is told, in words of its kind; null for one that nobody is told of. */
+function toldOf(
+  event: GatewayEvent,
+  epoch: string,
+): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly question?: string }) | null {
+  switch (event.type) {
+    case 'message_end': {
+      const { runId = '', stopReason } = event;
+      return { id: noticeId('run_ended', runId), kind: 'run_ended', runId, stopReason };
+    }
+    case 'tool_confirmation_required':
+    case 'input_required': {
+      const { callId, runId, name } = event;
+      const id = askedId({ callId, ...(runId !== undefined && { runId }) }, epoch);
+      return { id, kind: 'input_required', callId, ...(runId !== undefined && { runId }), question: name };
+    }
+    case 'schedule_fired': {
+      const { id: name, instant, runId } = event;
+      // Of one that was skipped there is nothing to be seen.
+      if (runId === undefined) return null;
+      const schedule = { id: name, instant };
+      return {
+        id: noticeId('schedule_fired', epoch, name, instant),
+        kind: 'schedule_fired',
+        runId,
+        schedule,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+/** The notices of what is about to be appended, and those that are owed no more because of it. */
+export function noticesOf(
+  { log, term, sessionId, head, events, before, after, userOf, storeTime }: Cause,
+  { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
+): readonly RecordChange[] {
+  const { epoch, scope, app } = log;
+  const changes = new Map<string, RecordChange>();
+  for (const asked of kinds.has('input_required') ? before.pending : []) {
+    if (after.pending.some(({ callId }) => callId === asked.callId)) continue;
+    const id = askedId(asked, epoch);
+    changes.set(id, { kind: NOTICE, id });
+  }
+  events.forEach((event, i) => {
+    const told = toldOf(event, epoch);
+    if (!told || !kinds.has(told.kind)) return;
+    const { question, ...about } = told;
+    // What was asked and answered at once waits for nobody.
+    if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
+    const user = told.runId === undefined ? null : userOf(told.runId);
+    const seq = head + i + 1;
+    const at = event.ts ?? Date.now();
+    const kept: KeptNotice = {
+      notice: {
+        ...about,
+        ...{ sessionId, app, at, cursor: formatCursor(epoch, term, seq) },
+        ...(user && { userId: user.id }),
+      },
+      to: user ? userScope(user) : scope,
+      place: { epoch, seq },
+      ...(question !== undefined && { question }),
+    };
+    changes.set(told.id, owing(kept, storeTime(at) + unseenMs));
+  });
+  return [...changes.values()];
+}

@@ -1,0 +1,24 @@
+import type { Deliver } from './options.js';
+import type { Attempt, Target } from './target.js';
+
+/** Code of the host's that tells people in a way of its own. */
+export class HostTarget implements Target {
+  readonly name = 'deliver';
+  readonly isOrdered = false;
+  readonly content = true;
+  readonly timeoutMs = 13_000;
+  readonly most = 16;
+  readonly #deliver: Deliver;
+
+  constructor(deliver: Deliver) {
+    this.#deliver = deliver;
+  }
+
+  wants(): boolean {
+    return true;
+  }
+
+  async send({ told, attempt, signal }: Attempt): Promise<void> {
+    await this.#deliver(told, { key: told.id, attempt, signal });
+  }
+}

@@ -1,0 +1,18 @@
+export type {
+  Notice,
+  NoticeKind,
+  PushBody,
+  PushTarget,
+  ToldNotice,
+  WebhookBody,
+} from '../../shared/notices.js';
+export type {
+  Deliver,
+  DeliverOptions,
+  NotifyOptions,
+  PushSender,
+  WebhookFormat,
+  WebhookOptions,
+} from './options.js';
+export { type ReceivedWebhook, type VerifyOptions, verifyWebhook } from './verify.js';
+export { type WebPushOptions, webPush } from './web-push.js';

@@ -1,0 +1,74 @@
+import type { Notice } from '../../shared/notices.js';
+import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
+
+/** The kinds of records that notices are: what is owed, what is owed to one target, and the browsers of a person. */
+export const NOTICE = 'notice';
+export const DELIVERY = 'delivery';
+export const PUSH = 'push';
+/** Says of an endpoint whose it is: browsers are one person's at a time. */
+export const PUSH_OWNER = 'push_owner';
+
+/** The owners of deliveries that failed, by which these are found in all sessions. */
+export const RETRYING = 'retrying';
+export const DEAD = 'dead';
+
+/** A notice as its record has it. */
+export interface KeptNotice {
+  readonly notice: Notice;
+  /** The person who is told, as `userScope` names people. */
+  readonly to: string;
+  /** The place in the session's log of what it tells of; absent for a host's own. */
+  readonly place?: { readonly epoch: string; readonly seq: number };
+  /** Of what is asked. */
+  readonly question?: string;
+}
+
+/** What is owed to one target. */
+export interface KeptDelivery extends KeptNotice {
+  /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
+  readonly target: string;
+  /** The browser that a push is for. */
+  readonly push?: { readonly scope: string; readonly id: string };
+  readonly attempts: number;
+  /** Why the last attempt failed, and when. */
+  readonly failed?: { readonly at: number; readonly error: string };
+}
+
+/** A browser of a person. */
+export interface KeptPush {
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
+  readonly addedAt: number;
+}
+
+export const noticeOf = ({ value }: Pick<StoredRecord, 'value'>): KeptNotice =>
+  JSON.parse(value) as KeptNotice;
+
+export const deliveryOf = ({ value }: Pick<StoredRecord, 'value'>): KeptDelivery =>
+  JSON.parse(value) as KeptDelivery;
+
+/** Keeps a notice until it is due. */
+export function owing(kept: KeptNotice, dueAt: number): RecordChange {
+  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept) };
+}
+
+/** Keeps what is owed to a target. One that was given up (`dueAt` null) is due no more. */
+export function delivering(
+  kept: KeptDelivery,
+  { id, dueAt, token }: { readonly id: string; readonly dueAt: number | null; readonly token: number },
+): RecordChange {
+  const owner = dueAt === null ? DEAD : kept.failed && RETRYING;
+  return {
+    ...{ kind: DELIVERY, id, value: JSON.stringify(kept), token },
+    ...(owner && { owner }),
+    ...(dueAt !== null && { dueAt }),
+  };
+}
+
+/** The name of what is owed to a target. */
+export function deliveryId(noticeId: string, target: string, push?: string): string {
+  return `${noticeId}|${target}${push === undefined ? '' : `:${push}`}`;
+}
+
+/** The home of a person's browsers. */
+export const homeOfPushes = (scope: string): RecordHome => ({ scope });

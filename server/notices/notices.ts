@@ -1,0 +1,149 @@
+import type { Notice, NoticeKind, ToldNotice } from '../../shared/notices.js';
+import type { Report } from '../diagnostics/log-facts.js';
+import type { DueWorker } from '../due/due-worker.js';
+import { findPlace, placeOf } from '../read-places/read-place.js';
+import type { RecordChange, StoredRecord } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import { BrowserTarget } from './browser-target.js';
+import { type Cause, noticesOf } from './causes.js';
+import { Deliveries } from './deliveries.js';
+import { HostTarget } from './host-target.js';
+import {
+  DELIVERY,
+  delivering,
+  deliveryId,
+  type KeptDelivery,
+  type KeptNotice,
+  NOTICE,
+  noticeOf,
+  owing,
+} from './notice-record.js';
+import type { NotifyOptions } from './options.js';
+import { pushesOf } from './subscriptions.js';
+import { type NoticeCount, Tally } from './tally.js';
+import type { Target } from './target.js';
+import { WebhookTarget } from './webhook-target.js';
+
+const UNSEEN_MS = 20_000;
+/** Of a text that is told, in characters. */
+const TEXT_LENGTH = 4096;
+
+interface Parts {
+  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'shared'>;
+  report: Report;
+}
+
+/** What people and systems are told of what happens while nobody looks: written with what causes it, and worked off by any gateway. */
+export class Notices {
+  /** The key that browsers subscribe with; null where there are no pushes. */
+  readonly publicKey: string | null;
+  readonly allowPrivate: boolean;
+  readonly #options: NotifyOptions;
+  readonly #parts: Parts;
+  readonly #kinds: ReadonlySet<NoticeKind>;
+  readonly #unseenMs: number;
+  readonly #targets: ReadonlyMap<string, Target>;
+  readonly #tally = new Tally();
+  readonly #deliveries: Deliveries;
+
+  constructor(options: NotifyOptions, parts: Parts) {
+    const { store, report } = parts;
+    const { on = ['run_ended', 'input_required'], unseenMs = UNSEEN_MS, push } = options;
+    this.#options = options;
+    this.#parts = parts;
+    this.#kinds = new Set(on);
+    this.#unseenMs = unseenMs;
+    this.allowPrivate = options.allowPrivate ?? false;
+    this.publicKey = push?.publicKey ?? null;
+    this.#targets = new Map(targetsOf(options, store).map((target) => [target.name, target]));
+    const tell = (home: SessionRef, kept: KeptNotice, content: boolean) => this.#tell(home, kept, content);
+    this.#deliveries = new Deliveries({ store, targets: this.#targets, tally: this.#tally, tell, report });
+  }
+
+  /** How many deliveries are on their way now, and what became of all before. */
+  get stats(): { readonly sending: number; readonly outcomes: readonly NoticeCount[] } {
+    return { sending: this.#deliveries.sending, outcomes: this.#tally.counts };
+  }
+
+  /** Has notices worked off. */
+  workIn(due: DueWorker): void {
+    due.on(NOTICE, (record, now) => this.#expand(record, now));
+    due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
+  }
+
+  stop(ms: number): Promise<void> {
+    return this.#deliveries.stop(ms);
+  }
+
+  /** What is written with events, in the same append. */
+  of(cause: Cause): readonly RecordChange[] {
+    return noticesOf(cause, { kinds: this.#kinds, unseenMs: this.#unseenMs });
+  }
+
+  /** Tells a person of a session something of the host's own. Done under an id twice it is done once, while it is not told. */
+  async add(home: SessionRef, notice: Notice, to: string): Promise<void> {
+    const dueAt = storeTime(this.#parts.store, notice.at) + this.#unseenMs;
+    await this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
+  }
+
+  /** Drops a notice that was seen; has each target be owed it otherwise. One that fails repeats nothing of the others. */
+  async #expand(record: StoredRecord, now: number): Promise<void> {
+    const { home, kind, id, token } = record;
+    if (home.app === undefined) return;
+    const kept = noticeOf(record);
+    const isSeen = await this.#isSeen(home, kept);
+    const owed = isSeen ? [] : await this.#owedOf(kept);
+    const changes = owed.map((each) => {
+      const named = { id: deliveryId(id, each.target, each.push?.id), dueAt: now, token: 0 };
+      return delivering(each, named);
+    });
+    const isDone = await this.#parts.store.changeRecords(home, [{ kind, id, token }, ...changes]);
+    if (isSeen && isDone) this.#tally.count(kept, 'seen');
+  }
+
+  async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {
+    const record = await findPlace(this.#parts.store, home, to);
+    if (!record) return false;
+    const read = placeOf(record);
+    if (!place) return read.at >= notice.at;
+    return read.epoch === place.epoch && read.seq >= place.seq;
+  }
+
+  async #owedOf(kept: KeptNotice): Promise<readonly KeptDelivery[]> {
+    const targets = [...this.#targets.values()].filter((target) => target.wants(kept.notice.kind));
+    const owed: KeptDelivery[] = [];
+    for (const { name: target } of targets) {
+      if (target !== 'push') owed.push({ ...kept, target, attempts: 0 });
+      else
+        for (const push of await pushesOf(this.#parts.store, kept.to))
+          owed.push({ ...kept, target, push, attempts: 0 });
+    }
+    return owed;
+  }
+
+  async #tell(home: SessionRef, { notice, question }: KeptNotice, content: boolean): Promise<ToldNotice> {
+    const { sessionId, app, kind, runId } = notice;
+    const url = this.#options.url?.({ sessionId, app });
+    let text = content ? question : undefined;
+    if (content && kind === 'run_ended' && runId !== undefined) text = await this.#textOf(home, runId);
+    return { ...notice, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
+  }
+
+  /** The text of the answer of a run, as long as that is kept. */
+  async #textOf(home: SessionRef, runId: string): Promise<string | undefined> {
+    const { result } = (await this.#parts.store.run(home, { runId })) ?? {};
+    const text = result?.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    return text?.slice(0, TEXT_LENGTH);
+  }
+}
+
+function targetsOf(options: NotifyOptions, store: Parts['store']): readonly Target[] {
+  const { webhooks = [], push, deliver, allowPrivate = false } = options;
+  const list = Array.isArray(webhooks) ? webhooks : [webhooks];
+  return [
+    ...list.map((each) => new WebhookTarget(each, allowPrivate)),
+    ...(push ? [new BrowserTarget(push, store, allowPrivate)] : []),
+    ...(deliver ? [new HostTarget(deliver)] : []),
+  ];
+}

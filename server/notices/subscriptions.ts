@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { PushTarget } from '../../shared/notices.js';
+import { LimitError } from '../limit-error.js';
+import type { Store } from '../stores/store.js';
+import { dropPush } from './browser-target.js';
+import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
+
+/** A person, and the scope that the person's browsers are kept with. */
+export interface Subscriber {
+  readonly scope: string;
+  readonly userKey: string;
+}
+
+type Records = Pick<Store, 'records' | 'changeRecords'>;
+
+const idOf = (endpoint: string): string => createHash('sha256').update(endpoint).digest('base64url');
+
+/** A person's browsers, by scope and id. */
+export async function pushesOf(
+  store: Records,
+  userKey: string,
+): Promise<readonly { readonly scope: string; readonly id: string }[]> {
+  const records = await store.records({ owner: userKey, kind: PUSH, limit: 1000 });
+  return records.map(({ home: { scope }, id }) => ({ scope, id }));
+}
+
+/**
+ * Subscribes a browser for a person. From then on it is nobody else's: who signed in to it before is shown nothing there any more.
+ *
+ * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.pushSubscriptions`
+ */
+export async function addPush(
+  store: Records,
+  { scope, userKey }: Subscriber,
+  { endpoint, keys, most }: PushTarget & { readonly most: number },
+): Promise<void> {
+  const id = idOf(endpoint);
+  const others = (await pushesOf(store, userKey)).filter((push) => push.id !== id || push.scope !== scope);
+  if (others.length >= most) {
+    const message = `A user has at most ${most} push subscriptions (limits.pushSubscriptions)`;
+    throw new LimitError('limits.pushSubscriptions', { code: 'QUOTA_EXCEEDED', message });
+  }
+  const owners = await store.records({ owner: id, kind: PUSH_OWNER, limit: 100 });
+  for (const { home } of owners) if (home.scope !== scope) await dropPush(store, { scope: home.scope, id });
+  const { p256dh, auth } = keys;
+  const kept: KeptPush = { endpoint, keys: { p256dh, auth }, addedAt: Date.now() };
+  await store.changeRecords(homeOfPushes(scope), [
+    { kind: PUSH, id, owner: userKey, value: JSON.stringify(kept) },
+    { kind: PUSH_OWNER, id, owner: id, value: '{}' },
+  ]);
+}
+
+/** Takes a browser of a person's back, if there is one. */
+export async function removePush(store: Records, { userKey }: Subscriber, endpoint: string): Promise<void> {
+  const id = idOf(endpoint);
+  for (const push of await pushesOf(store, userKey)) if (push.id === id) await dropPush(store, push);
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../shared/errors.js';
+import type { NoticeKind, PushBody, ToldNotice } from '../../shared/notices.js';
+import { loadPeer } from '../runtime/optional-peer.js';
+import type { PushSender } from './options.js';
+
+/** Options of `webPush`. */
+export interface WebPushOptions {
+  /** Whom a push service turns to: `mailto:` or `https:`. */
+  readonly subject: string;
+  /** A pair for this gateway, base64url; `npx web-push generate-vapid-keys` makes one. Browsers that subscribed with another one are lost. */
+  readonly vapidKeys: { readonly publicKey: string; readonly privateKey: string };
+  /** How long a push service keeps a push for a browser that is away, in seconds. @default a day */
+  readonly ttlSeconds?: number | undefined;
+  /** Whether the text of an answer is shown. Pushes are encrypted for the browser. @default false */
+  readonly content?: boolean | undefined;
+  /** What is shown of a notice. @default a sentence of its kind, and the answer's text with `content` */
+  readonly show?: ((notice: ToldNotice) => { readonly title: string; readonly body?: string }) | undefined;
+}
+
+const DAY_SECONDS = 86_400;
+/** Of a text that is shown, in characters: a push holds some 3,000 bytes. */
+const SHOWN = 300;
+
+const TITLES: Readonly<Record<NoticeKind, string>> = {
+  run_ended: 'Your answer is there',
+  input_required: 'You are asked something',
+  schedule_fired: 'A scheduled task has begun',
+  custom: 'There is something new',
+};
+
+/**
+ * Sends notices to browsers, also while no page of theirs is open. Needs the package `web-push`.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming the option that is wrong
+ *
+ * @example
+ * ```ts
+ * const push = webPush({ subject: 'mailto:ops@example.com', vapidKeys: { publicKey, privateKey } });
+ * ```
+ */
+export function webPush(options: WebPushOptions): PushSender {
+  const { subject, vapidKeys, ttlSeconds = DAY_SECONDS, content = false, show } = options;
+  assertOption(/^(?:mailto:|https:)/.test(subject), 'subject', 'must begin with mailto: or https:');
+  const isKey = (key: unknown, bytes: number): boolean =>
+    typeof key === 'string' && /^[\w-]+$/.test(key) && Buffer.from(key, 'base64url').length === bytes;
+  assertOption(isKey(vapidKeys?.publicKey, 65), 'vapidKeys.publicKey', 'must be 65 bytes in base64url');
+  assertOption(isKey(vapidKeys?.privateKey, 32), 'vapidKeys.privateKey', 'must be 32 bytes in base64url');
+  return {
+    publicKey: vapidKeys.publicKey,
+    content,
+    show: (notice) => shownOf(notice, show?.(notice)),
+    async request(target, payload) {
+      const { default: library } = await loadPeer('web-push', 'webPush', () => import('web-push'));
+      const { endpoint, headers, body } = library.generateRequestDetails(target, JSON.stringify(payload), {
+        vapidDetails: { subject, ...vapidKeys },
+        TTL: ttlSeconds,
+        // One that is sent again takes the place of the one that waits.
+        topic: createHash('sha256').update(payload.id).digest('base64url').slice(0, 32),
+      });
+      return { endpoint, headers: headers as Record<string, string | number>, body };
+    },
+  };
+}
+
+function shownOf(notice: ToldNotice, shown?: { readonly title: string; readonly body?: string }): PushBody {
+  const { id, kind, sessionId, url, stopReason, text = '' } = notice;
+  const failed = stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost';
+  const { title, body = '' } = shown ?? {
+    title: notice.title ?? (failed ? 'Your answer has failed' : TITLES[kind]),
+    body: notice.body ?? text,
+  };
+  return {
+    ...{ id, kind, sessionId, title: cut(title), body: cut(body) },
+    ...(url !== undefined && { url }),
+  };
+}
+
+const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text);
+
+function assertOption(isGood: boolean, name: string, problem: string): void {
+  if (isGood) return;
+  const message = `webPush: ${name} ${problem}`;
+  throw new GatewayError({ code: 'INVALID_REQUEST', message, details: [{ path: name, message: problem }] });
+}

@@ -1,0 +1,62 @@
+import type { NoticeKind, WebhookBody } from '../../shared/notices.js';
+import { openAiBody } from './openai-body.js';
+import type { WebhookOptions } from './options.js';
+import { Poster } from './posting.js';
+import { secretsOf } from './schema.js';
+import { signatureOf } from './signature.js';
+import type { Attempt, Target } from './target.js';
+
+const TIMEOUT_MS = 10_000;
+/** Requests to one receiver at a time. */
+const MOST = 16;
+
+/** A receiver of signed requests. */
+export class WebhookTarget implements Target {
+  readonly name: string;
+  readonly isOrdered = true;
+  readonly content: boolean;
+  readonly timeoutMs: number;
+  readonly most = MOST;
+  readonly #options: WebhookOptions;
+  readonly #url: URL;
+  readonly #poster: Poster;
+  readonly #kinds: ReadonlySet<NoticeKind> | null;
+
+  constructor(options: WebhookOptions, allowPrivate: boolean) {
+    const { url, name, content = false, timeoutMs = TIMEOUT_MS, on, format } = options;
+    this.#options = options;
+    this.#url = new URL(url);
+    this.name = `webhook:${name ?? this.#url.hostname}`;
+    this.content = content;
+    this.timeoutMs = timeoutMs;
+    this.#kinds = format === 'openai' ? new Set(['run_ended']) : on ? new Set(on) : null;
+    this.#poster = new Poster({ allowPrivate, most: MOST });
+  }
+
+  wants(kind: NoticeKind): boolean {
+    return this.#kinds?.has(kind) ?? true;
+  }
+
+  async send({ told, signal }: Attempt): Promise<void> {
+    const body = JSON.stringify(this.#options.format === 'openai' ? openAiBody(told) : bodyOf(told));
+    const { id } = told;
+    const timestamp = Math.floor(Date.now() / 1000);
+    const signatures = secretsOf(this.#options).map((secret) => signatureOf({ id, timestamp, body }, secret));
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'agent-session-gateway',
+      'webhook-id': id,
+      'webhook-timestamp': `${timestamp}`,
+      'webhook-signature': signatures.join(' '),
+    };
+    await this.#poster.post({ url: this.#url, headers, body, signal });
+  }
+
+  close(): void {
+    this.#poster.close();
+  }
+}
+
+function bodyOf(told: Attempt['told']): WebhookBody {
+  return { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+}

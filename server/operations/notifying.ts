@@ -1,0 +1,75 @@
+import { fieldError } from '../../shared/errors.js';
+import type { CustomNotice } from '../../shared/notices.js';
+import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import { newNoticeId } from '../ids.js';
+import { noticeId } from '../notices/causes.js';
+import { urlProblem } from '../notices/schema.js';
+import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
+import type { SessionRef } from '../stores/store.js';
+import type { Caller } from './caller.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { Authorize } from './operation-parts.js';
+
+/** Of what a host says with a notice, in characters of JSON. */
+const DATA_LENGTH = 4096;
+
+/** The operations by which people are reached who are away. */
+export class Notifying {
+  readonly #env: OperationEnvironment;
+  readonly #authorize: Authorize;
+
+  constructor(env: OperationEnvironment, { authorize }: { readonly authorize: Authorize }) {
+    this.#env = env;
+    this.#authorize = authorize;
+  }
+
+  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED` */
+  async push({ add, remove }: ParamsOf<'push'>, caller: Caller): Promise<ResultOf<'push'>> {
+    assertOpen(this.#env);
+    const { quotas, notices, store, pushSubscriptions: most } = this.#env;
+    quotas.sends.take(caller.identity);
+    const { scope, userKey } = caller.identity;
+    const publicKey = notices?.publicKey ?? null;
+    if (remove !== undefined) await removePush(store, { scope, userKey }, remove);
+    if (add) {
+      if (!notices || publicKey === null)
+        throw fieldError('add', 'this gateway sends no pushes (notify.push)');
+      const problem = urlProblem(add.endpoint, notices.allowPrivate);
+      if (problem !== undefined) throw fieldError('add.endpoint', problem);
+      await addPush(store, { scope, userKey }, { ...add, most });
+    }
+    return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };
+  }
+
+  /** Tells the caller of something in a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
+  async notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
+    const { notices, sessions } = this.#env;
+    const { id: given = newNoticeId(), title, body, data } = notice;
+    if (!notices) throw fieldError('notify', 'the gateway tells nobody (notify)', 'INVALID_REQUEST');
+    if (typeof title !== 'string' || title === '') throw fieldError('title', 'a text');
+    if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
+      throw fieldError('data', `at most ${DATA_LENGTH} characters of JSON, with title and body`);
+    const ref: SessionRef = await this.#authorize(sessionId, 'notify', caller);
+    const session = await sessions.existing(ref);
+    const { user, userKey } = caller.identity;
+    const id = noticeId('custom', session.log!.ref.epoch, given);
+    await notices.add(
+      ref,
+      {
+        ...{
+          id,
+          kind: 'custom',
+          sessionId: session.id,
+          app: ref.app,
+          userId: user.id,
+          title,
+          at: Date.now(),
+        },
+        ...(body !== undefined && { body }),
+        ...(data !== undefined && { data }),
+      },
+      userKey,
+    );
+    return { id };
+  }
+}

@@ -1,0 +1,89 @@
+import type { StopReason } from './messages.js';
+
+/** What people and systems are told of that left: a run has ended, a question waits, a schedule has fired, or what a host says itself. */
+export type NoticeKind = 'run_ended' | 'input_required' | 'schedule_fired' | 'custom';
+
+/** Something to be told to somebody who is not there. */
+export interface Notice {
+  /** The same each time it is told, and no other notice's: whoever gets it twice knows it by this. */
+  readonly id: string;
+  readonly kind: NoticeKind;
+  /** Canonical key of the session. */
+  readonly sessionId: string;
+  readonly app: string;
+  /** Id of the user who is told: whose run it is. Absent where nobody is known. */
+  readonly userId?: string;
+  readonly runId?: string;
+  /** The question that waits (`input_required`). */
+  readonly callId?: string;
+  /** How the run ended (`run_ended`). */
+  readonly stopReason?: StopReason;
+  /** The instant of a schedule (`schedule_fired`). */
+  readonly schedule?: { readonly id: string; readonly instant: number };
+  /** What a host says (`custom`). */
+  readonly title?: string;
+  readonly body?: string;
+  readonly data?: unknown;
+  /** When it happened, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The place of what it tells of in the session's log; absent for `custom`. */
+  readonly cursor?: string;
+}
+
+/** What a host tells somebody of a session itself. */
+export interface CustomNotice {
+  /** Its own in its session: told twice under it, it is told once, while it waits. @default a new one */
+  readonly id?: string | undefined;
+  readonly title: string;
+  readonly body?: string | undefined;
+  /** JSON. All of it together takes at most 4,096 characters. */
+  readonly data?: unknown;
+}
+
+/** A notice as it is told. */
+export interface ToldNotice extends Notice {
+  /** A page that shows the session, as the gateway's `notify.url` says. */
+  readonly url?: string;
+  /** The text of the answer that has ended, or the name of what is asked, where content is asked for. */
+  readonly text?: string;
+}
+
+/** The body of a webhook. */
+export interface WebhookBody {
+  readonly type: NoticeKind;
+  /** When it happened, in ISO 8601. */
+  readonly timestamp: string;
+  readonly data: ToldNotice;
+}
+
+/** What a push tells a service worker. */
+export interface PushBody {
+  /** Of the notice: a notification of the same one takes its place. */
+  readonly id: string;
+  readonly kind: NoticeKind;
+  readonly sessionId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly url?: string;
+}
+
+/** A subscription of a browser to pushes, as `PushSubscription.toJSON()` has it. */
+export interface PushTarget {
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
+}
+
+/** Subscribes browsers of the caller's to pushes, and takes them back; without either it only asks. */
+export interface PushParams {
+  readonly add?: PushTarget | undefined;
+  /** The endpoint of a subscription. One that there is not is nothing to do. */
+  readonly remove?: string | undefined;
+}
+
+/** What there is of pushes. */
+export interface PushResult {
+  /** The key that a browser subscribes with (`applicationServerKey`); null where the gateway sends no pushes. */
+  readonly publicKey: string | null;
+  /** How many subscriptions the caller has. */
+  readonly subscriptions: number;
+}

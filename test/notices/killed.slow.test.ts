@@ -1,0 +1,124 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Client } from '../../client/index.js';
+import { connectClient } from '../support/client.js';
+import { newDatabase } from '../support/durable.js';
+import { freePort } from '../support/free-port.js';
+import { TOKEN } from '../support/gateway.js';
+import { ROOT } from '../support/program.js';
+import { closeLater } from '../support/resources.js';
+import { SHARED_STORES } from '../support/shared-stores.js';
+import { until } from '../support/until.js';
+import { type Received, Receiver } from './receiver.js';
+import { UNSEEN_MS } from './unseen.js';
+
+/** The last one asks, as each third does; the one before it is read. */
+const SESSIONS = 10;
+const KILLS = 4;
+
+/** What a receiver does with a notice the first time; after that it takes it. */
+const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
+  (response) => response.writeHead(204).end(),
+  (response) => response.writeHead(500).end(),
+  () => {},
+  (response) => delay(400).then(() => response.writeHead(204).end()),
+  (response) => response.destroy(),
+];
+
+async function start(place: string, port: number, url: string): Promise<ChildProcess> {
+  const child = fork('test/notices/program.ts', [place, String(port), TOKEN, url], {
+    ...{ cwd: ROOT, execArgv: ['--import', 'tsx'], silent: true },
+  });
+  closeLater(child, (it) => it.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+/** Says that a session was read up to a place; whether that was in time. */
+async function read(gateway: ChildProcess, name: string, cursor: string, endedAt: number): Promise<boolean> {
+  const [epoch, , seq] = cursor.split('.');
+  gateway.send({ name, value: JSON.stringify({ epoch, seq: Number(seq), at: Date.now() }) });
+  await once(gateway, 'message');
+  return Date.now() < endedAt + UNSEEN_MS - 200;
+}
+
+/** The id of what a session's log has to be told of: its run has ended, or asks and waits on through all kills. */
+async function owedBy(client: Client, sessionId: string): Promise<string> {
+  for await (const event of client.session(sessionId).events({ from: 'earliest' })) {
+    if (event.type === 'input_required') return `input_required:${event.runId}:${event.callId}`;
+    if (event.type === 'message_end') return `run_ended:${event.runId}`;
+  }
+  throw new Error('No end');
+}
+
+/** Kills gateways, one after another, just as runs end and as notices are on their way. */
+async function tells(place: string, count: number): Promise<void> {
+  const taken: Received[] = [];
+  const seen = new Set<string>();
+  let arrived = (): void => {};
+  const receiver = await Receiver.start((response, received) => {
+    arrived();
+    const isFirst = !seen.has(received.id);
+    seen.add(received.id);
+    const mood = isFirst ? MOODS[seen.size % MOODS.length]! : MOODS[0]!;
+    response.on('finish', () => {
+      if (response.statusCode === 204) taken.push(received);
+    });
+    return mood(response);
+  });
+  const ports: number[] = [];
+  const gateways: ChildProcess[] = [];
+  for (let i = 0; i < count; i++) {
+    ports.push(await freePort());
+    gateways.push(await start(place, ports[i]!, receiver.url));
+  }
+  const client = connectClient(`http://127.0.0.1:${ports.at(-1)}`);
+  const wasRead = new Set<string>();
+  const names: string[] = [];
+  const kill = async (i: number): Promise<void> => {
+    gateways[i]!.kill('SIGKILL');
+    await once(gateways[i]!, 'exit');
+    gateways[i] = await start(place, ports[i]!, receiver.url);
+  };
+  for (let round = 0; round < KILLS; round++) {
+    const ends: Promise<unknown>[] = [];
+    for (let i = 0; i < SESSIONS; i++) {
+      const name = `s${round}-${i}`;
+      names.push(name);
+      if (i % 3 === 0) {
+        for await (const event of client.send(name, 'ask me')) if (event.type === 'input_required') break;
+      } else ends.push(client.send(name, `hello ${i}`).result);
+    }
+    const results = (await Promise.all(ends)) as { readonly runId: string; readonly cursor: string }[];
+    const name = names.at(-2)!;
+    const { runId, cursor } = results.at(-1)!;
+    const end = (await client.session(name).history()).messages.at(-1)!.endedAt!;
+    if (await read(gateways.at(-1)!, name, cursor, end)) wasRead.add(`run_ended:${runId}`);
+    // By turns: between the append and the delivery, and between the delivery and its note.
+    if (round % 2 === 1)
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+    await kill(round % count);
+  }
+  const owed = await Promise.all(names.map((each) => owedBy(client, each)));
+  const told = (): Set<string> => new Set(taken.map(({ id }) => id));
+  await until(() => owed.every((id) => wasRead.has(id) || told().has(id)));
+  expect([...seen].filter((id) => !owed.includes(id))).to.deep.equal([]);
+  expect([...seen].filter((id) => wasRead.has(id))).to.deep.equal([]);
+  expect(wasRead.size).to.be.above(0);
+  for (const { id, body } of receiver.all) expect(body.data.id).to.equal(id);
+}
+
+describe('notices of gateways that are killed', () => {
+  it('tell of every end and question at least once under one id on SQLite', () => tells(newDatabase(), 1));
+});
+
+for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
+  describeShared(`notices of gateways that are killed, on ${name}`, () => {
+    it('tell of every end and question at least once under one id', async () => tells(await startServer(), 2));
+  });
+
