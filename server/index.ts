@@ -123,7 +123,7 @@ export type {
   Identity,
   UserLike,
 } from './auth/types.js';
-export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './config/access.js';
+export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } from './config/access.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';

@@ -36,6 +36,8 @@ const WORDS = {
   update: 'extra',
   schedule: 'extra same',
   unschedule: 'extra same',
+  share: 'extra unless-made',
+  unshare: 'extra same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
@@ -43,6 +45,7 @@ const WORDS = {
   apps: 'GET',
   status: 'GET',
   schedules: 'GET',
+  grants: 'GET',
   methods: 'GET',
   run: 'GET',
 } as const;

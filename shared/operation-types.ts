@@ -1,4 +1,5 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
+import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
@@ -163,6 +164,8 @@ export interface SessionSummary {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** The session that it began as a copy of, and the last message that it has from there. */
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
+  /** How it is reached, where it is somebody else's. */
+  readonly sharedBy?: SharedBy | undefined;
   readonly createdAt: number;
   /** When it was last used: something was sent, answered, asked or moved. */
   readonly updatedAt: number;
@@ -299,6 +302,16 @@ export interface OperationTypes {
     /** In the order in which they fire next. */
     result: { readonly schedules: readonly Schedule[] };
   };
+  share: { params: ShareParams; result: Shared };
+  unshare: {
+    params: { readonly sessionId: string; readonly grantId: string };
+    result: { readonly ok: true };
+  };
+  grants: {
+    params: { readonly sessionId: string };
+    /** The oldest first. */
+    result: { readonly grants: readonly Grant[] };
+  };
   abort: {
     params: {
       readonly sessionId: string;
@@ -348,6 +361,8 @@ export interface OperationTypes {
       readonly status?: SessionStatus | undefined;
       /** A part of the title, in capitals or not. */
       readonly query?: string | undefined;
+      /** Those that others share with the caller, instead of its own. @default false */
+      readonly shared?: boolean | undefined;
     };
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
   };

@@ -1,4 +1,4 @@
-import { isGatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
@@ -9,6 +9,8 @@ export interface OpenThing {
   readonly identity: Identity;
   /** The caller was asked about again. What it may not have any more, it is to lose. @throws GatewayError to end it */
   renew?(identity: Identity): MaybePromise<void>;
+  /** Whether it is open by a session of this address. */
+  reaches?(sessionId: string): boolean;
   /** Ends it: its caller was withdrawn, for this reason where there is one. */
   end(why?: unknown): void;
 }
@@ -73,6 +75,12 @@ export class Presence {
     const found = [...this.#entries.keys()].filter(({ identity }) => matches(identity));
     for (const thing of found) this.#end(thing);
     return found.length;
+  }
+
+  /** Ends all that is open by an address: a grant is over. */
+  endReach(sessionId: string): void {
+    const why = new GatewayError({ code: 'SESSION_NOT_FOUND' });
+    for (const thing of [...this.#entries.keys()]) if (thing.reaches?.(sessionId)) this.#end(thing, why);
   }
 
   #start(): NodeJS.Timeout {

@@ -1,4 +1,5 @@
 import type { BaseUser, Register, UserContext } from '../../shared/contract.js';
+import type { GrantRole } from '../../shared/grants.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** What authentication may look at besides the token. */
@@ -172,6 +173,14 @@ export interface Identity {
    * It has bounds of its own (`limits.shared`), since those of a user are meant for a person.
    */
   readonly shared?: boolean;
+  /** A guest by a share link: it reaches that session, and nothing else. */
+  readonly guest?: Guest;
+}
+
+/** Who shows a share link. */
+export interface Guest {
+  readonly grantId: string;
+  readonly as: GrantRole;
 }
 
 /**

@@ -100,6 +100,7 @@ export class Connections {
         return connection.identity;
       },
       renew: (identity) => this.#env.renew(connection, identity),
+      reaches: (sessionId) => connection.sessionIds.includes(sessionId),
       end: () => connection.end('expired'),
     });
     this.#open.set(options.id, connection);

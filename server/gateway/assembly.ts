@@ -19,6 +19,8 @@ import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
+import { Grants } from '../grants/grants.js';
+import { withGuests } from '../grants/guests.js';
 import { newHolder } from '../ids.js';
 import { logCalls } from '../lifecycle/call-log.js';
 import { Lifecycle } from '../lifecycle/lifecycle.js';
@@ -53,6 +55,9 @@ const CHATTER_PER_SECOND = 50;
 
 /** A user is to lose what it has open. */
 const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
+
+/** A grant is over, by its session's address. */
+const UNGRANTED = errand<string, void>('ungranted');
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -147,13 +152,17 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       })
     : () => {};
   const refusals = new Refusals(logger, lifecycle, id);
-  const authenticator = createAuthenticator({
+  const grants = new Grants(store);
+  const ofHost = createAuthenticator({
     auth,
     sessionScope,
     exposed: !config.embedded && !isLoopback(config.host),
     onError: (error) => report(error, 'authentication failed'),
     onRefused: (refusal) => refusals.caller(refusal),
   });
+  const authenticator = config.shareLinks
+    ? withGuests(ofHost, { grants, ready, onRefused: (refusal) => refusals.caller(refusal) })
+    : ofHost;
   const presence = new Presence({
     revalidateMs: limits.revalidateMs,
     revalidate: (identity) => authenticator.revalidate(identity),
@@ -202,8 +211,14 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     if (state.away) connections.drain();
   };
   const due = new DueWorker({ store, report });
+  const ungranted = (sessionId: string): void => {
+    presence.endReach(sessionId);
+    sessions.cluster?.errands
+      .askAll(UNGRANTED, sessionId)
+      .catch((error: unknown) => report(error, 'ending what is open by a grant at other gateways'));
+  };
   const sessions = new SessionDirectory(
-    sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, notify, report, now }),
+    sessionEnvironment(config, { holder, due, apps, quotas, files, reaches, ungranted, notify, report, now }),
   );
   workInSessions(due, { sessions, store, limits });
   const alive = async (other: string): Promise<boolean> => (await sessions.cluster?.alive(other)) ?? false;
@@ -220,6 +235,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     return presence.disconnect(target);
   };
   cluster?.errands.on(DISCONNECT, disconnect);
+  cluster?.errands.on(UNGRANTED, (sessionId) => presence.endReach(sessionId));
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -245,6 +261,12 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     clientToolsPerSend: config.limits.clientToolsPerSend,
     importedMessages: config.limits.importedMessages,
     schedules: config.limits,
+    grants,
+    sharing: {
+      links: config.shareLinks,
+      named: auth.type !== 'none',
+      most: limits.grantsPerSession,
+    },
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -325,7 +347,7 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas; readonly due: DueWorker } & Pick<
     SessionEnvironment,
-    'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
+    'holder' | 'files' | 'reaches' | 'ungranted' | 'notify' | 'report' | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
@@ -341,6 +363,7 @@ function sessionEnvironment(
     gatewayId: id,
     holder: parts.holder,
     reaches: parts.reaches,
+    ungranted: parts.ungranted,
     retention,
     pageBytes,
     queueLength,

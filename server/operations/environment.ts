@@ -9,6 +9,7 @@ import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
+import type { Grants } from '../grants/grants.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
@@ -16,6 +17,7 @@ import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
 import type { OpenCalls } from './open-calls.js';
 import type { ScheduleLimits } from './scheduling.js';
+import type { SharingRules } from './sharing.js';
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -43,6 +45,8 @@ export interface OperationEnvironment {
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
   readonly schedules: ScheduleLimits;
+  readonly grants: Grants;
+  readonly sharing: SharingRules;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

@@ -6,10 +6,10 @@ import { authExpiry } from '../auth/expiry.js';
 import { errand } from '../cluster/errands.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { Session } from '../sessions/session.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
+import { asReached, type Followable } from './reach.js';
 
 /** A connection of another gateway is to follow other sessions. */
 const SUBSCRIBE = errand<
@@ -68,11 +68,12 @@ export class Following {
     return sessions;
   }
 
-  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
-    const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
+  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Followable> {
+    const reach = await this.#authorize(sessionId, 'events', { identity });
+    const session = this.#env.sessions.get(reach.ref);
     // A session that has not begun is waited for.
     await session.look();
-    return session;
+    return asReached(session, reach);
   }
 
   /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */

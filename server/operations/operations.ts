@@ -1,4 +1,4 @@
-import { fieldError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
 import { isRead, type OperationName, type RunOperation } from '../../shared/operations.js';
@@ -13,7 +13,7 @@ import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
-import type { SessionRef } from '../stores/store.js';
+import { assertAllowed } from '../grants/roles.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -29,11 +29,13 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
-import type { Authorize } from './operation-parts.js';
+import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
+import { asReached, type Reach } from './reach.js';
 import { Reading, type SentRun } from './reading.js';
 import { Scheduling } from './scheduling.js';
 import { type Followed, Sending, type Sent } from './sending.js';
+import { guestDenied, Sharing } from './sharing.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
@@ -68,20 +70,22 @@ export class Operations {
   readonly #files: FileOperations;
   readonly #importing: Importing;
   readonly #scheduling: Scheduling;
+  readonly #sharing: Sharing;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new Room(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
-    this.#reading = new Reading(env, this.#access, authorize);
     this.#following = new Following(env, authorize);
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
-    const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
+    const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
     this.#sending = new Sending(env, parts);
     this.#importing = new Importing(env, parts);
     this.#scheduling = new Scheduling(env, parts);
+    this.#sharing = new Sharing(env, parts);
+    this.#reading = new Reading(env, { ...parts, sharing: this.#sharing });
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -90,6 +94,9 @@ export class Operations {
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
+    const { guest } = caller.identity;
+    // Those that name a session are judged with it.
+    if (guest) assertAllowed(guest.as, name);
     if (isRead(name)) this.#env.quotas.reads.take(caller.identity);
     const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
     return done as MaybePromise<ResultOf<Name>>;
@@ -103,13 +110,14 @@ export class Operations {
   /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
   async follow(raw: unknown, caller: Caller): Promise<Followed> {
     const params = readParams('run', raw);
-    const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
+    const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;
+    const outcome = result ? Promise.resolve(result) : session.results.ofAccepted(runId);
     return {
       runId,
-      session,
+      session: asReached(session, reach),
       cursor,
-      result: result ? Promise.resolve(result) : session.results.ofAccepted(runId),
+      result: this.#sending.shown(outcome, reach, 'run', caller),
     };
   }
 
@@ -126,11 +134,13 @@ export class Operations {
     const params = readInvoke(raw);
     assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
+    if (params.sessionId === undefined && caller.identity.guest) throw guestDenied('methods');
     if (params.sessionId === undefined)
       return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
-    return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, this.#env.sessions.get(ref)), options),
-    );
+    return andThen(this.#authorize(params.sessionId, 'invoke', caller), (reach) => {
+      const session = { session: this.#env.sessions.get(reach.ref), sessionId: reach.sessionId };
+      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, session), options);
+    });
   }
 
   /**
@@ -142,14 +152,16 @@ export class Operations {
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
-    return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
-      this.#env.sessions.get(ref).calls.call({
+    return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
+      // What it answers would be what its caller is not to see.
+      if (via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
+      return this.#env.sessions.get(ref).calls.call({
         ...call,
         user: caller.identity.user,
         signal: caller.signal,
         timeoutMs: this.#env.methodMs,
-      }),
-    );
+      });
+    });
   }
 
   /**
@@ -161,25 +173,26 @@ export class Operations {
     const { sessionId, what = 'messages' } = readParams('export', raw);
     this.#env.quotas.reads.take(caller.identity);
     return streamOwn(this.#invokeEnv, { operation: 'export', sessionId, caller }, async () => {
-      const ref = await this.#authorize(sessionId, 'export', caller);
+      const { ref, via, ...named } = await this.#authorize(sessionId, 'export', caller);
       const session = await asUnavailable(() => this.#env.sessions.existing(ref));
-      return exportItems(session, what);
+      return exportItems(session, what, { sessionId: named.sessionId, view: via?.view });
     });
   }
 
   /** Takes a file in. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
+    if (caller.identity.guest) throw guestDenied('uploads');
     return this.#files.upload(upload, caller);
   }
 
-  /** A file that the caller may read. @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
-  file(fileId: string, caller: Caller): Promise<ReadableFile> {
-    return this.#files.find(fileId, caller);
+  /** A file that the caller may read. @param sessionId A session that names it, of the caller's or shared with it @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
+  file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
+    return this.#files.find(fileId, caller, sessionId);
   }
 
   /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
-    const ref = await this.#authorize(sessionId, 'close', caller);
+    const { ref } = await this.#authorize(sessionId, 'close', caller);
     await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
@@ -222,21 +235,22 @@ export class Operations {
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
       const { id: by, roles } = caller.identity.user;
-      const ref = await this.#authorize(sessionId, 'tool-response', caller);
+      const { ref } = await this.#authorize(sessionId, 'tool-response', caller);
       await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
       return { ok: true };
     },
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
       assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
-      const ref = await this.#authorize(sessionId, 'channel', caller);
+      const { ref } = await this.#authorize(sessionId, 'channel', caller);
       await this.#room.check(ref);
       const published = { channel, event: type, payload: payload ?? null, userId: caller.identity.user.id };
       await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
       return { ok: true };
     },
     delete: async ({ sessionId }, caller) => {
-      await this.#env.sessions.delete(await this.#authorize(sessionId, 'delete', caller));
+      const { ref } = await this.#authorize(sessionId, 'delete', caller);
+      await this.#env.sessions.delete(ref);
       return { ok: true };
     },
     import: (params, caller) => this.#importing.import(params, caller),
@@ -250,7 +264,7 @@ export class Operations {
     update: async ({ sessionId, ...changes }, caller) => {
       assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
-      const ref = await this.#authorize(sessionId, 'update', caller);
+      const { ref } = await this.#authorize(sessionId, 'update', caller);
       await this.#room.check(ref);
       const by = caller.identity.user.id;
       await this.#env.sessions.perform(ref, { type: 'update', changes, by });
@@ -259,6 +273,9 @@ export class Operations {
     schedule: (params, caller) => this.#scheduling.schedule(params, caller),
     unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
+    share: (params, caller) => this.#sharing.share(params, caller),
+    unshare: (params, caller) => this.#sharing.unshare(params, caller),
+    grants: (params, caller) => this.#sharing.grants(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),
@@ -278,8 +295,8 @@ export class Operations {
   async #fork({ sessionId, to, at }: ParamsOf<'fork'>, caller: Caller): Promise<ResultOf<'fork'>> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const source = await this.#authorize(sessionId, 'fork', caller);
-    const ref = await this.#authorize(to, 'fork', caller);
+    const { ref: source } = await this.#authorize(sessionId, 'fork', caller);
+    const { ref } = await this.#authorize(to, 'fork', caller);
     if (ref.app !== source.app) {
       throw fieldError('to', 'a session of another app');
     }
@@ -297,15 +314,15 @@ export class Operations {
     caller: Caller,
     input: Input,
   ): Promise<OutputOf<Input>> {
-    return this.#env.sessions.perform(await this.#authorize(sessionId, input.type, caller), input);
+    const { ref } = await this.#authorize(sessionId, input.type, caller);
+    return this.#env.sessions.perform(ref, input);
   }
 
-  /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
   #authorize(
     sessionId: string,
     operation: AccessedOperation,
     { identity }: Pick<Caller, 'identity'>,
-  ): MaybePromise<SessionRef> {
+  ): MaybePromise<Reach> {
     this.#env.quotas.meet(identity);
     return this.#access.session(sessionId, operation, identity);
   }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
+import { grantName } from '../../shared/grants.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
@@ -306,6 +307,11 @@ export class Session implements Subscribable {
     // Runs of a store that others use go on elsewhere, or are ended there.
     if (this.cluster) this.results.leave(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
     else this.results.lose(cursor);
+  }
+
+  /** A grant has ended: so does what is open by it, at all gateways. */
+  endGrant(grantId: string): void {
+    this.#env.ungranted(this.#env.format(this.ref.app, grantName(grantId)));
   }
 
   /** Tells the gateway's host of an error in what is done for the session. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
+import { grantShape } from './grants.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
@@ -104,6 +105,8 @@ export const loggedShapes = {
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },
+  grant_added: { ...grantShape, with: z.enum(['user', 'link']), userId: z.string().exactOptional() },
+  grant_removed: { grantId: z.string(), by: z.string(), reason: z.enum(['revoked', 'expired']) },
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },
@@ -132,6 +135,7 @@ export const transientShapes = {
     head: count,
   },
   snapshot: { state: sessionStateSchema },
+  hidden: { count },
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 
