@@ -3,6 +3,9 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
 
+/** Why things end whose caller is good, and does not reach the session any more. */
+export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
+
 /** Something that a caller has open: a connection, a stream of a method, an answer of a plugin. */
 export interface OpenThing {
   /** Who has it open, by what was known last. */
@@ -79,8 +82,7 @@ export class Presence {
 
   /** Ends all that is open by an address: a grant is over. */
   endReach(sessionId: string): void {
-    const why = new GatewayError({ code: 'SESSION_NOT_FOUND' });
-    for (const thing of [...this.#entries.keys()]) if (thing.reaches?.(sessionId)) this.#end(thing, why);
+    for (const thing of [...this.#entries.keys()]) if (thing.reaches?.(sessionId)) this.#end(thing, UNREACHED);
   }
 
   #start(): NodeJS.Timeout {

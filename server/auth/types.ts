@@ -1,5 +1,4 @@
 import type { BaseUser, Register, UserContext } from '../../shared/contract.js';
-import type { GrantRole } from '../../shared/grants.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** What authentication may look at besides the token. */
@@ -180,7 +179,6 @@ export interface Identity {
 /** Who shows a share link. */
 export interface Guest {
   readonly grantId: string;
-  readonly as: GrantRole;
 }
 
 /**

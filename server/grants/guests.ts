@@ -82,7 +82,7 @@ class GuestAuthenticator implements Authenticator {
 
 /** Whoever shows a link. Many may: their bounds are those of callers who share an identity. */
 function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
-  const { grantId, as, expiresAt } = grant;
+  const { grantId, expiresAt } = grant;
   const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
   return {
     user: { id, roles: [] } as unknown as UserContext,
@@ -90,7 +90,7 @@ function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
     scope: JSON.stringify(['guest', grantId, id]),
     userKey: JSON.stringify(['guest', grantId, id]),
     shared: true,
-    guest: { grantId, as },
+    guest: { grantId },
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

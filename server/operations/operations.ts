@@ -13,7 +13,6 @@ import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
-import { assertAllowed } from '../grants/roles.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -50,6 +49,9 @@ export interface ToolCallRequest {
   /** Hears of a confirmation, to have it put elsewhere as well. */
   readonly asked?: ConfirmationListener;
 }
+
+/** Operations that name no session and tell of the gateway: guests have one session and nothing else. */
+const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi', 'asyncapi']);
 
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
@@ -94,9 +96,7 @@ export class Operations {
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
-    const { guest } = caller.identity;
-    // Those that name a session are judged with it.
-    if (guest) assertAllowed(guest.as, name);
+    if (caller.identity.guest && NOT_FOR_GUESTS.has(name)) throw guestDenied(name);
     if (isRead(name)) this.#env.quotas.reads.take(caller.identity);
     const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
     return done as MaybePromise<ResultOf<Name>>;

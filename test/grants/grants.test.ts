@@ -6,7 +6,7 @@ import { get, post } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
 import { ENGINES } from '../support/stores.js';
 import { as } from '../support/users.js';
-import { begin, told } from './cast.js';
+import { begin, talker, told } from './cast.js';
 
 const ben = as('ben');
 
@@ -215,7 +215,6 @@ describe('share', () => {
   });
 
   it('in another app has an address there, and is of no use in another', async () => {
-    const { talker } = await import('./cast.js');
     const { url, share, send } = await begin({
       app: undefined,
       apps: { one: talker, two: talker },
