@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { grantName } from '../../shared/grants.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
@@ -12,8 +13,8 @@ export interface OpenThing {
   readonly identity: Identity;
   /** The caller was asked about again. What it may not have any more, it is to lose. @throws GatewayError to end it */
   renew?(identity: Identity): MaybePromise<void>;
-  /** Whether it is open by a session of this address. */
-  reaches?(sessionId: string): boolean;
+  /** The sessions that it is open on, as its caller names them. */
+  readonly sessionIds?: readonly string[];
   /** Ends it: its caller was withdrawn, for this reason where there is one. */
   end(why?: unknown): void;
 }
@@ -80,9 +81,11 @@ export class Presence {
     return found.length;
   }
 
-  /** Ends all that is open by an address: a grant is over. */
-  endReach(sessionId: string): void {
-    for (const thing of [...this.#entries.keys()]) if (thing.reaches?.(sessionId)) this.#end(thing, UNREACHED);
+  /** Ends all that is open by a grant, which is over. */
+  endGrant(grantId: string): void {
+    const isBy = ({ sessionIds = [], identity: { guest } }: OpenThing): boolean =>
+      guest?.grantId === grantId || sessionIds.some((id) => id.endsWith(grantName(grantId)));
+    for (const thing of [...this.#entries.keys()]) if (isBy(thing)) this.#end(thing, UNREACHED);
   }
 
   #start(): NodeJS.Timeout {

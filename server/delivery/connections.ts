@@ -100,7 +100,9 @@ export class Connections {
         return connection.identity;
       },
       renew: (identity) => this.#env.renew(connection, identity),
-      reaches: (sessionId) => connection.sessionIds.includes(sessionId),
+      get sessionIds() {
+        return connection.sessionIds;
+      },
       // Who comes back is told of each session whether it is there.
       end: (why) => connection.end(why === UNREACHED ? 'interrupted' : 'expired'),
     });

@@ -56,7 +56,7 @@ const CHATTER_PER_SECOND = 50;
 /** A user is to lose what it has open. */
 const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 
-/** A grant is over, by its session's address. */
+/** What is open by a grant is to end. */
 const UNGRANTED = errand<string, void>('ungranted');
 
 /** What changes while a gateway runs. */
@@ -211,10 +211,10 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     if (state.away) connections.drain();
   };
   const due = new DueWorker({ store, report });
-  const ungranted = (sessionId: string): void => {
-    presence.endReach(sessionId);
+  const ungranted = (grantId: string): void => {
+    presence.endGrant(grantId);
     sessions.cluster?.errands
-      .askAll(UNGRANTED, sessionId)
+      .askAll(UNGRANTED, grantId)
       .catch((error: unknown) => report(error, 'ending what is open by a grant at other gateways'));
   };
   const sessions = new SessionDirectory(
@@ -235,7 +235,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     return presence.disconnect(target);
   };
   cluster?.errands.on(DISCONNECT, disconnect);
-  cluster?.errands.on(UNGRANTED, (sessionId) => presence.endReach(sessionId));
+  cluster?.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({

@@ -161,7 +161,7 @@ function attend(
       if (reaches) await env.access.session(reaches.sessionId, reaches.operation, renewed);
       identity = renewed;
     },
-    reaches: (sessionId) => reaches?.sessionId === sessionId,
+    sessionIds: reaches ? [reaches.sessionId] : [],
     end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
   });
 }

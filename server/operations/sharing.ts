@@ -106,7 +106,7 @@ export class Sharing {
     const by = caller.identity.user.id;
     await this.#env.sessions.perform(ref, { type: 'unshare', grantId, by, reason: 'revoked' });
     // Whoever asked is told when it is so here, whichever gateway holds the session.
-    this.#env.presence.endReach(this.#env.apps.format(ref.app, grantName(grantId)));
+    this.#env.presence.endGrant(grantId);
     return { ok: true };
   }
 

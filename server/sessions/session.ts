@@ -1,6 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import { grantName } from '../../shared/grants.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
@@ -311,7 +310,7 @@ export class Session implements Subscribable {
 
   /** A grant has ended: so does what is open by it, at all gateways. */
   endGrant(grantId: string): void {
-    this.#env.ungranted(this.#env.format(this.ref.app, grantName(grantId)));
+    this.#env.ungranted(grantId);
   }
 
   /** Tells the gateway's host of an error in what is done for the session. */
