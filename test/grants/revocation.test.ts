@@ -9,6 +9,7 @@ import { until } from '../support/until.js';
 import { as } from '../support/users.js';
 import { forEver } from '../security/endless-stream.js';
 import { begin, told } from './cast.js';
+import { describeEndings } from './on-a-store.js';
 
 const ben = as('ben');
 
@@ -71,31 +72,12 @@ describe('a grant that is taken back', () => {
   });
 });
 
+describeEndings('one memory', async () => {
+  const hub = new MemoryHub();
+  return [hub.node().store, hub.node().store];
+});
+
 describe('a grant that is taken back at another gateway', () => {
-  const pair = async (limits: object = {}) => {
-    const hub = new MemoryHub();
-    const [one, two] = [hub.node(), hub.node()];
-    return {
-      here: await begin({ store: one.store, limits }),
-      there: await begin({ store: two.store, limits }),
-      nodes: [one, two] as const,
-    };
-  };
-
-  it('ends there what is open by it, whichever holds the session', async () => {
-    for (const holds of ['here', 'there'] as const) {
-      const { here, there } = await pair();
-      await (holds === 'here' ? here : there).send('hi');
-      const { sessionId, grantId } = await here.shared({ with: { userId: 'ben' }, as: 'viewer' });
-      const stream = await openStream(`${there.url}/events?sessionId=${sessionId}`, { headers: ben });
-      await stream.until(({ event }) => event === 'heartbeat');
-      await here.unshare(grantId);
-      await stream.ended;
-      for (const { url } of [here, there])
-        expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben)), holds).to.deep.equal([404, 'SESSION_NOT_FOUND']);
-    }
-  });
-
   it('ends there within limits.revalidateMs where nobody was told', async () => {
     const hub = new MemoryHub();
     const here = await begin({ store: hub.node().store, limits: { revalidateMs: 200 } });
