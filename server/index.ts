@@ -55,6 +55,15 @@ export type {
 } from '../shared/operation-types.js';
 export type { OperationName } from '../shared/operations.js';
 export type {
+  Grant,
+  GrantedTo,
+  GrantRole,
+  HiddenPart,
+  Shared,
+  SharedBy,
+  ShareParams,
+} from '../shared/grants.js';
+export type {
   FiredInstant,
   MissedPolicy,
   Schedule,

@@ -42,7 +42,7 @@ export interface Grant {
 /** What `share` takes. */
 export interface ShareParams {
   readonly sessionId: string;
-  readonly with: { readonly userId?: string | undefined; readonly link?: true | undefined };
+  readonly with: GrantedTo;
   readonly as: GrantRole;
   /** How long it is good, in milliseconds. @default until it is taken back, or the conversation ends */
   readonly expiresInMs?: number | undefined;

@@ -154,6 +154,11 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
       await execute('unschedule', { id });
     },
     schedules: async () => (await execute('schedules')).schedules,
+    share: (grant) => execute('share', grant),
+    async unshare(grantId) {
+      await execute('unshare', { grantId });
+    },
+    grants: async () => (await execute('grants')).grants,
     async close() {
       await execute('close');
     },

@@ -44,7 +44,7 @@ export class Sharing {
     quotas.sends.take(caller.identity);
     const reach = await this.#parts.authorize(sessionId, 'share', caller);
     this.#check(params, reach);
-    const { userId } = params.with;
+    const userId = 'userId' in params.with ? params.with.userId : undefined;
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
     await this.#parts.room.check(reach.ref);
@@ -75,7 +75,7 @@ export class Sharing {
     if (via && !isAtLeast(via.as, as)) throw fieldError('as', `more than your own grant, which is ${via.as}`);
     const missing = via?.hide.find((part) => !hide.includes(part));
     if (missing !== undefined) throw fieldError('hide', `your own grant does not show ${missing}`);
-    if (params.with.userId !== undefined) return;
+    if ('userId' in params.with) return;
     const { links } = this.#env.sharing;
     if (!links) throw fieldError('with.link', 'there are no share links here (shareLinks)');
     const { upTo = 'commenter' } = links;

@@ -27,11 +27,10 @@ export const sharedBySchema = z.object({ grantId: z.string(), as, by: z.string()
 
 /** Params of the operations on grants beside their session. */
 export const sharingShape = {
-  with: z
-    .strictObject({ userId: z.string().min(1).max(1024).optional(), link: z.literal(true).optional() })
-    .refine(({ userId, link }) => (userId === undefined) !== (link === undefined), {
-      message: 'give either userId or link',
-    }),
+  with: z.union([
+    z.strictObject({ userId: z.string().min(1).max(1024) }),
+    z.strictObject({ link: z.literal(true) }),
+  ]),
   as,
   expiresInMs: z.number().positive().max(3.2e12).optional(),
   hide: hide.optional(),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sessionSharing } from '../../client/people/index.js';
 import type { EventOf } from '../../shared/events.js';
 import { connectClient, failure, takeUntil } from '../support/client.js';
-import { get, post } from '../support/gateway.js';
+import { get } from '../support/gateway.js';
 import { ENGINES } from '../support/stores.js';
 import { as } from '../support/users.js';
 import { begin, talker, told } from './cast.js';
