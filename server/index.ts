@@ -25,6 +25,15 @@ export type {
 } from '../shared/events.js';
 export type { SessionState } from '../shared/fold.js';
 export type {
+  Grant,
+  GrantedTo,
+  GrantRole,
+  HiddenPart,
+  Shared,
+  SharedBy,
+  ShareParams,
+} from '../shared/grants.js';
+export type {
   ContentBlock,
   Message,
   MessageInput,
@@ -54,15 +63,6 @@ export type {
   ToolSummary,
 } from '../shared/operation-types.js';
 export type { OperationName } from '../shared/operations.js';
-export type {
-  Grant,
-  GrantedTo,
-  GrantRole,
-  HiddenPart,
-  Shared,
-  SharedBy,
-  ShareParams,
-} from '../shared/grants.js';
 export type {
   FiredInstant,
   MissedPolicy,

@@ -26,7 +26,15 @@ export interface ParsedConfig
   extends Required<
     Omit<
       { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
-      'app' | 'limits' | 'logger' | 'shareLinks' | 'sessionAccess' | 'appAccess' | 'trustProxy' | 'methods' | 'socketPath'
+      | 'app'
+      | 'limits'
+      | 'logger'
+      | 'shareLinks'
+      | 'sessionAccess'
+      | 'appAccess'
+      | 'trustProxy'
+      | 'methods'
+      | 'socketPath'
     >
   > {
   readonly limits: Limits;
@@ -99,10 +107,9 @@ const schema = z.strictObject({
   sessionAccess: func.optional(),
   appAccess: func.optional(),
   shareLinks: z
-    .union(
-      [z.boolean(), z.strictObject({ upTo: z.enum(GRANT_ROLES).optional(), url: func.optional() })],
-      { error: 'must be true, false, or an object' },
-    )
+    .union([z.boolean(), z.strictObject({ upTo: z.enum(GRANT_ROLES).optional(), url: func.optional() })], {
+      error: 'must be true, false, or an object',
+    })
     .optional(),
   clientMessages: z
     .strictObject({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { AttemptLimiter } from '../auth/attempts.js';
-import type { AuthRefusal, Authenticator } from '../auth/authenticate.js';
+import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { Credentials, Identity } from '../auth/types.js';
 import type { FoundGrant, Grants } from './grants.js';

@@ -1,6 +1,6 @@
+import type { ActiveRun, PendingQuestion, QueuedMessage, SessionState } from '../../shared/fold.js';
 import type { GrantRole, HiddenPart } from '../../shared/grants.js';
 import { isAtLeast } from '../../shared/grants.js';
-import type { ActiveRun, PendingQuestion, QueuedMessage, SessionState } from '../../shared/fold.js';
 import type { ContentBlock, Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 

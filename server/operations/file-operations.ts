@@ -61,7 +61,11 @@ export class FileOperations {
   }
 
   /** @throws GatewayError `FILE_NOT_FOUND` */
-  async find(fileId: string, { identity }: Pick<Caller, 'identity'>, sessionId?: string): Promise<ReadableFile> {
+  async find(
+    fileId: string,
+    { identity }: Pick<Caller, 'identity'>,
+    sessionId?: string,
+  ): Promise<ReadableFile> {
     const { quotas, files, calls } = this.#env;
     quotas.reads.take(identity);
     const record = await this.#readable(fileId, identity, sessionId);

@@ -45,7 +45,11 @@ export class Reading {
 
   constructor(
     env: OperationEnvironment,
-    { access, authorize, sharing }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: Sharing },
+    {
+      access,
+      authorize,
+      sharing,
+    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: Sharing },
   ) {
     this.#env = env;
     this.#access = access;
@@ -62,7 +66,10 @@ export class Reading {
     return { ...page, messages: shownMessages(page.messages, reach) };
   }
 
-  sessions({ shared = false, ...params }: ParamsOf<'sessions'>, caller: Caller): Promise<ResultOf<'sessions'>> {
+  sessions(
+    { shared = false, ...params }: ParamsOf<'sessions'>,
+    caller: Caller,
+  ): Promise<ResultOf<'sessions'>> {
     const { identity } = caller;
     if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
     return this.list(

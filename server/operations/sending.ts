@@ -9,7 +9,7 @@ import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import { readParams } from './params.js';
-import { assertShared, asReached, type Followable, type Reach } from './reach.js';
+import { asReached, assertShared, type Followable, type Reach } from './reach.js';
 import { traceOf } from './trace-of.js';
 
 /** A run that can be followed. */

@@ -156,7 +156,7 @@ export class Sharing {
         sharedBy: { grantId, as, by },
       });
     }
-    return { sessions, cursor: page.next && page.next.kept.grant.grantId };
+    return { sessions, cursor: page.next?.kept.grant.grantId ?? null };
   }
 }
 

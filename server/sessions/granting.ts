@@ -21,10 +21,7 @@ export interface EndedGrant {
   readonly reason: GrantEnd;
 }
 
-const recordsOf = async (
-  store: Pick<Store, 'records'>,
-  home: SessionRef,
-): Promise<readonly StoredRecord[]> =>
+const recordsOf = async (store: Pick<Store, 'records'>, home: SessionRef): Promise<readonly StoredRecord[]> =>
   asUnavailable(() => store.records({ home, kind: GRANT, limit: 10_000 }));
 
 /** The grants of a conversation, the oldest first. @throws GatewayError `OVERLOADED` */
@@ -38,7 +35,10 @@ export async function grantsOf(
 }
 
 /** @throws GatewayError `QUOTA_EXCEEDED` naming `limits.grantsPerSession` */
-export async function addGrant(session: Session, { kept, most }: NewGrant): Promise<Omit<Grant, 'sessionId'>> {
+export async function addGrant(
+  session: Session,
+  { kept, most }: NewGrant,
+): Promise<Omit<Grant, 'sessionId'>> {
   const writer = session.writer!;
   const { epoch } = writer.ref;
   const records = await recordsOf(session.store, session.ref);

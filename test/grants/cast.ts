@@ -48,9 +48,14 @@ export async function begin(config: Partial<GatewayConfig<any, any, any>> = {}) 
   const ann = as('ann');
   const send = (message: string, headers: Record<string, string> = ann, sessionId = 'main') =>
     post(`${started.url}/send`, { sessionId, message, metadata: { note: SECRETS.metadata } }, headers);
-  const share = (given: Omit<ShareParams, 'sessionId'>, headers: Record<string, string> = ann, sessionId = 'main') =>
-    post(`${started.url}/share`, { sessionId, ...given }, headers);
-  const shared = async (given: Omit<ShareParams, 'sessionId'>): Promise<Grant & { readonly token?: string }> => {
+  const share = (
+    given: Omit<ShareParams, 'sessionId'>,
+    headers: Record<string, string> = ann,
+    sessionId = 'main',
+  ) => post(`${started.url}/share`, { sessionId, ...given }, headers);
+  const shared = async (
+    given: Omit<ShareParams, 'sessionId'>,
+  ): Promise<Grant & { readonly token?: string }> => {
     const { status, body } = await share(given);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return { ...body.grant, ...(body.token && { token: body.token }) };

@@ -50,7 +50,10 @@ describe('share', () => {
 
   it('of a session that has not begun is 404', async () => {
     const { share } = await begin();
-    expect(told(await share({ with: { userId: 'ben' }, as: 'viewer' }))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+    expect(told(await share({ with: { userId: 'ben' }, as: 'viewer' }))).to.deep.equal([
+      404,
+      'SESSION_NOT_FOUND',
+    ]);
   });
 
   it('names nobody where users are not told apart', async () => {
@@ -88,7 +91,10 @@ describe('share', () => {
     expect((await get(`${url}/history?sessionId=${viewer.sessionId}`, ben)).status).to.equal(200);
     expect(asked).to.deep.equal([['ben', 'main', { grantId: viewer.grantId, as: 'viewer' }, 'history']]);
     expect((await get(`${url}/history?sessionId=${member.sessionId}`, ben)).status).to.equal(404);
-    expect(told(await get(`${url}/history?sessionId=${cys.sessionId}`, as('cy')))).to.deep.equal([404, 'APP_NOT_FOUND']);
+    expect(told(await get(`${url}/history?sessionId=${cys.sessionId}`, as('cy')))).to.deep.equal([
+      404,
+      'APP_NOT_FOUND',
+    ]);
   });
 
   it('in another app has an address there, and is of no use in another', async () => {
@@ -130,7 +136,9 @@ describe('sessionSharing', () => {
       events,
       (event) => event.type === 'message_end' && (event as EventOf<'message_end'>).runId === result.runId,
     );
-    expect(seen.map(({ type }) => type)).to.include('hidden').and.not.include('grant_added');
+    expect(seen.map(({ type }) => type))
+      .to.include('hidden')
+      .and.not.include('grant_added');
     await main.unshare(grant.grantId);
     expect(await failure(events.next())).to.include({ code: 'SESSION_NOT_FOUND' });
   });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createGateway } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
@@ -27,21 +28,29 @@ describe('a share link', () => {
 
   it('is told once: neither its token nor a hash of it is in events, lists or the store', async () => {
     const path = `${tempDir()}/gateway.db`;
-    const { url, send, shared, grants, gateway } = await begin({ shareLinks: true, store: sqliteStore({ path }) });
+    const { url, send, shared, grants, gateway } = await begin({
+      shareLinks: true,
+      store: sqliteStore({ path }),
+    });
     await send('hi');
     const { token } = await shared({ with: { link: true }, as: 'viewer' });
-    const events = await (await fetch(`${url}/export?sessionId=main&what=events`, { headers: as('ann') })).text();
+    const events = await (
+      await fetch(`${url}/export?sessionId=main&what=events`, { headers: as('ann') })
+    ).text();
     expect(events).to.include('grant_added');
     const { body } = await grants();
     expect(body.grants[0].with).to.deep.equal({ link: true });
     const secret = token!.slice('lnk_'.length);
     const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token));
     const digest = Buffer.from(hash).toString('base64url');
-    expect(events + JSON.stringify(body)).not.to.include(secret).and.not.include(digest);
+    expect(events + JSON.stringify(body))
+      .not.to.include(secret)
+      .and.not.include(digest);
     await gateway.close();
-    const { readFileSync, readdirSync } = await import('node:fs');
     const files = readdirSync(path.slice(0, path.lastIndexOf('/')));
-    const kept = files.map((file) => readFileSync(`${path.slice(0, path.lastIndexOf('/'))}/${file}`, 'latin1')).join();
+    const kept = files
+      .map((file) => readFileSync(`${path.slice(0, path.lastIndexOf('/'))}/${file}`, 'latin1'))
+      .join();
     expect(kept).to.include(digest).and.not.include(secret);
   });
 
@@ -49,10 +58,15 @@ describe('a share link', () => {
     const { url, send, shared } = await begin({ shareLinks: true });
     await send('hi');
     const { sessionId, token } = await shared({ with: { link: true }, as: 'viewer' });
-    const stream = await openStream(`${url}/events?sessionId=${sessionId}&from=earliest&token=${token}`, { headers: { authorization: '' } });
+    const stream = await openStream(`${url}/events?sessionId=${sessionId}&from=earliest&token=${token}`, {
+      headers: { authorization: '' },
+    });
     await stream.until(({ event }) => event === 'message_end');
     const { body } = await post(`${url}/ticket`, {}, as(token!));
-    const ticketed = await openStream(`${url}/events?sessionId=${sessionId}&from=earliest&token=${body.ticket}`, { headers: { authorization: '' } });
+    const ticketed = await openStream(
+      `${url}/events?sessionId=${sessionId}&from=earliest&token=${body.ticket}`,
+      { headers: { authorization: '' } },
+    );
     await ticketed.until(({ event }) => event === 'message_end');
     const client = connectClient(url, { token: token! });
     expect((await client.session(sessionId).history()).messages).to.have.length(2);
@@ -73,9 +87,17 @@ describe('a share link', () => {
   it('allows at most what the host says, and nothing where it does not', async () => {
     const { send, share } = await begin({ shareLinks: true });
     await send('hi');
-    for (const [role, status] of [['viewer', 200], ['commenter', 200], ['member', 400], ['operator', 400]] as const) {
+    for (const [role, status] of [
+      ['viewer', 200],
+      ['commenter', 200],
+      ['member', 400],
+      ['operator', 400],
+    ] as const) {
       const { status: answered, body } = await share({ with: { link: true }, as: role });
-      expect([answered, body.error?.details[0].path]).to.deep.equal([status, status === 400 ? 'as' : undefined]);
+      expect([answered, body.error?.details[0].path]).to.deep.equal([
+        status,
+        status === 400 ? 'as' : undefined,
+      ]);
     }
   });
 
@@ -94,7 +116,8 @@ describe('a share link', () => {
     const seen = () => get(`${url}/history?sessionId=${sessionId}`, as(token!));
     expect((await seen()).status).to.equal(200);
     const codes = [];
-    for (let i = 0; i < 12; i++) codes.push((await get(`${url}/sessions`, as(`lnk_${`${i}`.repeat(43).slice(0, 43)}`))).status);
+    for (let i = 0; i < 12; i++)
+      codes.push((await get(`${url}/sessions`, as(`lnk_${`${i}`.repeat(43).slice(0, 43)}`))).status);
     expect(codes.at(-1)).to.equal(429);
     expect((await seen()).status).to.equal(200);
   });
@@ -113,8 +136,15 @@ describe('a share link', () => {
   });
 
   it('is configured by true, false or an object, and nothing else', () => {
-    for (const shareLinks of ['yes', { upTo: 'owner' }, { for: 'all' }, { url: 'https://a.example' }] as any[])
-      expect(() => createGateway({ app: { run: () => '' }, embedded: true, shareLinks })).to.throw(/shareLinks/);
+    for (const shareLinks of [
+      'yes',
+      { upTo: 'owner' },
+      { for: 'all' },
+      { url: 'https://a.example' },
+    ] as any[])
+      expect(() => createGateway({ app: { run: () => '' }, embedded: true, shareLinks })).to.throw(
+        /shareLinks/,
+      );
   });
 });
 
@@ -123,7 +153,11 @@ describe('what somebody shares on', () => {
     const { url, send, share, shared, unshare, grants } = await begin();
     await send('hi');
     const ben = await shared({ with: { userId: 'ben' }, as: 'operator', hide: ['usage'] });
-    const { body } = await share({ with: { userId: 'cy' }, as: 'viewer', hide: ['usage', 'data'] }, as('ben'), ben.sessionId);
+    const { body } = await share(
+      { with: { userId: 'cy' }, as: 'viewer', hide: ['usage', 'data'] },
+      as('ben'),
+      ben.sessionId,
+    );
     expect(body.grant).to.deep.include({ by: 'ben', as: 'viewer', hide: ['usage', 'data'] });
     expect((await grants(as('ben'), ben.sessionId)).body.grants).to.have.length(2);
     await unshare(ben.grantId);
@@ -138,8 +172,12 @@ describe('what somebody shares on', () => {
     const member = await shared({ with: { userId: 'cy' }, as: 'member' });
     const read = async (sessionId: string, who: string) =>
       (await fetch(`${url}/export?sessionId=${sessionId}&what=events`, { headers: as(who) })).text();
-    expect(await read(operator.sessionId, 'ben')).to.include('grant_added').and.include(member.grantId);
-    expect(await read(member.sessionId, 'cy')).not.to.include('grant_added').and.not.include(operator.grantId);
+    expect(await read(operator.sessionId, 'ben'))
+      .to.include('grant_added')
+      .and.include(member.grantId);
+    expect(await read(member.sessionId, 'cy'))
+      .not.to.include('grant_added')
+      .and.not.include(operator.grantId);
   });
 });
 
@@ -152,7 +190,12 @@ describe('files of a shared session', () => {
     });
     return (await response.json()).fileId;
   };
-  const naming = (fileId: string) => ({ content: [{ type: 'text', text: 'see' }, { type: 'file', mediaType: 'text/plain', fileId }] });
+  const naming = (fileId: string) => ({
+    content: [
+      { type: 'text', text: 'see' },
+      { type: 'file', mediaType: 'text/plain', fileId },
+    ],
+  });
 
   it('are read by whoever it is shared with, and others of its owner are not', async () => {
     const { url, shared } = await begin();
@@ -162,9 +205,19 @@ describe('files of a shared session', () => {
     const read = (fileId: string, session = sessionId, who = 'ben') =>
       fetch(`${url}/files/${fileId}?sessionId=${session}`, { headers: as(who) });
     expect(await (await read(used)).text()).to.equal('used');
-    for (const response of [await read(other), await read(used, 'main'), await read(used, sessionId, 'cy'), await fetch(`${url}/files/${used}`, { headers: as('ben') })])
+    for (const response of [
+      await read(other),
+      await read(used, 'main'),
+      await read(used, sessionId, 'cy'),
+      await fetch(`${url}/files/${used}`, { headers: as('ben') }),
+    ])
       expect(response.status).to.equal(404);
-    for (const [fileId, status] of [[used, 200], [other, 404]] as const)
-      expect((await post(`${url}/send`, { sessionId, message: naming(fileId) }, as('ben'))).status).to.equal(status);
+    for (const [fileId, status] of [
+      [used, 200],
+      [other, 404],
+    ] as const)
+      expect((await post(`${url}/send`, { sessionId, message: naming(fileId) }, as('ben'))).status).to.equal(
+        status,
+      );
   });
 });

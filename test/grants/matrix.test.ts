@@ -37,10 +37,13 @@ const DOORS: Readonly<Record<string, (started: Started, token: string) => Promis
       const path = name === 'events' ? '/events' : OPERATIONS[name].path;
       if (name === 'events' || OPERATIONS[name].http === 'GET') {
         const abort = new AbortController();
-        const response = await fetch(`${url}${path}?${new URLSearchParams(params as Record<string, string>)}`, {
-          headers: as(token),
-          signal: abort.signal,
-        });
+        const response = await fetch(
+          `${url}${path}?${new URLSearchParams(params as Record<string, string>)}`,
+          {
+            headers: as(token),
+            signal: abort.signal,
+          },
+        );
         if (response.status === 200) {
           abort.abort();
           return 'ok';
@@ -68,7 +71,14 @@ async function asking(socket: RawSocket, token: string): Promise<Ask> {
 
 const ALL = Object.keys(paramsOf('', '')) as Asked[];
 /** What is asked for is not there, or there is nothing to do it with: the caller was let through. */
-const THROUGH = new Set(['ok', 'RUN_NOT_FOUND', 'CALL_NOT_FOUND', 'SESSION_EXISTS', 'MESSAGE_NOT_FOUND', 'INVALID_PARAMS']);
+const THROUGH = new Set([
+  'ok',
+  'RUN_NOT_FOUND',
+  'CALL_NOT_FOUND',
+  'SESSION_EXISTS',
+  'MESSAGE_NOT_FOUND',
+  'INVALID_PARAMS',
+]);
 /** In an order in which none takes away what the next one needs. */
 const rolesFor = (name: Asked): GrantRole | 'owner' => LEAST_ROLES[name === 'subscribe' ? 'events' : name];
 
@@ -77,7 +87,9 @@ describe('the table of roles', () => {
     expect(Object.keys(LEAST_ROLES).sort()).to.deep.equal(
       [...Object.keys(OPERATIONS), 'events', 'tool-call'].sort(),
     );
-    const named = Object.keys(OPERATIONS).filter((name) => !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'asyncapi'].includes(name));
+    const named = Object.keys(OPERATIONS).filter(
+      (name) => !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'asyncapi'].includes(name),
+    );
     expect([...ALL].sort()).to.deep.equal([...named, 'events'].sort());
   });
 });
@@ -90,12 +102,16 @@ for (const [door, open] of Object.entries(DOORS)) {
           const started = await start();
           const { send, shared } = started;
           await send('hi');
-          const grant = await shared({ with: kind === 'user' ? { userId: 'ben' } : { link: true }, as: role });
+          const grant = await shared({
+            with: kind === 'user' ? { userId: 'ben' } : { link: true },
+            as: role,
+          });
           const ask = await open(started, grant.token ?? 'ben');
           for (const name of ALL) {
             const code = await ask(name, grant.sessionId);
             const least = rolesFor(name);
-            if (least !== 'owner' && isAtLeast(role, least)) expect(THROUGH, `${name}: ${code}`).to.include(code);
+            if (least !== 'owner' && isAtLeast(role, least))
+              expect(THROUGH, `${name}: ${code}`).to.include(code);
             else expect(code, name).to.equal('ACCESS_DENIED');
           }
           expect((await get(`${started.url}/history?sessionId=main`, started.ann)).status).to.equal(200);
@@ -103,7 +119,7 @@ for (const [door, open] of Object.entries(DOORS)) {
       }
     }
 
-    it('a grant that was revoked, has expired, is somebody else\'s or was guessed is a session that there is not', async () => {
+    it("a grant that was revoked, has expired, is somebody else's or was guessed is a session that there is not", async () => {
       const started = await start();
       const { send, shared, unshare, url } = started;
       await send('hi');
@@ -115,7 +131,12 @@ for (const [door, open] of Object.entries(DOORS)) {
       const link = await shared({ ...given, with: { link: true } });
       await new Promise((resolve) => setTimeout(resolve, 5));
       const ask = await open(started, 'ben');
-      const guessed = ['~AAAAAAAAAAAAAAAAAAAAAA', '~', `~${'a'.repeat(128)}`, `~${revoked.grantId.slice(0, -1)}`];
+      const guessed = [
+        '~AAAAAAAAAAAAAAAAAAAAAA',
+        '~',
+        `~${'a'.repeat(128)}`,
+        `~${revoked.grantId.slice(0, -1)}`,
+      ];
       const names = [revoked, expired, foreign, link].map(({ sessionId }) => sessionId);
       for (const name of ALL) {
         for (const sessionId of [...names, guessed[0]!, guessed[2]!, guessed[3]!])
@@ -133,7 +154,11 @@ for (const [door, open] of Object.entries(DOORS)) {
       await send('hi');
       await send('hi', ann, 'other');
       const { token } = await shared({ with: { link: true }, as: 'operator' });
-      const { body } = await post(`${url}/share`, { sessionId: 'other', with: { link: true }, as: 'operator' }, ann);
+      const { body } = await post(
+        `${url}/share`,
+        { sessionId: 'other', with: { link: true }, as: 'operator' },
+        ann,
+      );
       const bens = await shared({ with: { userId: 'ben' }, as: 'operator' });
       const ask = await open(started, token!);
       for (const name of ALL)
@@ -150,9 +175,16 @@ describe('a guest', () => {
     const { token, sessionId } = await shared({ with: { link: true }, as: 'operator' });
     const guest = as(token!);
     const status = async (path: string) => (await get(`${url}/${path}`, guest)).status;
-    for (const path of ['methods', 'openapi.json', 'asyncapi.json']) expect(await status(path), path).to.equal(403);
-    expect((await post(`${url}/invoke`, { method: 'ping' }, guest)).body.error.code).to.equal('ACCESS_DENIED');
-    const upload = await fetch(`${url}/files`, { method: 'POST', headers: { ...jsonHeaders(token), 'content-type': 'text/plain' }, body: 'hi' });
+    for (const path of ['methods', 'openapi.json', 'asyncapi.json'])
+      expect(await status(path), path).to.equal(403);
+    expect((await post(`${url}/invoke`, { method: 'ping' }, guest)).body.error.code).to.equal(
+      'ACCESS_DENIED',
+    );
+    const upload = await fetch(`${url}/files`, {
+      method: 'POST',
+      headers: { ...jsonHeaders(token), 'content-type': 'text/plain' },
+      body: 'hi',
+    });
     expect(upload.status).to.equal(403);
     expect((await get(`${url}/sessions`, guest)).body.sessions).to.deep.equal([]);
     const { body } = await get(`${url}/sessions?shared=true`, guest);

@@ -1,10 +1,15 @@
 import type { OperationName } from '../../shared/operations.js';
 
 /** What an operation is asked with; `events` is a stream, and `tool-call` another protocol's. */
-export type Asked = Exclude<OperationName, 'methods' | 'openapi' | 'asyncapi' | 'apps' | 'ticket' | 'sessions'> | 'events';
+export type Asked =
+  | Exclude<OperationName, 'methods' | 'openapi' | 'asyncapi' | 'apps' | 'ticket' | 'sessions'>
+  | 'events';
 
 /** What each operation is asked with on a session. */
-export function paramsOf(sessionId: string, connectionId: string): Readonly<Record<Asked, Record<string, unknown>>> {
+export function paramsOf(
+  sessionId: string,
+  connectionId: string,
+): Readonly<Record<Asked, Record<string, unknown>>> {
   return {
     events: { sessionId },
     history: { sessionId },

@@ -20,7 +20,9 @@ export function describeGrants(name: string, store: () => Store | Promise<Store>
       expect((await get(`${url}/history?sessionId=main`, ben)).status).to.equal(404);
       const stream = await openStream(`${url}/events?sessionId=${sessionId}&from=earliest`, { headers: ben });
       await send('from ben', ben, sessionId);
-      await stream.until(({ event, data }) => event === 'message_end' && data.message.content[0].text === 'Hello ben');
+      await stream.until(
+        ({ event, data }) => event === 'message_end' && data.message.content[0].text === 'Hello ben',
+      );
       expect(JSON.stringify(stream.events)).not.to.include('"main"');
       for (const { data } of stream.logged) expect(data.sessionId).to.equal(sessionId);
       const { body } = await get(`${url}/history?sessionId=${sessionId}`, ben);
@@ -71,7 +73,10 @@ export function describeGrants(name: string, store: () => Store | Promise<Store>
         second.grant.sessionId,
       ]);
       const listed = body.sessions.find(({ sessionId }: any) => sessionId === one.sessionId);
-      expect(listed).to.deep.include({ app: 'default', sharedBy: { grantId: one.grantId, as: 'viewer', by: 'ann' } });
+      expect(listed).to.deep.include({
+        app: 'default',
+        sharedBy: { grantId: one.grantId, as: 'viewer', by: 'ann' },
+      });
       expect(JSON.stringify(body)).not.to.match(/main|second/);
       const first = await list('ben', '&limit=1');
       const rest = await list('ben', `&limit=1&before=${first.body.cursor}`);
@@ -94,7 +99,10 @@ export function describeGrants(name: string, store: () => Store | Promise<Store>
       const { body } = await get(`${url}/history?sessionId=main`, ann);
       expect(body.messages).to.have.length(2);
       for (const path of ['history', 'status', 'export', 'events'])
-        expect(told(await get(`${url}/${path}?sessionId=${sessionId}`, ben)), path).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+        expect(told(await get(`${url}/${path}?sessionId=${sessionId}`, ben)), path).to.deep.equal([
+          404,
+          'SESSION_NOT_FOUND',
+        ]);
       expect(told(await send('more', ben, sessionId))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
       expect(stream.logged.at(-1)!.event).to.equal('session_closed');
       expect(JSON.stringify(stream.events)).not.to.include('anew');
@@ -107,7 +115,10 @@ export function describeGrants(name: string, store: () => Store | Promise<Store>
       await send('hi');
       const { sessionId } = await shared({ with: { userId: 'ben' }, as: 'member' });
       await post(`${url}/delete`, { sessionId: 'main' }, ann);
-      expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+      expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben))).to.deep.equal([
+        404,
+        'SESSION_NOT_FOUND',
+      ]);
       expect((await get(`${url}/sessions?shared=true`, ben)).body.sessions).to.deep.equal([]);
     });
 
@@ -119,7 +130,10 @@ export function describeGrants(name: string, store: () => Store | Promise<Store>
       const { sessionId, grantId } = await shared({ with: { userId: 'ben' }, as: 'viewer', expiresInMs: 1 });
       const { data } = await stream.until(({ event }) => event === 'grant_removed');
       expect(data).to.include({ grantId, reason: 'expired', by: 'gateway' });
-      expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+      expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben))).to.deep.equal([
+        404,
+        'SESSION_NOT_FOUND',
+      ]);
     });
 
     it('is bounded in number, by a limit that the error names', async () => {
@@ -151,7 +165,10 @@ export function describeEndings(name: string, two: () => Promise<readonly [Store
         await here.unshare(grantId);
         await stream.ended;
         for (const { url } of [here, there])
-          expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben)), holds).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+          expect(told(await get(`${url}/history?sessionId=${sessionId}`, ben)), holds).to.deep.equal([
+            404,
+            'SESSION_NOT_FOUND',
+          ]);
       }
     });
   });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { defineApp, method } from '../../server/index.js';
-import { get, jsonHeaders, post } from '../support/gateway.js';
+import { forEver } from '../security/endless-stream.js';
 import { gate } from '../support/gate.js';
+import { get, jsonHeaders, post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 import { as } from '../support/users.js';
-import { forEver } from '../security/endless-stream.js';
 import { begin, told } from './cast.js';
 import { describeEndings } from './on-a-store.js';
 
@@ -19,8 +19,13 @@ describe('a grant that is taken back', () => {
     await send('hi');
     const one = await shared({ with: { userId: 'ben' }, as: 'viewer' });
     const two = await shared({ with: { userId: 'ben' }, as: 'viewer' });
-    const open = (sessionId: string, who = ben) => openStream(`${url}/events?sessionId=${sessionId}`, { headers: who });
-    const [first, second, owner] = [await open(one.sessionId), await open(two.sessionId), await open('main', as('ann'))];
+    const open = (sessionId: string, who = ben) =>
+      openStream(`${url}/events?sessionId=${sessionId}`, { headers: who });
+    const [first, second, owner] = [
+      await open(one.sessionId),
+      await open(two.sessionId),
+      await open('main', as('ann')),
+    ];
     for (const stream of [first, second, owner]) await stream.until(({ event }) => event === 'heartbeat');
     await unshare(one.grantId);
     await first.ended;
@@ -28,7 +33,10 @@ describe('a grant that is taken back', () => {
     for (const stream of [second, owner])
       await stream.until(({ event, data }) => event === 'message_end' && data.runId === body.runId);
     expect(JSON.stringify(first.events)).not.to.include(body.runId);
-    expect(told(await get(`${url}/events?sessionId=${one.sessionId}`, ben))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+    expect(told(await get(`${url}/events?sessionId=${one.sessionId}`, ben))).to.deep.equal([
+      404,
+      'SESSION_NOT_FOUND',
+    ]);
   });
 
   it('ends sockets, streams of runs and of methods, and what waits for a run is told nothing of it', async () => {
@@ -39,14 +47,21 @@ describe('a grant that is taken back', () => {
         return `secret of ${turn.text}`;
       },
     });
-    const { url, send, shared, unshare } = await begin({ app, methods: { watch: method({ handler: forEver }) } });
+    const { url, send, shared, unshare } = await begin({
+      app,
+      methods: { watch: method({ handler: forEver }) },
+    });
     await send('hi');
     const { sessionId, grantId } = await shared({ with: { userId: 'ben' }, as: 'member' });
     const socket = await openWebSocket(url);
     await socket.connect({ token: 'ben' });
     await socket.ask('s', 'subscribe', { add: [sessionId] });
     const posting = (path: string, body: object) =>
-      openStream(`${url}/${path}`, { method: 'POST', headers: jsonHeaders('ben'), body: JSON.stringify(body) });
+      openStream(`${url}/${path}`, {
+        method: 'POST',
+        headers: jsonHeaders('ben'),
+        body: JSON.stringify(body),
+      });
     const watching = await posting('invoke', { method: 'watch', sessionId });
     await watching.until(({ event }) => event === 'chunk');
     const run = await posting('send', { sessionId, message: 'hold' });
@@ -68,7 +83,10 @@ describe('a grant that is taken back', () => {
     const stream = await openStream(`${url}/events?sessionId=${sessionId}`, { headers: ben });
     await stream.until(({ event }) => event === 'heartbeat');
     await stream.ended;
-    expect(told(await get(`${url}/events?sessionId=${sessionId}`, ben))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
+    expect(told(await get(`${url}/events?sessionId=${sessionId}`, ben))).to.deep.equal([
+      404,
+      'SESSION_NOT_FOUND',
+    ]);
   });
 });
 

@@ -7,8 +7,8 @@ import { langGraphPlugin } from '../../server/plugins/langgraph/index.js';
 import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
 import { responsesPlugin } from '../../server/plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
-import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { HIDDEN_PARTS } from '../../shared/grants.js';
 import { collect, connectClient, takeUntil } from '../support/client.js';
 import { get, jsonHeaders, post } from '../support/gateway.js';
@@ -21,12 +21,18 @@ import { begin, SECRETS } from './cast.js';
 
 const ben = as('ben');
 /** Looks for what is hidden in all that was sent. */
-const expectClean = (bytes: string, where: string, parts: readonly (keyof typeof SECRETS)[] = HIDDEN_PARTS): void => {
+const expectClean = (
+  bytes: string,
+  where: string,
+  parts: readonly (keyof typeof SECRETS)[] = HIDDEN_PARTS,
+): void => {
   for (const part of parts) expect(bytes, `${part} in ${where}`).not.to.include(String(SECRETS[part]));
 };
 
-const isOver = (text: string) => ({ event, data }: { event: string; data: any }) =>
-  event === 'message_end' && JSON.stringify(data).includes(text);
+const isOver =
+  (text: string) =>
+  ({ event, data }: { event: string; data: any }) =>
+    event === 'message_end' && JSON.stringify(data).includes(text);
 
 /** A gateway with every door, an answer of everything, and a grant that hides all that can be hidden. */
 async function beginHidden(role: 'viewer' | 'member' = 'viewer') {
@@ -49,7 +55,9 @@ describe('a grant that hides', () => {
     const { url, sessionId, send } = await beginHidden();
     const { body: run } = await send('think');
     // What is searched for is there for its owner.
-    const mine = await (await fetch(`${url}/export?sessionId=main&what=events`, { headers: as('ann') })).text();
+    const mine = await (
+      await fetch(`${url}/export?sessionId=main&what=events`, { headers: as('ann') })
+    ).text();
     for (const part of HIDDEN_PARTS) expect(mine, part).to.include(String(SECRETS[part]));
     for (const path of [
       `history?sessionId=${sessionId}`,
@@ -86,25 +94,41 @@ describe('a grant that hides', () => {
     const { data } = await waiting.until(({ event }) => event === 'snapshot');
     expect(data.state.pending).to.have.length(1);
     expect(data.state.run).to.not.equal(null);
-    await post(`${url}/tool-response`, { sessionId: 'main', callId: data.state.pending[0].callId, approved: true }, as('ann'));
+    await post(
+      `${url}/tool-response`,
+      { sessionId: 'main', callId: data.state.pending[0].callId, approved: true },
+      as('ann'),
+    );
     await asking;
     await send('think');
     const last = await send('bye');
     const runId = last.body.runId;
     for (const stream of [...streams, waiting]) await stream.until(isOver(runId));
-    for (const socket of sockets) await socket.until((frame) => frame.event === 'message_end' && frame.data.runId === runId);
-    for (const seen of [...streams, waiting]) expectClean(JSON.stringify(seen.events.map(({ wire }) => wire)), 'a stream');
+    for (const socket of sockets)
+      await socket.until((frame) => frame.event === 'message_end' && frame.data.runId === runId);
+    for (const seen of [...streams, waiting])
+      expectClean(JSON.stringify(seen.events.map(({ wire }) => wire)), 'a stream');
     for (const socket of sockets) expectClean(socket.texts.join(), 'a socket');
-    expect(streams[0]!.events.map(({ event }) => event)).to.include('hidden').and.include('reasoning_delta');
+    expect(streams[0]!.events.map(({ event }) => event))
+      .to.include('hidden')
+      .and.include('reasoning_delta');
   });
 
   it('everything: none of it is in what clients in this process are given', async () => {
     const { gateway, sessionId } = await beginHidden();
     const client = createClient({ transport: createInProcessTransport(gateway, { user: userNamed('ben') }) });
     closeLater(client, (it) => it.disconnect());
-    const seen = await takeUntil(client.events(sessionId, { from: 'earliest' }), ({ type }) => type === 'message_end');
+    const seen = await takeUntil(
+      client.events(sessionId, { from: 'earliest' }),
+      ({ type }) => type === 'message_end',
+    );
     const handle = gateway.session(sessionId, { user: userNamed('ben') });
-    const all = [seen, await client.session(sessionId).status(), await handle.history(), await collect(handle.export('events'))];
+    const all = [
+      seen,
+      await client.session(sessionId).status(),
+      await handle.history(),
+      await collect(handle.export('events')),
+    ];
     expectClean(JSON.stringify(all), 'this process');
   });
 
@@ -113,7 +137,15 @@ describe('a grant that hides', () => {
     await send('think');
     const body = (value: unknown): RequestInit => ({ method: 'POST', body: JSON.stringify(value) });
     const id = encodeURIComponent(sessionId);
-    const input = { threadId: sessionId, runId: 'r', state: {}, messages: [], tools: [], context: [], forwardedProps: {} };
+    const input = {
+      threadId: sessionId,
+      runId: 'r',
+      state: {},
+      messages: [],
+      tools: [],
+      context: [],
+      forwardedProps: {},
+    };
     const asked: [string, RequestInit?][] = [
       [`api/chat/${id}`],
       [`api/chat/${id}/stream`],
@@ -152,13 +184,30 @@ describe('a grant that hides', () => {
       ['send', say, { accept: 'text/event-stream' }],
       ['regenerate', { sessionId }, { accept: 'text/event-stream' }],
       ['v1/chat/completions', { model: 'default', messages: [user] }, { 'x-session-id': sessionId }],
-      ['v1/chat/completions', { model: 'default', messages: [user], stream: true, stream_options: { include_usage: true } }, { 'x-session-id': sessionId }],
+      [
+        'v1/chat/completions',
+        { model: 'default', messages: [user], stream: true, stream_options: { include_usage: true } },
+        { 'x-session-id': sessionId },
+      ],
       ['v1/responses', { model: 'default', input: 'think' }, { 'x-session-id': sessionId }],
       ['v1/responses', { model: 'default', input: 'think', stream: true, conversation: sessionId }],
-      ['api/chat', { id: sessionId, trigger: 'submit-message', messages: [{ id: 'u1', role: 'user', parts }] }],
+      [
+        'api/chat',
+        { id: sessionId, trigger: 'submit-message', messages: [{ id: 'u1', role: 'user', parts }] },
+      ],
       ['ag-ui/agent/default/run', { ...input, messages: [{ id: 'u2', ...user }] }],
-      [`langgraph/threads/${id}/runs/wait`, { assistant_id: 'default', input: { messages: [{ type: 'human', content: 'think' }] } }],
-      [`langgraph/threads/${id}/runs/stream`, { assistant_id: 'default', input: { messages: [{ type: 'human', content: 'think' }] }, stream_mode: ['values', 'messages', 'updates', 'events'] }],
+      [
+        `langgraph/threads/${id}/runs/wait`,
+        { assistant_id: 'default', input: { messages: [{ type: 'human', content: 'think' }] } },
+      ],
+      [
+        `langgraph/threads/${id}/runs/stream`,
+        {
+          assistant_id: 'default',
+          input: { messages: [{ type: 'human', content: 'think' }] },
+          stream_mode: ['values', 'messages', 'updates', 'events'],
+        },
+      ],
     ];
     for (const [path, body, headers] of asked) {
       const response = await fetch(`${url}/${path}`, {
@@ -203,7 +252,9 @@ describe('a grant that hides', () => {
       await send('think');
       const { sessionId } = await shared({ with: { userId: 'ben' }, as: 'viewer', hide: [part] });
       const read = async (path: string) => (await fetch(`${url}/${path}`, { headers: ben })).text();
-      const all = (await read(`history?sessionId=${sessionId}`)) + (await read(`export?sessionId=${sessionId}&what=events`));
+      const all =
+        (await read(`history?sessionId=${sessionId}`)) +
+        (await read(`export?sessionId=${sessionId}&what=events`));
       expectClean(all, part, [part]);
       const others = HIDDEN_PARTS.filter((other) => other !== part);
       for (const other of others) expect(all, other).to.include(String(SECRETS[other]));
@@ -242,7 +293,9 @@ describe('a grant that hides', () => {
     await whole.until(isOver(last.body.runId));
     const ids = whole.events.flatMap(({ id, event }) => (id && event !== 'heartbeat' ? [id] : []));
     for (const id of ids.slice(0, -1)) {
-      const again = await openStream(`${url}/events?sessionId=${sessionId}`, { headers: { ...ben, 'last-event-id': id } });
+      const again = await openStream(`${url}/events?sessionId=${sessionId}`, {
+        headers: { ...ben, 'last-event-id': id },
+      });
       await again.until(isOver(last.body.runId));
       const resumed = again.events.flatMap(({ id, event }) => (id && event !== 'heartbeat' ? [id] : []));
       expect(resumed).to.deep.equal(ids.slice(ids.indexOf(id) + 1));
@@ -260,7 +313,10 @@ describe('a grant that hides', () => {
       client.events(sessionId, { from: 'earliest' }),
       (event) => event.type === 'message_end' && event.runId === body.runId,
     );
-    const folded = events.reduce((state: SessionState, event: GatewayEvent) => reduce(state, event), initialState);
+    const folded = events.reduce(
+      (state: SessionState, event: GatewayEvent) => reduce(state, event),
+      initialState,
+    );
     const stream = await openStream(`${url}/events?sessionId=${sessionId}&from=snapshot`, { headers: ben });
     const { data } = await stream.until(({ event }) => event === 'snapshot');
     expect(data.state).to.deep.equal(JSON.parse(JSON.stringify(folded)));
