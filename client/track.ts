@@ -177,7 +177,9 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
       const place = placeOf(event.cursor);
       if (place) {
         if (!isAfter(place, wire)) return false;
-        if (isAfter(place, { ...wire, seq: wire.seq + 1 })) return;
+        // One that stands for events that are hidden accounts for them.
+        const { count } = event as Partial<EventOf<'hidden'>>;
+        if (isAfter(place, { ...wire, seq: wire.seq + (count ?? 1) })) return;
         keep(event, wire, place);
       }
       // Who waits for a snapshot is told of nothing before it.

@@ -18,6 +18,8 @@ export const newEpoch = (): string => random(8);
 
 export const newScheduleId = (): string => `sch_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;
+/** 128 bits: whoever has a grant is known by more than its id, but nobody is to find out which there are. */
+export const newGrantId = (): string => random(16);
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;

@@ -25,6 +25,15 @@ export type {
 } from '../shared/events.js';
 export type { SessionState } from '../shared/fold.js';
 export type {
+  Grant,
+  GrantedTo,
+  GrantRole,
+  HiddenPart,
+  Shared,
+  SharedBy,
+  ShareParams,
+} from '../shared/grants.js';
+export type {
   ContentBlock,
   Message,
   MessageInput,
@@ -123,7 +132,7 @@ export type {
   Identity,
   UserLike,
 } from './auth/types.js';
-export type { Allowance, AppAccess, ClientMessages, SessionAccess } from './config/access.js';
+export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } from './config/access.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';

@@ -38,6 +38,8 @@ const WORDS = {
   unschedule: 'extra same',
   read: 'extra same read',
   push: 'extra same',
+  share: 'extra unless-made',
+  unshare: 'extra same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
@@ -46,6 +48,7 @@ const WORDS = {
   status: 'GET',
   schedules: 'GET',
   inbox: 'GET',
+  grants: 'GET',
   methods: 'GET',
   run: 'GET',
 } as const;

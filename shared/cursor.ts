@@ -36,7 +36,7 @@ export function parseHistoryCursor(
   return match && { epoch: match[1]!, messageId: match[2]! };
 }
 
-/** Marks a vector: the cursors of several sessions in one SSE id. No cursor and no session id contains it. */
+/** Marks a vector: the cursors of several sessions in one SSE id. No cursor contains it. */
 const VECTOR_MARK = '~';
 
 /** Joins the cursors of several sessions, so that a native EventSource resumes all of them. */

@@ -1,5 +1,6 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { SessionState } from './fold.js';
+import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
 import type { InboxChange } from './inbox.js';
 import type { Message, StopReason, Usage } from './messages.js';
 import type { FiredInstant, Schedule } from './schedules.js';
@@ -148,6 +149,19 @@ export interface LoggedEventData {
   schedule_unset: { readonly id: string; readonly by: string };
   /** An instant of a schedule: `runId` is the run that it began. */
   schedule_fired: FiredInstant;
+  /** The session was shared. Only those are told who may share it themselves. */
+  grant_added: {
+    readonly grantId: string;
+    readonly as: GrantRole;
+    readonly with: 'user' | 'link';
+    /** Id of the user whom it was shared with. */
+    readonly userId?: string;
+    readonly hide?: readonly HiddenPart[];
+    readonly by: string;
+    readonly expiresAt?: number;
+  };
+  /** A grant ended. */
+  grant_removed: { readonly grantId: string; readonly by: string; readonly reason: GrantEnd };
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };
@@ -181,6 +195,8 @@ export interface TransientEventData {
   snapshot: { readonly state: SessionState };
   /** What has changed in the inbox that is followed, each session as a whole. Its cursor is a place in the order of changes. */
   inbox: InboxChange;
+  /** In the place of events that the grant does not show: so many, up to its cursor. At most one between two others. */
+  hidden: { readonly count: number };
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };
 }
@@ -257,6 +273,8 @@ const LOGGED: Record<LoggedEventType, true> = {
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
+  grant_added: true,
+  grant_removed: true,
   channel: true,
   custom: true,
   session_closed: true,

@@ -250,11 +250,7 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
   return next;
 }
 
-function withoutReplies(state: SessionState): SessionState {
-  if (!state.replies) return state;
-  const { replies: _, ...others } = state;
-  return others;
-}
+const withoutReplies = ({ replies: _, ...others }: SessionState): SessionState => others;
 
 /** A message as one that follows the last. */
 function placed({ tip, replies }: SessionState, message: Message): Message {
@@ -281,16 +277,14 @@ function move(
   };
 }
 
+/** What is kept with a session. */
+const KEPT = ['title', 'metadata', 'archived'] as const;
+
 /** Takes over what was changed of a session; what was taken away is absent. */
 function update(state: SessionState, event: EventOf<'session_updated'>): SessionState {
-  const { title = state.title, metadata = state.metadata, archived = state.archived } = event;
-  const { title: _, metadata: __, archived: ___, ...others } = state;
-  return {
-    ...others,
-    ...(title && { title }),
-    ...(metadata && { metadata }),
-    ...(archived && { archived }),
-  };
+  const next: Record<string, unknown> = { ...state, ...pick(event, ...KEPT) };
+  for (const field of KEPT) if (!next[field]) delete next[field];
+  return next as unknown as SessionState;
 }
 
 function voted(

@@ -1,4 +1,5 @@
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
+import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
 import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { PushParams, PushResult } from './notices.js';
@@ -165,6 +166,8 @@ export interface SessionSummary {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** The session that it began as a copy of, and the last message that it has from there. */
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
+  /** How it is reached, where it is somebody else's. */
+  readonly sharedBy?: SharedBy | undefined;
   readonly createdAt: number;
   /** When it was last used: something was sent, answered, asked or moved. */
   readonly updatedAt: number;
@@ -314,6 +317,16 @@ export interface OperationTypes {
     result: InboxPage;
   };
   push: { params: PushParams; result: PushResult };
+  share: { params: ShareParams; result: Shared };
+  unshare: {
+    params: { readonly sessionId: string; readonly grantId: string };
+    result: { readonly ok: true };
+  };
+  grants: {
+    params: { readonly sessionId: string };
+    /** The oldest first. */
+    result: { readonly grants: readonly Grant[] };
+  };
   abort: {
     params: {
       readonly sessionId: string;
@@ -363,6 +376,8 @@ export interface OperationTypes {
       readonly status?: SessionStatus | undefined;
       /** A part of the title, in capitals or not. */
       readonly query?: string | undefined;
+      /** Those that others share with the caller, instead of its own. @default false */
+      readonly shared?: boolean | undefined;
     };
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
   };

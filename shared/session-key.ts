@@ -6,7 +6,8 @@ export interface SessionKey {
   readonly name: string;
 }
 
-const NAME = /^[A-Za-z0-9_.:@+-]{1,128}$/;
+/** What begins with `~` is the address of a session that somebody shares. */
+const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
 const APP = /^[A-Za-z0-9_.@+-]{1,128}$/;
 
 /** Whether a text can name an app: the characters of a session key, without the colon. */

@@ -131,6 +131,20 @@ export function scheduleRecipe(sessionId: string, schedule: object): RecipeText 
   };
 }
 
+export function shareRecipe(sessionId: string, grant: object): RecipeText {
+  return {
+    curl: post('share', { sessionId, ...grant }),
+    sdk: `await sessionSharing(client, ${code(sessionId)}).share(${code(grant)});`,
+  };
+}
+
+export function unshareRecipe(sessionId: string, grantId: string): RecipeText {
+  return {
+    curl: post('unshare', { sessionId, grantId }),
+    sdk: `await sessionSharing(client, ${code(sessionId)}).unshare(${code(grantId)});`,
+  };
+}
+
 export function unscheduleRecipe(sessionId: string, id: string): RecipeText {
   return {
     curl: post('unschedule', { sessionId, id }),

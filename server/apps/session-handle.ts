@@ -1,8 +1,9 @@
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent, SessionChanges } from '../../shared/events.js';
-import type { CustomNotice } from '../../shared/notices.js';
+import type { Grant, Shared, ShareParams } from '../../shared/grants.js';
 import type { Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
+import type { CustomNotice } from '../../shared/notices.js';
 import type {
   Accepted,
   From,
@@ -122,6 +123,12 @@ export interface SessionHandle<Channels = any> {
    * @returns the notice's id: the key of `deliver`, the id of webhooks
    */
   notify(notice: CustomNotice): Promise<{ readonly id: string }>;
+  /** Has somebody else reach the session: a user of the same tenant, or whoever has the link. */
+  share(grant: Omit<ShareParams, 'sessionId'>): Promise<Shared>;
+  /** Ends a grant, if there is one, and what is open by it. */
+  unshare(grantId: string): Promise<void>;
+  /** The oldest first. */
+  grants(): Promise<readonly Grant[]>;
   close(): Promise<void>;
   /** Ends the conversation and drops all that is kept of the session. Its followers are told `session_closed`, with the reason `deleted`. */
   delete(): Promise<void>;

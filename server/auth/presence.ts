@@ -1,7 +1,11 @@
-import { isGatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { grantName } from '../../shared/grants.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
+
+/** Why things end whose caller is good, and does not reach the session any more. */
+export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
 /** Something that a caller has open: a connection, a stream of a method, an answer of a plugin. */
 export interface OpenThing {
@@ -9,6 +13,8 @@ export interface OpenThing {
   readonly identity: Identity;
   /** The caller was asked about again. What it may not have any more, it is to lose. @throws GatewayError to end it */
   renew?(identity: Identity): MaybePromise<void>;
+  /** The sessions that it is open on, as its caller names them. */
+  readonly sessionIds?: readonly string[];
   /** Ends it: its caller was withdrawn, for this reason where there is one. */
   end(why?: unknown): void;
 }
@@ -73,6 +79,13 @@ export class Presence {
     const found = [...this.#entries.keys()].filter(({ identity }) => matches(identity));
     for (const thing of found) this.#end(thing);
     return found.length;
+  }
+
+  /** Ends all that is open by a grant, which is over. */
+  endGrant(grantId: string): void {
+    const isBy = ({ sessionIds = [], identity: { guest } }: OpenThing): boolean =>
+      guest?.grantId === grantId || sessionIds.some((id) => id.endsWith(grantName(grantId)));
+    for (const thing of [...this.#entries.keys()]) if (isBy(thing)) this.#end(thing, UNREACHED);
   }
 
   #start(): NodeJS.Timeout {

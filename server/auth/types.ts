@@ -172,6 +172,13 @@ export interface Identity {
    * It has bounds of its own (`limits.shared`), since those of a user are meant for a person.
    */
   readonly shared?: boolean;
+  /** A guest by a share link: it reaches that session, and nothing else. */
+  readonly guest?: Guest;
+}
+
+/** Who shows a share link. */
+export interface Guest {
+  readonly grantId: string;
 }
 
 /**

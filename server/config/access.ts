@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { GrantRole } from '../../shared/grants.js';
 import type { Role } from '../../shared/messages.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
@@ -10,9 +11,21 @@ export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify
 /** What a host may say of a session, on top of scopes. False answers like a session that does not exist. */
 export type SessionAccess = (
   user: UserContext,
-  session: SessionKey & { readonly sessionId: string },
+  session: SessionKey & {
+    readonly sessionId: string;
+    /** The grant by which the user reaches the session; absent where it is of the user's own scope. */
+    readonly via?: { readonly grantId: string; readonly as: GrantRole };
+  },
   operation: AccessedOperation,
 ) => MaybePromise<boolean>;
+
+/** Whether people may share sessions by links, and how far. */
+export interface ShareLinks {
+  /** The most that a link may allow. @default 'commenter' */
+  readonly upTo?: GrantRole | undefined;
+  /** Where a page of the host's opens a link, as `share` answers it. */
+  readonly url?: ((link: { readonly token: string; readonly sessionId: string }) => string) | undefined;
+}
 
 /** Who may use which app, by its name. */
 export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;

@@ -8,7 +8,7 @@ import type { AuthConfig } from '../auth/types.js';
 import type { NotifyOptions } from '../notices/options.js';
 import type { FileStore } from '../stores/files/file-store.js';
 import type { Store } from '../stores/store.js';
-import type { AppAccess, ClientMessages, SessionAccess } from './access.js';
+import type { AppAccess, ClientMessages, SessionAccess, ShareLinks } from './access.js';
 import type { Limits } from './limits.js';
 import type { Origins } from './origins.js';
 
@@ -70,6 +70,8 @@ export interface GatewayConfig<
   readonly sessionScope?: SessionScope | undefined;
   /** Narrows access within a scope. Refused sessions answer like ones that do not exist. */
   readonly sessionAccess?: SessionAccess | undefined;
+  /** Whether sessions may be shared by links, whose bearers need no account. @default false */
+  readonly shareLinks?: boolean | ShareLinks | undefined;
   /**
    * Who may use which app. An app that is refused answers like one that does not exist, and is on no list. A throw, or no answer in 5 s,
    * refuses. @default everybody all

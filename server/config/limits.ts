@@ -87,6 +87,8 @@ export interface Limits {
   readonly pushSubscriptions: number;
   /** Length of a schedule's message, in characters. @default 16 Ki */
   readonly scheduleLength: number;
+  /** Grants of one session. @default 64 */
+  readonly grantsPerSession: number;
   /** Messages of one page of history, or of a snapshot, in bytes of JSON; one message may be longer. @default 4 MiB */
   readonly pageBytes: number;
   /** Answers of one user that were written and not read, in bytes, above which no more requests are taken. @default 16 MiB */
@@ -169,6 +171,7 @@ export const DEFAULT_LIMITS: Limits = {
   scheduleGraceMs: 60_000,
   scheduleLength: 16 * 1024,
   pushSubscriptions: 16,
+  grantsPerSession: 64,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../shared/errors.js';
+import { GRANT_ROLES } from '../../shared/grants.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import { SINGLE_APP } from '../apps/registry.js';
@@ -14,6 +15,7 @@ import { isStandardSchema } from '../schema/schema.js';
 import { memoryFiles } from '../stores/files/memory-file-store.js';
 import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
+import type { ShareLinks } from './access.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { type GatewayLogger, safeLogger } from './logger.js';
@@ -29,6 +31,7 @@ export interface ParsedConfig
       | 'limits'
       | 'logger'
       | 'notify'
+      | 'shareLinks'
       | 'sessionAccess'
       | 'appAccess'
       | 'trustProxy'
@@ -42,6 +45,8 @@ export interface ParsedConfig
   readonly notify: GatewayConfig['notify'];
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
+  /** Null where there are no links. */
+  readonly shareLinks: ShareLinks | null;
   readonly trustProxy: GatewayConfig['trustProxy'];
   readonly socketPath: string | undefined;
   readonly warnings: readonly string[];
@@ -104,6 +109,11 @@ const schema = z.strictObject({
   sessionScope: z.union([z.enum(['user', 'tenant', 'global']), func]).optional(),
   sessionAccess: func.optional(),
   appAccess: func.optional(),
+  shareLinks: z
+    .union([z.boolean(), z.strictObject({ upTo: z.enum(GRANT_ROLES).optional(), url: func.optional() })], {
+      error: 'must be true, false, or an object',
+    })
+    .optional(),
   clientMessages: z
     .strictObject({
       roles: z
@@ -188,6 +198,7 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
     sessionScope: config.sessionScope ?? 'user',
     sessionAccess: config.sessionAccess,
     appAccess: config.appAccess,
+    shareLinks: config.shareLinks === true ? {} : config.shareLinks || null,
     clientMessages: config.clientMessages ?? {},
     trustProxy: config.trustProxy,
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),

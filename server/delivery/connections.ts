@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Presence } from '../auth/presence.js';
+import { type Presence, UNREACHED } from '../auth/presence.js';
 import type { Identity } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
 import { newConnectionId } from '../ids.js';
@@ -99,7 +99,11 @@ export class Connections {
         return connection.identity;
       },
       renew: (identity) => this.#env.renew(connection, identity),
-      end: () => connection.end('expired'),
+      get sessionIds() {
+        return connection.sessionIds;
+      },
+      // Who comes back is told of each session whether it is there.
+      end: (why) => connection.end(why === UNREACHED ? 'interrupted' : 'expired'),
     });
     this.#open.set(options.id, connection);
     this.#env.ticker.add(connection);

@@ -56,6 +56,9 @@ export const NOWHERE: TextSink = {
   cut: () => {},
 };
 
+/** What other protocols have no word for. */
+const SILENT: ReadonlySet<string> = new Set(['connected', 'subscribed', 'hidden']);
+
 /** A connection's sink that speaks a dialect. */
 export class DialectSink<State> implements Sink {
   readonly #dialect: Dialect<State>;
@@ -140,7 +143,7 @@ export class DialectSink<State> implements Sink {
         this.#beats += 1;
         // The first comes at once, when there is no silence to break.
         if (this.#beats > 1) writable = this.#out.beat() && writable;
-      } else if (event.type !== 'connected' && event.type !== 'subscribed') ready.push(event);
+      } else if (!SILENT.has(event.type)) ready.push(event);
     }
     if (!this.#isOver) flush(this.#isHead());
     return writable;

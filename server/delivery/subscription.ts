@@ -1,6 +1,8 @@
 import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { Lens } from '../grants/lens.js';
+import type { View } from '../grants/view.js';
 import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
@@ -33,8 +35,10 @@ export interface Subscribable extends StartSource {
   readonly openings: number;
   /** The conversation after the one of an epoch, or the first that is kept; `gone` when that of the epoch is not kept any more. */
   nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null>;
-  /** Canonical key. */
+  /** As its reader names it. */
   readonly id: string;
+  /** What of it is shown; absent where all is. */
+  readonly view?: View;
   attach(subscription: Subscription): void;
   /** @param left Whether its receiver went away, rather than that it has all it wanted. */
   detach(subscription: Subscription, left: boolean): void;
@@ -69,6 +73,7 @@ export class Subscription {
   readonly session: Subscribable;
   readonly #outlet: Outlet;
   readonly #filter: RunFilter | null;
+  readonly #lens: Lens | null;
   #state = OPENING;
   #log: ReadableLog | null = null;
   #after = 0;
@@ -84,6 +89,7 @@ export class Subscription {
     this.session = session;
     this.#outlet = outlet;
     this.#filter = run && new RunFilter(run, () => this.pump());
+    this.#lens = session.view ? new Lens(session.view, run === null) : null;
   }
 
   /** Nothing leads back from `closed`. */
@@ -120,6 +126,7 @@ export class Subscription {
     this.#log = log;
     this.#after = after;
     this.#known = null;
+    this.#lens?.reset();
   }
 
   /** Goes on from a start. Not before the outlet takes its snapshot, or a client that never reads could pile them up. */
@@ -132,7 +139,8 @@ export class Subscription {
    * a client that is cut off before it must not resume behind it.
    */
   get cursor(): string | null {
-    return this.announcing ? null : cursorAt(this.#log, this.#after);
+    // Events that are hidden are accounted for with the next one that is not.
+    return this.announcing ? null : cursorAt(this.#log, this.#after - (this.#lens?.pending ?? 0));
   }
 
   /** Whether where it stands can't be told yet. */
@@ -203,11 +211,11 @@ export class Subscription {
   #pass(batch: LogBatch, log: ReadableLog): void {
     this.#after = batch.last;
     const isWhole = this.#filter?.isWhole(batch) ?? true;
-    if (isWhole && (!batch.needs || batch.needs === this.#known)) {
+    if (isWhole && !this.#lens && (!batch.needs || batch.needs === this.#known)) {
       this.#outlet.write(batch.payload(this.#outlet.form, this.session.id), batch.events.length);
       this.#checkEnd(batch.events);
     } else this.#send(batch.events, log);
-    if (isWhole && batch.tells !== undefined) this.#known = batch.tells;
+    if (isWhole && !this.#lens && batch.tells !== undefined) this.#known = batch.tells;
   }
 
   /** At the end of a conversation: goes over to the one that followed it, if there is one. */
@@ -303,7 +311,8 @@ export class Subscription {
   }
 
   #send(events: readonly StoredEvent[], log: ReadableLog): void {
-    const wanted = this.#filter ? this.#filter.of(events) : events;
+    const ofRun = this.#filter ? this.#filter.of(events) : events;
+    const wanted = this.#lens ? this.#lens.of(ofRun) : ofRun;
     if (wanted.length === 0) return;
     const origin = { sessionId: this.session.id, epoch: log.ref.epoch };
     this.#outlet.write(this.#outlet.form.events(wanted, origin, this.#known), wanted.length);
@@ -337,10 +346,10 @@ export class Subscription {
 
   #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
     const { form } = this.#outlet;
-    this.#outlet.write(
-      snapshotPayload(state, form, () => this.#transient('snapshot', { state })),
-      0,
-    );
+    const encode = (shown: typeof state) => this.#transient('snapshot', { state: shown });
+    const { view } = this.session;
+    const payload = view ? encode(view.state(state)) : snapshotPayload(state, form, () => encode(state));
+    this.#outlet.write(payload, 0);
     this.#outlet.moved();
   }
 

@@ -45,6 +45,7 @@ export function createDemoGateway(options: DemoOptions) {
     methods: createTaskMethods(),
     // What is imported may say what no app ever said.
     clientMessages: { import: ({ roles }) => roles?.includes('admin') === true },
+    shareLinks: { upTo: 'member' },
     channels: { announcements: z.object({ text: z.string() }) },
   });
   for (const { plugin } of doors) gateway.use(plugin());

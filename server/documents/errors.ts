@@ -53,6 +53,9 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   read: [...POSTING, ...SESSION],
   inbox: [...READING],
   push: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  share: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  unshare: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
+  grants: [...READING, ...SESSION],
   fork: [
     ...POSTING,
     ...SESSION,
@@ -80,7 +83,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   asyncapi: READING,
   events: [...READING, ...SESSION],
   upload: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
-  file: [...READING, 'FILE_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+  file: [...READING, ...SESSION, 'FILE_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
   live: ORIGIN,
   ready: [...ORIGIN, 'SHUTTING_DOWN', 'OVERLOADED'],
 };

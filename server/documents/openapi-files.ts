@@ -62,6 +62,12 @@ export const FILE_PARAMETERS: Readonly<Record<'upload' | 'file', readonly object
   ],
   file: [
     { name: 'fileId', in: 'path', required: true, description: 'Of an uploaded file', schema: TEXT },
+    {
+      name: 'sessionId',
+      in: 'query',
+      description: 'A session that names it, where the file is of somebody who shares that',
+      schema: TEXT,
+    },
     { name: 'Range', in: 'header', description: 'One part of the bytes', schema: TEXT },
     { name: 'If-Range', in: 'header', description: 'The `ETag` of the part before', schema: TEXT },
     { name: 'If-None-Match', in: 'header', description: 'The `ETag` of what the client has', schema: TEXT },

@@ -89,6 +89,22 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       "Adds or removes a subscription of the caller's, as `PushSubscription.toJSON()` has it. Without either it only says by which key a browser subscribes.",
   },
+  share: {
+    tag: 'conversation',
+    summary: 'Share a session',
+    description:
+      'Another user, or whoever has a link, reaches the session from here on under the address of the grant. The token of a link is answered this once. Links need the leave of the gateway (`shareLinks`).',
+  },
+  unshare: {
+    tag: 'conversation',
+    summary: 'End a grant',
+    description: 'What is open by it ends too. One that there is not has ended already.',
+  },
+  grants: {
+    tag: 'conversation',
+    summary: 'The grants of a session',
+    description: 'The oldest first.',
+  },
   import: {
     tag: 'conversation',
     summary: 'Begin a session with messages of elsewhere',
@@ -183,6 +199,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
   inbox: 'Sessions of the inbox have changed: each as a whole',
+  grant_added: 'The session was shared; told to those who may share it',
+  grant_removed: 'A grant has ended',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',
@@ -191,6 +209,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   subscribed: 'The answer to `subscribe`: what follows for this session starts at `next`',
   heartbeat: 'Everything before its cursor was sent',
   gap: 'Continuity could not be proved; a `snapshot` follows',
+  hidden: 'In the place of so many events that the grant does not show',
   snapshot: 'The folded state of the session; what follows comes after it',
   auth_expired: 'The credentials have run out; the stream ends',
 };

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Limits } from '../config/limits.js';
+import { GRANT } from '../grants/grant-record.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
 import type { SessionDirectory } from '../sessions/directory.js';
@@ -15,7 +16,7 @@ interface Parts {
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
-/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, schedules. */
+/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
   { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
@@ -33,6 +34,7 @@ export function workInSessions(
         await store.changeRecords(home, [{ kind, id, token }]);
       }
     });
+  on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
   on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
   on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));

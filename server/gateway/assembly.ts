@@ -18,6 +18,8 @@ import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
 import { Files } from '../files/files.js';
+import { Grants } from '../grants/grants.js';
+import { withGuests } from '../grants/guests.js';
 import { newHolder } from '../ids.js';
 import { InboxChanges } from '../inbox/changes.js';
 import { logCalls } from '../lifecycle/call-log.js';
@@ -54,6 +56,9 @@ const CHATTER_PER_SECOND = 50;
 
 /** A user is to lose what it has open. */
 const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
+
+/** What is open by a grant is to end. */
+const UNGRANTED = errand<string, void>('ungranted');
 
 /** What changes while a gateway runs. */
 export interface GatewayState {
@@ -150,13 +155,17 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       })
     : () => {};
   const refusals = new Refusals(logger, lifecycle, id);
-  const authenticator = createAuthenticator({
+  const grants = new Grants(store);
+  const ofHost = createAuthenticator({
     auth,
     sessionScope,
     exposed: !config.embedded && !isLoopback(config.host),
     onError: (error) => report(error, 'authentication failed'),
     onRefused: (refusal) => refusals.caller(refusal),
   });
+  const authenticator = config.shareLinks
+    ? withGuests(ofHost, { grants, ready, onRefused: (refusal) => refusals.caller(refusal) })
+    : ofHost;
   const presence = new Presence({
     revalidateMs: limits.revalidateMs,
     revalidate: (identity) => authenticator.revalidate(identity),
@@ -212,6 +221,12 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   );
   const notices = config.notify ? new Notices(config.notify, { store: sessionStore, report }) : null;
   notices?.workIn(due);
+  const ungranted = (grantId: string): void => {
+    presence.endGrant(grantId);
+    sessions.cluster.errands
+      .askAll(UNGRANTED, grantId)
+      .catch((error: unknown) => report(error, 'ending what is open by a grant at other gateways'));
+  };
   const sessions = new SessionDirectory(
     sessionEnvironment(config, {
       store: sessionStore,
@@ -221,6 +236,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       quotas,
       files,
       reaches,
+      ungranted,
       notify,
       report,
       now,
@@ -238,6 +254,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     return presence.disconnect(target);
   };
   cluster.errands.on(DISCONNECT, disconnect);
+  cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   inboxChanges.join(cluster.errands);
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
@@ -267,6 +284,12 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     schedules: config.limits,
     notices,
     pushSubscriptions: limits.pushSubscriptions,
+    grants,
+    sharing: {
+      links: config.shareLinks,
+      named: auth.type !== 'none',
+      most: limits.grantsPerSession,
+    },
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -347,7 +370,7 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'store' | 'notices' | 'holder' | 'files' | 'reaches' | 'notify' | 'report' | 'now'
+    'store' | 'notices' | 'holder' | 'files' | 'reaches' | 'ungranted' | 'notify' | 'report' | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
@@ -361,6 +384,7 @@ function sessionEnvironment(
     gatewayId: id,
     holder: parts.holder,
     reaches: parts.reaches,
+    ungranted: parts.ungranted,
     retention,
     pageBytes,
     queueLength,

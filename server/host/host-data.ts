@@ -77,7 +77,7 @@ export class HostData {
     const ref = this.#refOf(key, whose);
     await this.#env.ready();
     const session = await asUnavailable(() => this.#env.sessions.existing(ref));
-    for await (const item of exportItems(session, what)) yield encodeLine(item);
+    for await (const item of exportItems(session, what, { sessionId: session.id })) yield encodeLine(item);
   }
 
   async *held({ by }: HeldOptions): AsyncGenerator<HeldSessionInfo> {

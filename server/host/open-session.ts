@@ -158,6 +158,11 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
       await env.ready();
       return operations.notify(id, notice, caller);
     },
+    share: (grant) => execute('share', grant),
+    async unshare(grantId) {
+      await execute('unshare', { grantId });
+    },
+    grants: async () => (await execute('grants')).grants,
     async close() {
       await execute('close');
     },

@@ -1,17 +1,24 @@
 import { GatewayError } from '../../shared/errors.js';
+import { type GrantRole, grantIn, grantName } from '../../shared/grants.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import { settleWithin } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
+import type { FoundGrant } from '../grants/grants.js';
+import { assertAllowed } from '../grants/roles.js';
+import { View } from '../grants/view.js';
 import type { SessionRef } from '../stores/store.js';
 import { type Brought, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
+import type { Reach } from './reach.js';
 
 type AccessEnvironment = Pick<
   OperationEnvironment,
-  'apps' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'guardMs' | 'report'
+  'apps' | 'sessions' | 'grants' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'guardMs' | 'report'
 >;
+
+const notFound = (): GatewayError => new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
 /** Decides which apps and sessions a caller reaches. Whatever the host's code does other than saying yes refuses. */
 export class Access {
@@ -21,18 +28,59 @@ export class Access {
     this.#env = env;
   }
 
-  /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
-  session(sessionId: string, operation: AccessedOperation, identity: Identity): MaybePromise<SessionRef> {
+  /**
+   * The session that a key names for a caller: one of its scope, or one that is shared with it.
+   *
+   * @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND`; `ACCESS_DENIED` for more than a grant allows
+   */
+  session(sessionId: string, operation: AccessedOperation, identity: Identity): MaybePromise<Reach> {
     const { apps } = this.#env;
     const { app, name } = apps.parse(sessionId);
+    const grantId = grantIn(name);
     const ref = { scope: identity.scope, app, name };
     return andThen(this.mayUse(app, identity), (usable) => {
       if (!usable) throw apps.unknown(app);
+      if (grantId !== null) return this.#byGrant(app, grantId, operation, identity);
+      if (identity.guest) throw notFound();
       return andThen(this.mayReach(ref, operation, identity), (allowed) => {
-        if (allowed) return ref;
-        throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
+        if (allowed) return { ref, sessionId: apps.format(app, name) };
+        throw notFound();
       });
     });
+  }
+
+  async #byGrant(
+    app: string,
+    grantId: string,
+    operation: AccessedOperation,
+    identity: Identity,
+  ): Promise<Reach> {
+    const found = await this.#env.grants.find(grantId);
+    const reach = found?.home.app === app ? await this.shared(found, operation, identity) : null;
+    if (reach) return reach;
+    throw notFound();
+  }
+
+  /**
+   * The session of a grant; null where that is somebody else's, or its conversation is over.
+   *
+   * @throws GatewayError `ACCESS_DENIED` for more than it allows
+   */
+  async shared(
+    { home, kept }: FoundGrant,
+    operation: AccessedOperation,
+    identity: Identity,
+  ): Promise<Reach | null> {
+    const { grant, epoch, userKey } = kept;
+    const { grantId, as, hide = [] } = grant;
+    const { guest } = identity;
+    if (guest ? guest.grantId !== grantId : userKey !== identity.userKey) return null;
+    const log = await this.#env.sessions.get(home).look();
+    if (log?.ref.epoch !== epoch || !(await this.mayReach(home, operation, identity, { grantId, as })))
+      return null;
+    assertAllowed(as, operation);
+    const sessionId = this.#env.apps.format(home.app, grantName(grantId));
+    return { ref: home, sessionId, via: { grantId, as, hide, epoch, view: new View(hide, as) } };
   }
 
   /** Whether a caller may use an app. */
@@ -41,16 +89,19 @@ export class Access {
     return appAccess ? this.#ask('appAccess', () => appAccess(user, app)) : true;
   }
 
-  /** Whether a caller may do something with a session of its scope. */
+  /** Whether the host allows a caller to do something with a session of its scope, or of a grant. */
   mayReach(
     { app, name }: SessionRef,
     operation: AccessedOperation,
     { user }: Identity,
+    via?: { readonly grantId: string; readonly as: GrantRole },
   ): MaybePromise<boolean> {
     const { sessionAccess, apps } = this.#env;
     if (!sessionAccess) return true;
     const sessionId = apps.format(app, name);
-    return this.#ask('sessionAccess', () => sessionAccess(user, { app, name, sessionId }, operation));
+    return this.#ask('sessionAccess', () =>
+      sessionAccess(user, { app, name, sessionId, ...(via && { via }) }, operation),
+    );
   }
 
   /** The apps that a caller may use. */

@@ -2,7 +2,7 @@ import type { LogFacts } from '../diagnostics/log-facts.js';
 import type { Caller } from './caller.js';
 
 /** What names of sessions and methods look like. What does not is whatever a caller says, and not for the log. */
-const NAME = /^[\w.:@+-]{1,257}$/;
+const NAME = /^[\w.:@+~-]{1,258}$/;
 
 const nameOf = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) ? value : undefined;

@@ -9,6 +9,7 @@ import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
+import type { Grants } from '../grants/grants.js';
 import type { InboxChanges } from '../inbox/changes.js';
 import type { Quotas } from '../limits/quotas.js';
 import type { MethodEntry } from '../methods/flatten.js';
@@ -18,6 +19,7 @@ import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
 import type { OpenCalls } from './open-calls.js';
 import type { ScheduleLimits } from './scheduling.js';
+import type { SharingRules } from './sharing.js';
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -49,6 +51,8 @@ export interface OperationEnvironment {
   /** Null where nobody is told of anything. */
   readonly notices: Notices | null;
   readonly pushSubscriptions: number;
+  readonly grants: Grants;
+  readonly sharing: SharingRules;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

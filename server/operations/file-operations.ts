@@ -5,6 +5,7 @@ import type { Identity } from '../auth/types.js';
 import type { Upload } from '../files/files.js';
 import { fileNotFound, namedFiles } from '../files/named-files.js';
 import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
+import type { SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
@@ -60,11 +61,15 @@ export class FileOperations {
   }
 
   /** @throws GatewayError `FILE_NOT_FOUND` */
-  async find(fileId: string, { identity }: Pick<Caller, 'identity'>): Promise<ReadableFile> {
+  async find(
+    fileId: string,
+    { identity }: Pick<Caller, 'identity'>,
+    sessionId?: string,
+  ): Promise<ReadableFile> {
     const { quotas, files, calls } = this.#env;
     quotas.reads.take(identity);
-    const record = await files.find(identity.scope, fileId);
-    if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId);
+    const record = await this.#readable(fileId, identity, sessionId);
+    if (!record) throw fileNotFound(fileId);
     return {
       record,
       open: async (range) => {
@@ -77,6 +82,15 @@ export class FileOperations {
         }
       },
     };
+  }
+
+  async #readable(fileId: string, identity: Identity, sessionId?: string): Promise<FileRecord | null> {
+    if (sessionId !== undefined) {
+      const { ref } = await this.#access.session(sessionId, 'history', identity);
+      return this.#usedIn(fileId, ref);
+    }
+    const record = await this.#env.files.find(identity.scope, fileId);
+    return record && (await this.#mayRead(record, identity)) ? record : null;
   }
 
   /**
@@ -97,6 +111,24 @@ export class FileOperations {
       const record = await files.find(identity.scope, fileId);
       if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId, path);
     }
+  }
+
+  /**
+   * Whether the files that a message names are there already: whoever reaches a session by a grant names no other of its owner's.
+   *
+   * @throws GatewayError `FILE_NOT_FOUND` naming the field
+   */
+  async checkShared(inputs: readonly SendInput[], ref: SessionRef): Promise<void> {
+    for (const { fileId, path } of namedFiles(inputs.map((input) => ({ content: blocksOf(input) }))))
+      if (!(await this.#usedIn(fileId, ref))) throw fileNotFound(fileId, path);
+  }
+
+  /** A file that a session names; null where it names none of this id. */
+  async #usedIn(fileId: string, { scope, app, name }: SessionRef): Promise<FileRecord | null> {
+    const { files } = this.#env;
+    const record = await files.find(scope, fileId);
+    const uses = record ? await files.uses(record) : [];
+    return uses.some((use) => use.app === app && use.name === name) ? record : null;
   }
 
   /** Whoever uploaded a file, and who may read a session that names it. */

@@ -9,10 +9,10 @@ import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.
 import type { Inbox } from '../inbox/inbox.js';
 import { InboxStream } from '../inbox/inbox-stream.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { Session } from '../sessions/session.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
+import { asReached, type Followable } from './reach.js';
 
 /** A connection of another gateway is to follow other sessions. */
 const SUBSCRIBE = errand<
@@ -86,11 +86,12 @@ export class Following {
     return { id: session.id, ...(await asUnavailable(() => connection.follow(session, target))) };
   }
 
-  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Session> {
-    const session = this.#env.sessions.get(await this.#authorize(sessionId, 'events', { identity }));
+  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Followable> {
+    const reach = await this.#authorize(sessionId, 'events', { identity });
+    const session = this.#env.sessions.get(reach.ref);
     // A session that has not begun is waited for.
     await session.look();
-    return session;
+    return asReached(session, reach);
   }
 
   /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */

@@ -30,7 +30,7 @@ export class Importing {
         'messages',
         `at most ${importedMessages} (limits.importedMessages), not ${given.length}`,
       );
-    const ref = await authorize(sessionId, 'import', caller);
+    const { ref } = await authorize(sessionId, 'import', caller);
     if (!trusted && !(await access.mayImport(ref.app, identity))) {
       const message = 'Clients may not import conversations here; clientMessages.import allows it';
       throw new LimitError('clientMessages.import', { code: 'ACCESS_DENIED', message });

@@ -28,17 +28,23 @@ export interface InvokeEnvironment extends OperationEnvironment {
   readonly access: Access;
 }
 
+/** A session, and how its caller names it. */
+interface NamedSession {
+  readonly session: Session;
+  readonly sessionId: string;
+}
+
 /** A call of a method. */
 export class InvokeCall {
   readonly params: ParamsOf<'invoke'>;
   readonly caller: Caller;
-  /** The session that the call names. */
-  readonly session: Session | null;
+  /** The session that the call names, and as what. */
+  readonly named: NamedSession | null;
 
-  constructor(params: ParamsOf<'invoke'>, caller: Caller, session: Session | null) {
+  constructor(params: ParamsOf<'invoke'>, caller: Caller, named: NamedSession | null) {
     this.params = params;
     this.caller = caller;
-    this.session = session;
+    this.named = named;
   }
 }
 
@@ -59,7 +65,7 @@ export function invokeMethod(
   call: InvokeCall,
   { expects }: InvokeOptions,
 ): Invocation {
-  const { params, caller, session } = call;
+  const { params, caller, named } = call;
   const entry = env.methods.get(params.method);
   if (!entry)
     throw new GatewayError({
@@ -70,7 +76,7 @@ export function invokeMethod(
   const context = new InvokeContext(env, entry, call);
   const { calls, methodMs, guardMs } = env;
   if (entry.stream) {
-    const reaches = session && { sessionId: session.id, operation: 'invoke' as const };
+    const reaches = named && { sessionId: named.sessionId, operation: 'invoke' as const };
     return openStream(env, entry, { params: params.params, context, caller, reaches });
   }
   calls.begin();
@@ -155,6 +161,7 @@ function attend(
       if (reaches) await env.access.session(reaches.sessionId, reaches.operation, renewed);
       identity = renewed;
     },
+    sessionIds: reaches ? [reaches.sessionId] : [],
     end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
   });
 }
@@ -175,14 +182,14 @@ class InvokeContext implements CallerContext {
     return this.#call.caller.identity.user;
   }
   get metadata(): MethodContext['metadata'] {
-    const { caller, session } = this.#call;
+    const { caller, named } = this.#call;
     const { clientId, connectionId, transport } = caller;
     const metadata: { -readonly [Key in keyof MethodContext['metadata']]: MethodContext['metadata'][Key] } = {
       clientId,
       transport,
       method: this.#entry.path,
     };
-    if (session) metadata.sessionId = session.id;
+    if (named) metadata.sessionId = named.sessionId;
     if (connectionId !== undefined) metadata.connectionId = connectionId;
     return metadata;
   }
@@ -203,7 +210,7 @@ class InvokeContext implements CallerContext {
   }
 
   get channels(): MethodContext['channels'] {
-    const { session } = this.#call;
+    const session = this.#call.named?.session;
     if (!session) return undefined;
     return {
       publish: (channel, payload, options) => {
@@ -216,7 +223,8 @@ class InvokeContext implements CallerContext {
   }
 
   emit(name: string, payload: unknown): void {
-    const { session, caller } = this.#call;
+    const { named, caller } = this.#call;
+    const session = named?.session;
     if (!session) return this.#env.notify({ type: 'custom', name, payload });
     const failed = (error: unknown): void => this.#env.report(error, `emitting ${printable(name)}`);
     // The host's listeners hear it also where the session cannot begin.

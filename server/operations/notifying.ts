@@ -5,7 +5,6 @@ import { newNoticeId } from '../ids.js';
 import { noticeId } from '../notices/causes.js';
 import { urlProblem } from '../notices/schema.js';
 import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
-import type { SessionRef } from '../stores/store.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
@@ -49,7 +48,7 @@ export class Notifying {
     if (typeof title !== 'string' || title === '') throw fieldError('title', 'a text');
     if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
       throw fieldError('data', `at most ${DATA_LENGTH} characters of JSON, with title and body`);
-    const ref: SessionRef = await this.#authorize(sessionId, 'notify', caller);
+    const { ref } = await this.#authorize(sessionId, 'notify', caller);
     const session = await sessions.existing(ref);
     const { user, userKey } = caller.identity;
     const id = noticeId('custom', session.log!.ref.epoch, given);

@@ -1,17 +1,17 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { Room } from '../limits/room.js';
-import type { SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { FileOperations } from './file-operations.js';
+import type { Reach } from './reach.js';
 
-/** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
+/** As `Access.session`, for callers that did not take too much. @throws GatewayError */
 export type Authorize = (
   sessionId: string,
   operation: AccessedOperation,
   caller: Pick<Caller, 'identity'>,
-) => MaybePromise<SessionRef>;
+) => MaybePromise<Reach>;
 
 /** What operations have in common that put something into a session. */
 export interface OperationParts {

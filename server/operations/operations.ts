@@ -1,4 +1,4 @@
-import { fieldError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { CustomNotice } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
@@ -15,7 +15,6 @@ import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
-import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -32,11 +31,13 @@ import {
   streamOwn,
 } from './invoke.js';
 import { Notifying } from './notifying.js';
-import type { Authorize } from './operation-parts.js';
+import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
+import { asReached, type Reach } from './reach.js';
 import { Reading, type SentRun } from './reading.js';
 import { Scheduling } from './scheduling.js';
 import { type Followed, Sending, type Sent } from './sending.js';
+import { guestDenied, Sharing } from './sharing.js';
 
 /** The operations whose answer does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
@@ -51,6 +52,9 @@ export interface ToolCallRequest {
   /** Hears of a confirmation, to have it put elsewhere as well. */
   readonly asked?: ConfirmationListener;
 }
+
+/** Operations that name no session and tell of the gateway: guests have one session and nothing else. */
+const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi', 'asyncapi']);
 
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
@@ -73,13 +77,13 @@ export class Operations {
   readonly #scheduling: Scheduling;
   readonly #inbox: Inbox;
   readonly #notifying: Notifying;
+  readonly #sharing: Sharing;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new Room(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
-    this.#reading = new Reading(env, this.#access, authorize);
     this.#inbox = new Inbox({
       ...{ store: env.store, apps: env.apps },
       logOf: async (ref) => (await env.sessions.existing(ref)).log!,
@@ -89,11 +93,13 @@ export class Operations {
     this.#following = new Following(env, { authorize, inbox: this.#inbox });
     this.#invokeEnv = { ...env, access: this.#access };
     this.#files = new FileOperations(env, this.#access);
-    const parts = { access: this.#access, authorize, files: this.#files, room: this.#room };
+    const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
     this.#sending = new Sending(env, parts);
     this.#importing = new Importing(env, parts);
     this.#scheduling = new Scheduling(env, parts);
     this.#notifying = new Notifying(env, parts);
+    this.#sharing = new Sharing(env, parts);
+    this.#reading = new Reading(env, { ...parts, sharing: this.#sharing });
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -102,6 +108,7 @@ export class Operations {
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
+    if (caller.identity.guest && NOT_FOR_GUESTS.has(name)) throw guestDenied(name);
     if (isRead(name)) this.#env.quotas.reads.take(caller.identity);
     const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
     return done as MaybePromise<ResultOf<Name>>;
@@ -115,13 +122,14 @@ export class Operations {
   /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
   async follow(raw: unknown, caller: Caller): Promise<Followed> {
     const params = readParams('run', raw);
-    const { session, record, cursor } = await asUnavailable(() => this.#reading.find(params, caller));
+    const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;
+    const outcome = result ? Promise.resolve(result) : session.results.ofAccepted(runId);
     return {
       runId,
-      session,
+      session: asReached(session, reach),
       cursor,
-      result: result ? Promise.resolve(result) : session.results.ofAccepted(runId),
+      result: this.#sending.shown(outcome, reach, 'run', caller),
     };
   }
 
@@ -138,11 +146,13 @@ export class Operations {
     const params = readInvoke(raw);
     assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
+    if (params.sessionId === undefined && caller.identity.guest) throw guestDenied('methods');
     if (params.sessionId === undefined)
       return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
-    return andThen(this.#authorize(params.sessionId, 'invoke', caller), (ref) =>
-      invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, this.#env.sessions.get(ref)), options),
-    );
+    return andThen(this.#authorize(params.sessionId, 'invoke', caller), (reach) => {
+      const session = { session: this.#env.sessions.get(reach.ref), sessionId: reach.sessionId };
+      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, session), options);
+    });
   }
 
   /**
@@ -154,14 +164,16 @@ export class Operations {
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
-    return andThen(this.#authorize(sessionId, 'tool-call', caller), (ref) =>
-      this.#env.sessions.get(ref).calls.call({
+    return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
+      // What it answers would be what its caller is not to see.
+      if (via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
+      return this.#env.sessions.get(ref).calls.call({
         ...call,
         user: caller.identity.user,
         signal: caller.signal,
         timeoutMs: this.#env.methodMs,
-      }),
-    );
+      });
+    });
   }
 
   /**
@@ -173,25 +185,26 @@ export class Operations {
     const { sessionId, what = 'messages' } = readParams('export', raw);
     this.#env.quotas.reads.take(caller.identity);
     return streamOwn(this.#invokeEnv, { operation: 'export', sessionId, caller }, async () => {
-      const ref = await this.#authorize(sessionId, 'export', caller);
+      const { ref, via, ...named } = await this.#authorize(sessionId, 'export', caller);
       const session = await asUnavailable(() => this.#env.sessions.existing(ref));
-      return exportItems(session, what);
+      return exportItems(session, what, { sessionId: named.sessionId, view: via?.view });
     });
   }
 
   /** Takes a file in. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
+    if (caller.identity.guest) throw guestDenied('uploads');
     return this.#files.upload(upload, caller);
   }
 
-  /** A file that the caller may read. @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
-  file(fileId: string, caller: Caller): Promise<ReadableFile> {
-    return this.#files.find(fileId, caller);
+  /** A file that the caller may read. @param sessionId A session that names it, of the caller's or shared with it @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
+  file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
+    return this.#files.find(fileId, caller, sessionId);
   }
 
   /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
-    const ref = await this.#authorize(sessionId, 'close', caller);
+    const { ref } = await this.#authorize(sessionId, 'close', caller);
     await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
@@ -239,7 +252,7 @@ export class Operations {
     },
     'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
       const { id: by, roles } = caller.identity.user;
-      const ref = await this.#authorize(sessionId, 'tool-response', caller);
+      const { ref } = await this.#authorize(sessionId, 'tool-response', caller);
       await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
       // What somebody answers was read; a place that can't be kept now is reached with the next one.
       await this.#inbox.places
@@ -251,14 +264,15 @@ export class Operations {
     channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
       assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
-      const ref = await this.#authorize(sessionId, 'channel', caller);
+      const { ref } = await this.#authorize(sessionId, 'channel', caller);
       await this.#room.check(ref);
       const published = { channel, event: type, payload: payload ?? null, userId: caller.identity.user.id };
       await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
       return { ok: true };
     },
     delete: async ({ sessionId }, caller) => {
-      await this.#env.sessions.delete(await this.#authorize(sessionId, 'delete', caller));
+      const { ref } = await this.#authorize(sessionId, 'delete', caller);
+      await this.#env.sessions.delete(ref);
       return { ok: true };
     },
     import: (params, caller) => this.#importing.import(params, caller),
@@ -272,7 +286,7 @@ export class Operations {
     update: async ({ sessionId, ...changes }, caller) => {
       assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
-      const ref = await this.#authorize(sessionId, 'update', caller);
+      const { ref } = await this.#authorize(sessionId, 'update', caller);
       await this.#room.check(ref);
       const by = caller.identity.user.id;
       await this.#env.sessions.perform(ref, { type: 'update', changes, by });
@@ -282,13 +296,16 @@ export class Operations {
     unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
     read: async ({ sessionId, cursor }, caller) => {
-      const ref = await this.#authorize(sessionId, 'read', caller);
+      const { ref, sessionId: reached } = await this.#authorize(sessionId, 'read', caller);
       const { place, unread } = await this.#inbox.places.reach(ref, caller.identity.userKey, cursor);
       this.#env.inboxChanges.changed(ref, false);
-      return { sessionId: this.#env.apps.format(ref.app, ref.name), readTo: place.cursor, unread };
+      return { sessionId: reached, readTo: place.cursor, unread };
     },
     inbox: (params, { identity }) => this.#inbox.page(params, identity),
     push: (params, caller) => this.#notifying.push(params, caller),
+    share: (params, caller) => this.#sharing.share(params, caller),
+    unshare: (params, caller) => this.#sharing.unshare(params, caller),
+    grants: (params, caller) => this.#sharing.grants(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),
@@ -308,8 +325,8 @@ export class Operations {
   async #fork({ sessionId, to, at }: ParamsOf<'fork'>, caller: Caller): Promise<ResultOf<'fork'>> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const source = await this.#authorize(sessionId, 'fork', caller);
-    const ref = await this.#authorize(to, 'fork', caller);
+    const { ref: source } = await this.#authorize(sessionId, 'fork', caller);
+    const { ref } = await this.#authorize(to, 'fork', caller);
     if (ref.app !== source.app) {
       throw fieldError('to', 'a session of another app');
     }
@@ -327,15 +344,15 @@ export class Operations {
     caller: Caller,
     input: Input,
   ): Promise<OutputOf<Input>> {
-    return this.#env.sessions.perform(await this.#authorize(sessionId, input.type, caller), input);
+    const { ref } = await this.#authorize(sessionId, input.type, caller);
+    return this.#env.sessions.perform(ref, input);
   }
 
-  /** The place a key names for a caller. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND` */
   #authorize(
     sessionId: string,
     operation: AccessedOperation,
     { identity }: Pick<Caller, 'identity'>,
-  ): MaybePromise<SessionRef> {
+  ): MaybePromise<Reach> {
     this.#env.quotas.meet(identity);
     return this.#access.session(sessionId, operation, identity);
   }

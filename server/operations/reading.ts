@@ -1,7 +1,7 @@
+import { parseCursor } from '../../shared/cursor.js';
 import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
-import type { OperationName } from '../../shared/operations.js';
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
@@ -12,7 +12,9 @@ import type { ListPlace, RunRecord, SessionRecord, SessionRef } from '../stores/
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
-import type { Authorize } from './operation-parts.js';
+import type { Authorize, OperationParts } from './operation-parts.js';
+import { assertShared, type Reach, shownMessages } from './reach.js';
+import type { Sharing } from './sharing.js';
 
 const PAGE = 50;
 
@@ -22,6 +24,7 @@ interface FoundRun {
   readonly record: RunRecord;
   /** Place just before its `message_accepted`. */
   readonly cursor: string;
+  readonly reach: Reach;
 }
 
 /** A run, as the idempotency key of its message names it. */
@@ -38,22 +41,37 @@ export class Reading {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
   readonly #authorize: Authorize;
+  readonly #sharing: Sharing;
 
-  constructor(env: OperationEnvironment, access: Access, authorize: Authorize) {
+  constructor(
+    env: OperationEnvironment,
+    {
+      access,
+      authorize,
+      sharing,
+    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: Sharing },
+  ) {
     this.#env = env;
     this.#access = access;
     this.#authorize = authorize;
+    this.#sharing = sharing;
   }
 
   async history(params: ParamsOf<'history'>, caller: Caller): Promise<ResultOf<'history'>> {
     const { sessionId, limit = PAGE, before } = params;
-    const session = await this.#existing(sessionId, 'history', caller);
-    const log = session.log!;
-    await log.folded();
-    return historyPage(log, before, { limit, bytes: log.pageBytes });
+    const reach = await this.#authorize(sessionId, 'history', caller);
+    const { log } = await this.#existing(reach);
+    await log!.folded();
+    const page = await historyPage(log!, before, { limit, bytes: log!.pageBytes });
+    return { ...page, messages: shownMessages(page.messages, reach) };
   }
 
-  sessions(params: ParamsOf<'sessions'>, { identity }: Caller): Promise<ResultOf<'sessions'>> {
+  sessions(
+    { shared = false, ...params }: ParamsOf<'sessions'>,
+    caller: Caller,
+  ): Promise<ResultOf<'sessions'>> {
+    const { identity } = caller;
+    if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
     return this.list(
       identity.scope,
       params,
@@ -98,11 +116,12 @@ export class Reading {
         user: { id: caller.identity.user.id },
       };
     }
-    const session = await this.#existing(sessionId, 'status', caller);
+    const reach = await this.#authorize(sessionId, 'status', caller);
+    const session = await this.#existing(reach);
     const log = session.log!;
     const { first, head, cursor } = log;
     return {
-      sessionId: session.id,
+      sessionId: reach.sessionId,
       app: session.ref.app,
       ...session.describe(),
       epoch: log.ref.epoch,
@@ -112,12 +131,16 @@ export class Reading {
     };
   }
 
-  async #existing(sessionId: string, operation: OperationName, caller: Caller): Promise<Session> {
-    return this.#env.sessions.existing(await this.#authorize(sessionId, operation, caller));
+  async #existing({ ref, via }: Reach): Promise<Session> {
+    const session = await this.#env.sessions.existing(ref);
+    // It may have been closed, and begun again, since that was looked at.
+    if (via) assertShared(session.log!.cursor, { ref, via, sessionId: session.id });
+    return session;
   }
 
   async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<FoundRun> {
-    const ref = await this.#authorize(sessionId, 'run', caller);
+    const reach = await this.#authorize(sessionId, 'run', caller);
+    const { ref, via } = reach;
     const session = this.#env.sessions.get(ref);
     // What it is doing is looked at first: a run that ends meanwhile is told as ended.
     await session.look();
@@ -126,27 +149,32 @@ export class Reading {
       this.#env.sessions.forget(session);
       throw new GatewayError({ code: 'RUN_NOT_FOUND' });
     }
-    return { session, record, cursor: (await originOf(this.#env.store, session, record)).cursor };
+    const { cursor } = await originOf(this.#env.store, session, record);
+    if (via && parseCursor(cursor)?.epoch !== via.epoch) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
+    return { session, record, cursor, reach };
   }
 
   async sent(
     { sessionId, key }: { readonly sessionId: string; readonly key: string },
     caller: Caller,
   ): Promise<SentRun | null> {
-    const ref = await this.#authorize(sessionId, 'run', caller);
+    const reach = await this.#authorize(sessionId, 'run', caller);
+    const { ref } = reach;
     const record = await this.#env.store.run(ref, { key });
     if (!record) return null;
     const session = this.#env.sessions.get(ref);
     await session.look();
     const { message, cursor } = await originOf(this.#env.store, session, record);
-    return { runId: record.runId, cursor, ...(message && { message }) };
+    assertShared(cursor, reach);
+    return { runId: record.runId, cursor, ...(message && { message: shownMessages([message], reach)[0]! }) };
   }
 
   async run(params: ParamsOf<'run'>, caller: Caller): Promise<ResultOf<'run'>> {
-    const { session, record, cursor } = await this.find(params, caller);
+    const { session, record, cursor, reach } = await this.find(params, caller);
     const { runId, result } = record;
+    const shown = result && reach.via ? reach.via.view.result(result) : result;
     const state = stateOf(record, session);
-    return { runId, sessionId: session.id, state, cursor, ...(result && { result }) };
+    return { runId, sessionId: reach.sessionId, state, cursor, ...(shown && { result: shown }) };
   }
 }
 

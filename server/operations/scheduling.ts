@@ -43,7 +43,8 @@ export class Scheduling {
       ...(every !== undefined && { every }),
       ...(zone !== undefined && { zone }),
     };
-    const ref = await this.#authorize(sessionId, 'schedule', caller);
+    const reach = await this.#authorize(sessionId, 'schedule', caller);
+    const { ref } = reach;
     await checkTimes(times, storeTime(store), limits);
     await this.#room.check(ref);
     const { user, scope, userKey } = caller.identity;
@@ -51,7 +52,7 @@ export class Scheduling {
       type: 'schedule',
       schedule: { id, message, ...times, missed, by: user.id },
       user,
-      senderId: scope === userKey ? undefined : user.id,
+      senderId: scope === userKey && !reach.via ? undefined : user.id,
       most: schedulesPerSession,
     });
     return { schedule };
@@ -63,14 +64,14 @@ export class Scheduling {
   ): Promise<ResultOf<'unschedule'>> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const ref = await this.#authorize(sessionId, 'unschedule', caller);
+    const { ref } = await this.#authorize(sessionId, 'unschedule', caller);
     await this.#env.sessions.perform(ref, { type: 'unschedule', id, by: caller.identity.user.id });
     return { ok: true };
   }
 
   /** @throws GatewayError `SESSION_NOT_FOUND` */
   async schedules({ sessionId }: ParamsOf<'schedules'>, caller: Caller): Promise<ResultOf<'schedules'>> {
-    const ref = await this.#authorize(sessionId, 'schedules', caller);
+    const { ref } = await this.#authorize(sessionId, 'schedules', caller);
     const { log } = await this.#env.sessions.existing(ref);
     const kept = await asUnavailable(() => schedulesOf(this.#env.store, ref, log!.ref.epoch));
     return { schedules: kept.map(({ schedule }) => schedule) };

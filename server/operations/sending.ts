@@ -1,20 +1,21 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
+import type { AccessedOperation } from '../config/access.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { SendRequest } from '../sessions/message-sender.js';
-import type { Session } from '../sessions/session.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import { readParams } from './params.js';
+import { asReached, assertShared, type Followable, type Reach } from './reach.js';
 import { traceOf } from './trace-of.js';
 
 /** A run that can be followed. */
 export interface Followed {
   readonly runId: string;
-  readonly session: Session;
+  readonly session: Followable;
   /** Place just before its `message_accepted`. */
   readonly cursor: string;
   readonly result: Promise<RunResult>;
@@ -73,7 +74,8 @@ export class Sending {
     const { user, userKey, scope } = caller.identity;
     const { access, authorize, files, room } = this.#parts;
     checkToolCount(params, this.#env.clientToolsPerSend);
-    const ref = await authorize(sessionId, name, caller);
+    const reach = await authorize(sessionId, name, caller);
+    const { ref, via } = reach;
     if (!caller.trusted) await access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
     let isCounted = false;
@@ -84,7 +86,7 @@ export class Sending {
       behind,
       again,
       // In a session that is one person's alone it says nothing.
-      senderId: scope === userKey ? undefined : user.id,
+      senderId: scope === userKey && !via ? undefined : user.id,
       key,
       metadata,
       user,
@@ -96,7 +98,7 @@ export class Sending {
         assertOpen(this.#env);
         this.#env.quotas.sends.take(caller.identity);
         isCounted = true;
-        const readable = files.checkNamed(inputs, caller.identity);
+        const readable = via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, caller.identity);
         return readable ? readable.then(() => room.check(session.ref)) : room.check(session.ref);
       },
     });
@@ -108,6 +110,27 @@ export class Sending {
     });
     const { repeated, result, ...accepted } = sent;
     const { runId, cursor } = accepted;
-    return { runId, session, cursor, repeated, result, accepted };
+    assertShared(cursor, reach);
+    return {
+      ...{ runId, cursor, repeated, accepted, session: asReached(session, reach) },
+      result: this.shown(result, reach, 'run', caller),
+    };
+  }
+
+  /** What of the outcome of a run its caller is shown, if it still may see it then. */
+  shown(
+    outcome: Promise<RunResult>,
+    { via, sessionId }: Reach,
+    operation: AccessedOperation,
+    { identity }: Pick<Caller, 'identity'>,
+  ): Promise<RunResult> {
+    if (!via) return outcome;
+    const shown = outcome.then(async (result) => {
+      const again = await this.#parts.access.session(sessionId, operation, identity);
+      return again.via!.view.result(result);
+    });
+    // Nobody may be waiting for it.
+    shown.catch(() => {});
+    return shown;
   }
 }

@@ -94,12 +94,12 @@ export class TracedOperations extends Operations {
     return traced(this.#trace('upload', null, caller), () => super.upload(upload, caller));
   }
 
-  override file(fileId: string, caller: Caller): Promise<ReadableFile> {
-    return listening() ? this.#file(fileId, caller) : super.file(fileId, caller);
+  override file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
+    return listening() ? this.#file(fileId, caller, sessionId) : super.file(fileId, caller, sessionId);
   }
 
-  async #file(fileId: string, caller: Caller): Promise<ReadableFile> {
-    return traced(this.#trace('file', null, caller), () => super.file(fileId, caller));
+  async #file(...[fileId, caller, sessionId]: Parameters<Operations['file']>): Promise<ReadableFile> {
+    return traced(this.#trace('file', { sessionId }, caller), () => super.file(fileId, caller, sessionId));
   }
 
   override discard(sessionId: string, caller: Caller): Promise<void> {

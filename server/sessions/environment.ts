@@ -50,6 +50,8 @@ export interface SessionEnvironment {
   unused(ref: SessionRef): void;
   /** Where other gateways may use the store: it was not reached for a lease, or is reached again. */
   reaches(isReached: boolean): void;
+  /** What is open by a grant is to end, here and at the other gateways. */
+  ungranted(grantId: string): void;
   notify(event: SessionNotice): void;
   report: Report;
 }

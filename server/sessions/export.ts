@@ -4,6 +4,8 @@ import type { Message } from '../../shared/messages.js';
 import type { ExportedKind } from '../../shared/operation-types.js';
 import type { Schedule } from '../../shared/schedules.js';
 import { objectForm } from '../delivery/wire-form.js';
+import { Lens } from '../grants/lens.js';
+import type { View } from '../grants/view.js';
 import type { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import { boundedPage } from '../log/page.js';
@@ -22,14 +24,22 @@ interface Part {
   readonly count: number;
 }
 
+/** As whom what is exported is of, and what of it is shown. */
+interface ExportedAs {
+  readonly sessionId: string;
+  /** @default all */
+  readonly view?: View | undefined;
+}
+
 /** What is kept of the conversation of a session that has begun, oldest first, as of now; read in pages, as it is asked for. */
 export function exportItems(
   session: Session,
   what: ExportedKind,
+  { sessionId, view }: ExportedAs,
 ): AsyncIterable<Message | GatewayEvent | Schedule> {
   const log = session.log!;
   if (what === 'schedules') return schedulesIn(session, log);
-  return what === 'messages' ? messagesOf(log) : eventsOf(log, session.id);
+  return what === 'messages' ? messagesOf(log, view) : eventsOf(log, sessionId, view);
 }
 
 async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerator<Schedule> {
@@ -42,7 +52,7 @@ async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerat
  *
  * @throws GatewayError `SESSION_NOT_FOUND` when it was deleted meanwhile
  */
-async function* messagesOf(log: LogView): AsyncGenerator<Message> {
+async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator<Message> {
   const { tip } = await log.folded();
   const parts: Part[] = [];
   for (let end = tip; end !== null; ) {
@@ -55,7 +65,10 @@ async function* messagesOf(log: LogView): AsyncGenerator<Message> {
     const messages = await pathTo(log, end, count);
     if (messages.length < count) throw gone();
     // The others are not told of.
-    yield* messages.map(withoutVersions);
+    for (const message of messages) {
+      const plain = withoutVersions(message);
+      yield view ? view.message(plain) : plain;
+    }
   }
 }
 
@@ -64,21 +77,26 @@ async function* messagesOf(log: LogView): AsyncGenerator<Message> {
  *
  * @throws GatewayError `CURSOR_GONE` when the next were cut meanwhile
  */
-async function* eventsOf(log: LogView, sessionId: string): AsyncGenerator<GatewayEvent> {
+async function* eventsOf(
+  log: LogView,
+  sessionId: string,
+  view: View | undefined,
+): AsyncGenerator<GatewayEvent> {
+  const lens = view && new Lens(view, true);
   const { head } = log;
   let after = log.first - 1;
   if (after > 0) {
     const state = await stateAt(log, after);
     if (!state) throw cut();
     const cursor = log.cursorAt(after);
-    yield* objectForm.transient('snapshot', { sessionId, cursor, state });
+    yield* objectForm.transient('snapshot', { sessionId, cursor, state: view ? view.state(state) : state });
   }
   const origin = { sessionId, epoch: log.ref.epoch };
   while (after < head) {
     const page = await log.read(after, Math.min(PAGE.events, head - after), PAGE.bytes);
     if (page[0]?.seq !== after + 1) throw cut();
     after = page.at(-1)!.seq;
-    yield* objectForm.events(page, origin, null);
+    yield* objectForm.events(lens ? lens.of(page) : page, origin, null);
   }
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
+import type { Grant } from '../../shared/grants.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { Schedule } from '../../shared/schedules.js';
@@ -11,6 +12,7 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import { addGrant, type EndedGrant, endGrant, type NewGrant } from './granting.js';
 import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
 import {
@@ -87,6 +89,10 @@ export interface SessionWork {
   schedule: { readonly input: NewSchedule; readonly output: Schedule };
   /** Takes a schedule back, if there is one. */
   unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
+  /** Has somebody else reach the session. */
+  share: { readonly input: NewGrant; readonly output: Omit<Grant, 'sessionId'> };
+  /** Ends a grant, if there is one. */
+  unshare: { readonly input: EndedGrant; readonly output: void };
   /** Goes on with a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
@@ -195,6 +201,10 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return setSchedule(session, input);
     case 'unschedule':
       return unsetSchedule(session, input.id, input.by);
+    case 'share':
+      return addGrant(session, input);
+    case 'unshare':
+      return endGrant(session, input);
     case 'wake':
       return wake(session, input);
     case 'fire':

@@ -306,6 +306,11 @@ export class Session implements Subscribable {
     this.results.leave(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
   }
 
+  /** A grant has ended: so does what is open by it, at all gateways. */
+  endGrant(grantId: string): void {
+    this.#env.ungranted(grantId);
+  }
+
   /** Tells the gateway's host of an error in what is done for the session. */
   report(error: unknown, what: string): void {
     this.#env.report(error, what, { sessionId: this.id, app: this.ref.app });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
+import { grantShape } from './grants.js';
 import { inboxChangeShape } from './inbox.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { scheduleShape } from './schedules.js';
@@ -105,6 +106,8 @@ export const loggedShapes = {
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },
+  grant_added: { ...grantShape, with: z.enum(['user', 'link']), userId: z.string().exactOptional() },
+  grant_removed: { grantId: z.string(), by: z.string(), reason: z.enum(['revoked', 'expired']) },
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },
@@ -134,6 +137,7 @@ export const transientShapes = {
   },
   snapshot: { state: sessionStateSchema },
   inbox: inboxChangeShape,
+  hidden: { count },
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
 import { eventSchema } from './events.js';
+import { grantIdSchema, grantSchema, sharedBySchema, sharingShape } from './grants.js';
 import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { pushShape } from './notices.js';
@@ -215,6 +216,16 @@ export const operationSchemas: Schemas = {
     params: z.strictObject(pushShape),
     result: z.object({ publicKey: z.string().nullable(), subscriptions: z.number() }),
   },
+  share: {
+    params: z.strictObject({ sessionId, ...sharingShape }),
+    result: z.object({
+      grant: grantSchema,
+      token: z.string().optional(),
+      url: z.string().optional(),
+    }),
+  },
+  unshare: { params: z.strictObject({ sessionId, grantId: grantIdSchema }), result: ok },
+  grants: { params: z.strictObject({ sessionId }), result: z.object({ grants: z.array(grantSchema) }) },
   abort: {
     params: z.strictObject({
       sessionId,
@@ -264,6 +275,7 @@ export const operationSchemas: Schemas = {
       archived: flag,
       status: sessionStatusSchema.optional(),
       query: z.string().max(1024).optional(),
+      shared: flag,
     }),
     result: z.object({
       sessions: z.array(
@@ -278,6 +290,7 @@ export const operationSchemas: Schemas = {
           archived: z.boolean(),
           metadata: metadata.optional(),
           forkedFrom: z.object({ sessionId, messageId: messageId.nullable() }).optional(),
+          sharedBy: sharedBySchema.optional(),
           createdAt: z.number(),
           updatedAt: z.number(),
         }),

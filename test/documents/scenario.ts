@@ -39,6 +39,7 @@ export async function record(): Promise<Recorded> {
     methods: describedMethods,
     auth,
     socketPath,
+    shareLinks: true,
     limits: { bodyBytes: 100_000 },
   });
   const traffic = new Traffic(url);
@@ -50,6 +51,7 @@ export async function record(): Promise<Recorded> {
   await approve(traffic, viewer);
   await schedule(traffic, viewer);
   await push(traffic);
+  await share(traffic, viewer);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
@@ -241,6 +243,31 @@ async function approve(traffic: Traffic, viewer: RawStream): Promise<void> {
   const { data: asked } = await viewer.until(isEvent('tool_confirmation_escalated'));
   await traffic.ask('/tool-response', { sessionId: 'main', callId: asked.callId, approved: true });
   await sending;
+}
+
+/** The session is shared with a guest, who is not shown everything, and no more. */
+async function share(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const hide = ['reasoning', 'toolInput', 'toolOutput', 'usage'];
+  const link = { sessionId: 'main', with: { link: true }, as: 'viewer', hide, expiresInMs: 600_000 };
+  const { grant, token } = await traffic.ask('/share', link);
+  await traffic.ask('/share', { sessionId: 'main', with: { userId: 'ben' }, as: 'member' });
+  await traffic.ask('/share', { sessionId: 'main', with: {}, as: 'member' });
+  await traffic.ask('/grants?sessionId=main');
+  await traffic.ask('/grants?sessionId=none');
+  const guest = authorized(token);
+  const following = await traffic.follow(`?sessionId=${grant.sessionId}&from=earliest`, guest);
+  await following.until(isEvent('hidden'));
+  const socket = traffic.watch(await openWebSocket(traffic.url));
+  const subscribe = [{ sessionId: grant.sessionId, from: 'earliest' }];
+  socket.say({ type: 'connect', protocol: { min: 1, max: 1 }, token, subscribe });
+  await socket.event('hidden');
+  await following.until(isEvent('schedule_fired'));
+  await traffic.ask(`/history?sessionId=${grant.sessionId}`, undefined, guest);
+  await traffic.ask('/sessions?shared=true', undefined, guest);
+  await traffic.ask('/send', { sessionId: grant.sessionId, message: 'hi' }, guest);
+  await traffic.ask('/unshare', { sessionId: 'main', grantId: grant.grantId });
+  await following.ended;
+  await viewer.until(isEvent('grant_removed'));
 }
 
 /** A schedule that is taken back, and one that fires. */

@@ -30,6 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
+  './client/people': ['sessionSharing'],
   './client/schedules': ['sessionSchedules'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],
   './client/push': ['clientPush'],

@@ -29,7 +29,7 @@ describe('threat row 12: session fixation', () => {
     const { url } = await startGateway({ app: echo, auth });
     const socket = await openWebSocket(url);
     await socket.connect();
-    for (const id of ['../x', 'a%00', 'a\u0000', 'x'.repeat(129), 'a b', 'ä', '', 'a/b', '~a']) {
+    for (const id of ['../x', 'a%00', 'a\u0000', 'x'.repeat(129), 'a b', 'ä', '', 'a/b', '~', '~~a', 'a~']) {
       const { status, body } = await post(`${url}/send`, { sessionId: id, message: 'x' });
       expect([status, typeof body.error.code], id).to.deep.equal([400, 'string']);
       expect((await get(`${url}/history?sessionId=${encodeURIComponent(id)}`)).status, id).to.equal(400);

@@ -38,7 +38,9 @@ describe('session keys', () => {
     'a%00',
     'ä',
     'a\n',
-    '~a',
+    '~',
+    '~~a',
+    'a~',
     'a=b',
     'a,b',
     'x'.repeat(129),
@@ -50,6 +52,11 @@ describe('session keys', () => {
         .that.satisfies((error: unknown) => isGatewayError(error) && error.code === 'INVALID_REQUEST');
     });
   }
+
+  it('name what somebody shares, with a mark before it', () => {
+    expect(parseSessionKey('~a', 'chat')).to.deep.equal({ app: 'chat', name: '~a' });
+    expect(formatSessionKey(parseSessionKey('help:~a', 'chat'), 'chat')).to.equal('help:~a');
+  });
 
   it('bound the name alone', () => {
     expect(parseSessionKey(`chat:${'x'.repeat(128)}`, 'other').name).to.have.length(128);

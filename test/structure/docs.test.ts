@@ -38,6 +38,8 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
+  grant_added: true,
+  grant_removed: true,
   channel: true,
   custom: true,
   session_closed: true,
@@ -46,6 +48,7 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   heartbeat: true,
   gap: true,
   snapshot: true,
+  hidden: true,
   auth_expired: true,
 };
 

@@ -5,7 +5,8 @@ import { fieldError } from '../conversation/errors.js';
 /** The header that keeps a conversation in a session. */
 export const SESSION_HEADER = 'x-session-id';
 
-const NAME = /^[A-Za-z0-9_.:@+-]{1,128}$/;
+/** What begins with `~` is a session that somebody shares. */
+const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
 
 /** Where a conversation is held. */
 export interface SessionPlace {

@@ -102,9 +102,13 @@ export async function fileRoute(
   env: HttpEnvironment,
   request: IncomingMessage,
   response: ServerResponse,
-  { caller, fileId }: { readonly caller: HttpCall; readonly fileId: string },
+  { caller, fileId, query }: { readonly caller: HttpCall; readonly fileId: string; readonly query: string },
 ): Promise<void> {
-  const { record, open } = await env.operations.file(fileId, caller);
+  const { record, open } = await env.operations.file(
+    fileId,
+    caller,
+    new URLSearchParams(query).get('sessionId') ?? undefined,
+  );
   const { size } = record;
   const headers = fileHeaders(record);
   const etag = headers.ETag!;

@@ -227,7 +227,11 @@ export class HttpHandler {
       return this.#answers.await(response, taken, { by: caller });
     }
     if (route.to === 'file') {
-      const sent = fileRoute(this.#env, request, response, { caller, fileId: route.fileId ?? '' });
+      const sent = fileRoute(this.#env, request, response, {
+        caller,
+        fileId: route.fileId ?? '',
+        query: target.query,
+      });
       return this.#answers.await(response, sent, { by: caller });
     }
     if (route.http === 'GET') {

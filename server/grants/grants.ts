@@ -1,0 +1,77 @@
+import { asUnavailable } from '../log/unavailable.js';
+import type { RecordHome, StoredRecord } from '../stores/records.js';
+import { storeTime } from '../stores/skew.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import {
+  GRANT,
+  GRANT_ADDRESS,
+  hashOf,
+  type KeptGrant,
+  keptGrant,
+  ownerOfLink,
+  ownerOfUser,
+} from './grant-record.js';
+
+/** A grant that is good, and the session that it is of. */
+export interface FoundGrant {
+  readonly home: SessionRef;
+  readonly kept: KeptGrant;
+}
+
+const isSession = (home: RecordHome): home is SessionRef => home.app !== undefined;
+
+/** Finds grants in the store. Whether the conversation goes on that they are of is for the session to say. */
+export class Grants {
+  readonly #store: Pick<Store, 'records' | 'shared'>;
+
+  constructor(store: Pick<Store, 'records' | 'shared'>) {
+    this.#store = store;
+  }
+
+  /** A grant by its id; null where there is none, or none any more. @throws GatewayError `OVERLOADED` */
+  async find(grantId: string): Promise<FoundGrant | null> {
+    return this.#good(await this.place(grantId));
+  }
+
+  /** A grant by its id, also one that is over and was not dropped yet. @throws GatewayError `OVERLOADED` */
+  async place(grantId: string): Promise<FoundGrant | null> {
+    return this.#first({ owner: grantId, kind: GRANT_ADDRESS });
+  }
+
+  /** The grant of a link, by its token. @throws GatewayError `OVERLOADED` */
+  async ofLink(token: string): Promise<FoundGrant | null> {
+    return this.#good(await this.#first({ owner: ownerOfLink(hashOf(token)), kind: GRANT }));
+  }
+
+  /** A page of what is shared with a user, in an order of the store's. @param after The last one of the page before */
+  async ofUser(
+    userKey: string,
+    limit: number,
+    after: FoundGrant | null,
+  ): Promise<{ readonly grants: readonly FoundGrant[]; readonly next: FoundGrant | null }> {
+    const place = after && { after: { home: after.home, id: after.kept.grant.grantId } };
+    const records = await asUnavailable(() =>
+      this.#store.records({ owner: ownerOfUser(userKey), kind: GRANT, limit: limit + 1, ...place }),
+    );
+    const found = records.map(foundIn).filter((grant) => grant !== null);
+    const page = found.slice(0, limit);
+    return { grants: page.filter((grant) => this.#isGood(grant)), next: found[limit] ? page.at(-1)! : null };
+  }
+
+  async #first(named: { readonly owner: string; readonly kind: string }): Promise<FoundGrant | null> {
+    const [record] = await asUnavailable(() => this.#store.records({ ...named, limit: 1 }));
+    return record ? foundIn(record) : null;
+  }
+
+  #good(grant: FoundGrant | null): FoundGrant | null {
+    return grant && this.#isGood(grant) ? grant : null;
+  }
+
+  #isGood({ kept: { grant } }: FoundGrant): boolean {
+    return grant.expiresAt === undefined || grant.expiresAt > storeTime(this.#store);
+  }
+}
+
+function foundIn(record: StoredRecord): FoundGrant | null {
+  return isSession(record.home) ? { home: record.home, kept: keptGrant(record) } : null;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { UserContext } from '../../shared/contract.js';
+import { AttemptLimiter } from '../auth/attempts.js';
+import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
+import { unauthenticated } from '../auth/refusal.js';
+import type { Credentials, Identity } from '../auth/types.js';
+import type { FoundGrant, Grants } from './grants.js';
+
+/** What the token of a share link begins with. */
+export const LINK = 'lnk_';
+/** A link's token, and behind a dot what tells its guests apart. */
+const TOKEN = /^(lnk_[A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{1,64})?$/;
+
+export interface GuestOptions {
+  readonly grants: Grants;
+  /** Resolves once the store is open; null when it is. */
+  ready(): Promise<void> | null;
+  /** Told about each caller who showed a link and was refused. */
+  onRefused(refusal: AuthRefusal): void;
+}
+
+/** An authenticator that also takes the tokens of share links: whoever shows one is a guest. */
+export function withGuests(inner: Authenticator, options: GuestOptions): Authenticator {
+  return new GuestAuthenticator(inner, options);
+}
+
+class GuestAuthenticator implements Authenticator {
+  readonly #inner: Authenticator;
+  readonly #options: GuestOptions;
+  readonly #attempts = new AttemptLimiter();
+
+  constructor(inner: Authenticator, options: GuestOptions) {
+    this.#inner = inner;
+    this.#options = options;
+  }
+
+  get identify(): Authenticator['identify'] {
+    return this.#inner.identify;
+  }
+
+  authenticate(credentials: Credentials): ReturnType<Authenticator['authenticate']> {
+    const { token } = credentials;
+    return token?.startsWith(LINK) ? this.#guest(token, credentials) : this.#inner.authenticate(credentials);
+  }
+
+  async #guest(token: string, { request }: Credentials): Promise<Identity> {
+    const { ip, requestId } = request;
+    this.#attempts.admit(ip, token);
+    await this.#options.ready();
+    const link = TOKEN.exec(token)?.[1];
+    const found = link === undefined ? null : await this.#options.grants.ofLink(link);
+    if (found) {
+      this.#attempts.remember(token);
+      return guestOf(found, token);
+    }
+    this.#attempts.fail(ip, token);
+    const reason = 'no such share link';
+    this.#options.onRefused({
+      ...{ code: 'UNAUTHENTICATED', reason, address: ip },
+      ...(requestId !== undefined && { requestId }),
+    });
+    throw unauthenticated(reason);
+  }
+
+  revalidate(identity: Identity): ReturnType<Authenticator['revalidate']> {
+    return identity.guest ? this.#again(identity) : this.#inner.revalidate(identity);
+  }
+
+  async #again(identity: Identity): Promise<Identity> {
+    if (await this.#options.grants.find(identity.guest!.grantId)) return identity;
+    throw unauthenticated('the share link is not good any more');
+  }
+
+  carry(identity: Identity): ReturnType<Authenticator['carry']> {
+    return this.#inner.carry(identity);
+  }
+
+  receive(carried: Parameters<Authenticator['receive']>[0]): Identity {
+    return this.#inner.receive(carried);
+  }
+}
+
+/** Whoever shows a link. Many may: their bounds are those of callers who share an identity. */
+function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
+  const { grantId, expiresAt } = grant;
+  const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
+  return {
+    user: { id, roles: [] } as unknown as UserContext,
+    // Three parts: no user and no tenant has such a scope.
+    scope: JSON.stringify(['guest', grantId, id]),
+    userKey: JSON.stringify(['guest', grantId, id]),
+    shared: true,
+    guest: { grantId },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}

@@ -1,0 +1,51 @@
+import { GatewayError } from '../../shared/errors.js';
+import { type GrantRole, isAtLeast } from '../../shared/grants.js';
+import type { AccessedOperation } from '../config/access.js';
+
+/** The least role that an operation takes by a grant; `owner` where no grant allows it. */
+export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'>> = {
+  events: 'viewer',
+  history: 'viewer',
+  status: 'viewer',
+  run: 'viewer',
+  export: 'viewer',
+  schedules: 'viewer',
+  // These name no session, or the caller's connection: what guests have of the gateway itself.
+  sessions: 'viewer',
+  subscribe: 'viewer',
+  read: 'viewer',
+  inbox: 'viewer',
+  push: 'viewer',
+  ticket: 'viewer',
+  apps: 'viewer',
+  channel: 'commenter',
+  send: 'member',
+  regenerate: 'member',
+  move: 'member',
+  abort: 'member',
+  'tool-response': 'member',
+  'tool-call': 'member',
+  invoke: 'member',
+  update: 'operator',
+  schedule: 'operator',
+  unschedule: 'operator',
+  share: 'operator',
+  unshare: 'operator',
+  grants: 'operator',
+  fork: 'owner',
+  notify: 'owner',
+  import: 'owner',
+  close: 'owner',
+  delete: 'owner',
+  methods: 'owner',
+  openapi: 'owner',
+  asyncapi: 'owner',
+};
+
+/** @throws GatewayError `ACCESS_DENIED` for what a grant of this role does not allow */
+export function assertAllowed(role: GrantRole, operation: AccessedOperation): void {
+  const least = LEAST_ROLES[operation];
+  if (least !== 'owner' && isAtLeast(role, least)) return;
+  const takes = least === 'owner' ? 'only its owner may do' : `takes a grant as ${least}, not as ${role}`;
+  throw new GatewayError({ code: 'ACCESS_DENIED', message: `${operation} ${takes}` });
+}

@@ -1,0 +1,131 @@
+import type { ActiveRun, PendingQuestion, QueuedMessage, SessionState } from '../../shared/fold.js';
+import type { GrantRole, HiddenPart } from '../../shared/grants.js';
+import { isAtLeast } from '../../shared/grants.js';
+import type { ContentBlock, Message } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields without those of some names. */
+function without(fields: Fields, ...names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+/** What a grant shows of a session: the same of its events, its state, its history and its results. */
+export class View {
+  readonly #hides: ReadonlySet<HiddenPart>;
+  readonly #manages: boolean;
+
+  constructor(hide: readonly HiddenPart[], role: GrantRole) {
+    this.#hides = new Set(hide);
+    this.#manages = isAtLeast(role, 'operator');
+  }
+
+  /** Whether anything is left out of events that are shown. */
+  get changes(): boolean {
+    return this.#hides.size > 0;
+  }
+
+  hides(part: HiddenPart): boolean {
+    return this.#hides.has(part);
+  }
+
+  /** Whether nothing is shown of events of a type, beside reasoning, whose block leaves its place. */
+  hidesType(type: string): boolean {
+    if (type === 'grant_added' || type === 'grant_removed') return !this.#manages;
+    return type === 'tool_progress' && this.hides('toolOutput');
+  }
+
+  /** What of an event is shown; the same object where that is all of it. */
+  event(type: string, data: Fields): Fields {
+    let shown = data;
+    const change = (fields: Fields): void => {
+      shown = { ...shown, ...fields };
+    };
+    const drop = (...names: readonly string[]): void => {
+      if (names.some((name) => name in shown)) shown = without(shown, ...names);
+    };
+    if (type === 'tool_use' && this.hides('toolInput')) change({ input: null });
+    if (type === 'tool_confirmation_required' && this.hides('toolInput')) {
+      change({ input: null });
+      drop('message');
+      if (shown.policy) change({ policy: { ...(shown.policy as object), inputHash: '' } });
+    }
+    if (type === 'tool_confirmation_result' && this.hides('toolInput')) drop('input');
+    // The call of a tool that a client answers is a question too.
+    if (type === 'input_required' && this.hides('toolInput')) drop('payload');
+    if ((type === 'tool_result' || type === 'input_result') && this.hides('toolOutput'))
+      change({ output: null });
+    if (type === 'data' && this.hides('data')) change({ value: null });
+    if ((type === 'message_accepted' || type === 'session_updated') && this.hides('metadata'))
+      drop('metadata');
+    if (type === 'message_end' && this.hides('usage')) drop('usage');
+    for (const name of ['messages', 'preceding'])
+      if (shown[name]) change({ [name]: (shown[name] as readonly Message[]).map(this.message) });
+    if (type === 'message_accepted' || type === 'message_end')
+      change({ message: this.message(shown.message as Message) });
+    return shown;
+  }
+
+  /** What of a message is shown. */
+  readonly message = <M extends Message>(message: M): M => {
+    let shown: Message = { ...message, content: message.content.map(this.#block) };
+    if (this.hides('usage')) shown = without(shown as unknown as Fields, 'usage') as unknown as Message;
+    if (this.hides('metadata')) shown = without(shown as unknown as Fields, 'metadata') as unknown as Message;
+    return shown as M;
+  };
+
+  // A block that is hidden leaves its place: those behind it are known by their numbers.
+  readonly #block = (block: ContentBlock): ContentBlock => {
+    if (!block) return block;
+    if (block.type === 'reasoning' && this.hides('reasoning')) return { type: 'reasoning', text: '' };
+    if (block.type === 'tool_use' && this.hides('toolInput')) return { ...block, input: null };
+    if (block.type === 'tool_result' && this.hides('toolOutput')) return { ...block, output: null };
+    if (block.type === 'data' && this.hides('data')) return { ...block, value: null };
+    return block;
+  };
+
+  /** What of a session is shown. */
+  state(state: SessionState): SessionState {
+    const { messages, run, pending, queue, metadata, ...others } = state;
+    return {
+      ...others,
+      messages: messages.map(this.message),
+      run: run && this.#run(run),
+      pending: pending.map((question) => this.#question(question)),
+      queue: queue.map((queued) => this.#queued(queued)),
+      ...(metadata && !this.hides('metadata') && { metadata }),
+    };
+  }
+
+  #run(run: ActiveRun): ActiveRun {
+    const { message, usage, progress, ...others } = run;
+    return {
+      ...others,
+      message: this.message(message),
+      ...(usage && !this.hides('usage') && { usage }),
+      ...(progress && !this.hides('toolOutput') && { progress }),
+    };
+  }
+
+  #question(question: PendingQuestion): PendingQuestion {
+    if (!this.hides('toolInput')) return question;
+    const { input: _, message: __, policy, ...others } = question;
+    return { ...others, ...(policy && { policy: { ...policy, inputHash: '' } }) };
+  }
+
+  #queued(queued: QueuedMessage): QueuedMessage {
+    const { message, preceding, ...others } = queued;
+    return {
+      ...others,
+      message: this.message(message),
+      ...(preceding && { preceding: preceding.map(this.message) }),
+    };
+  }
+
+  /** What of the outcome of a run is shown. */
+  result(result: RunResult): RunResult {
+    const { message, usage, ...others } = result;
+    return { ...others, message: this.message(message), ...(usage && !this.hides('usage') && { usage }) };
+  }
+}

@@ -1,0 +1,78 @@
+import type { EventDraft } from '../../shared/events.js';
+import type { Grant, GrantEnd } from '../../shared/grants.js';
+import { droppingGrant, GRANT, type KeptGrant, keepingGrant, keptGrant } from '../grants/grant-record.js';
+import { LimitError } from '../limit-error.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { StoredRecord } from '../stores/records.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import type { Session } from './session.js';
+
+/** A grant that is given: of which conversation is said where the session is held. */
+export interface NewGrant {
+  readonly kept: Omit<KeptGrant, 'epoch'>;
+  /** `limits.grantsPerSession`. */
+  readonly most: number;
+}
+
+/** A grant that ends. */
+export interface EndedGrant {
+  readonly grantId: string;
+  readonly by: string;
+  readonly reason: GrantEnd;
+}
+
+const recordsOf = async (store: Pick<Store, 'records'>, home: SessionRef): Promise<readonly StoredRecord[]> =>
+  asUnavailable(() => store.records({ home, kind: GRANT, limit: 10_000 }));
+
+/** The grants of a conversation, the oldest first. @throws GatewayError `OVERLOADED` */
+export async function grantsOf(
+  store: Pick<Store, 'records'>,
+  home: SessionRef,
+  epoch: string,
+): Promise<readonly KeptGrant[]> {
+  const kept = (await recordsOf(store, home)).map(keptGrant);
+  return kept.filter((grant) => grant.epoch === epoch).sort((a, b) => a.grant.at - b.grant.at);
+}
+
+/** @throws GatewayError `QUOTA_EXCEEDED` naming `limits.grantsPerSession` */
+export async function addGrant(
+  session: Session,
+  { kept, most }: NewGrant,
+): Promise<Omit<Grant, 'sessionId'>> {
+  const writer = session.writer!;
+  const { epoch } = writer.ref;
+  const records = await recordsOf(session.store, session.ref);
+  const isOver = (record: StoredRecord): boolean => keptGrant(record).epoch !== epoch;
+  if (records.filter((record) => !isOver(record)).length >= most) {
+    const message = `A session has at most ${most} grants (limits.grantsPerSession)`;
+    throw new LimitError('limits.grantsPerSession', { code: 'QUOTA_EXCEEDED', message });
+  }
+  const { grant } = kept;
+  const { grantId, as, by, hide, expiresAt } = grant;
+  const draft: EventDraft = {
+    type: 'grant_added',
+    ts: Date.now(),
+    ...{ grantId, as, by },
+    ...('userId' in grant.with ? { with: 'user', userId: grant.with.userId } : { with: 'link' }),
+    ...(hide && { hide }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  // What is left of conversations that are over goes with it.
+  const over = records.filter(isOver).flatMap(({ id }) => droppingGrant(id));
+  await writer.commit([draft], { records: [...over, ...keepingGrant({ ...kept, epoch })], refusable: true });
+  return grant;
+}
+
+/** Ends a grant, if there is one, and what is open by it. */
+export async function endGrant(session: Session, { grantId, by, reason }: EndedGrant): Promise<void> {
+  const writer = session.writer!;
+  const record = (await recordsOf(session.store, session.ref)).find(({ id }) => id === grantId);
+  if (!record) return;
+  const isPresent = keptGrant(record).epoch === writer.ref.epoch;
+  const draft: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
+  await writer.commit(isPresent ? [draft] : [], {
+    records: droppingGrant(grantId, record.token),
+    refusable: true,
+  });
+  session.endGrant(grantId);
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { GRANT_ROLES, HIDDEN_PARTS } from '../grants.js';
+
+const as = z.enum(GRANT_ROLES);
+const hide = z.array(z.enum(HIDDEN_PARTS)).max(HIDDEN_PARTS.length);
+const grantId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z a-z 0-9 _ -');
+
+/** Fields of a grant that say what it allows, and until when. */
+export const grantShape = {
+  grantId: z.string(),
+  as,
+  hide: z.array(z.enum(HIDDEN_PARTS)).exactOptional(),
+  by: z.string(),
+  expiresAt: z.number().exactOptional(),
+};
+
+/** A grant as operations answer it. */
+export const grantSchema = z.object({
+  ...grantShape,
+  sessionId: z.string(),
+  with: z.union([z.object({ userId: z.string() }), z.object({ link: z.literal(true) })]),
+  at: z.number(),
+});
+
+/** By which grant a session of a list is reached. */
+export const sharedBySchema = z.object({ grantId: z.string(), as, by: z.string() });
+
+/** Params of the operations on grants beside their session. */
+export const sharingShape = {
+  with: z.union([
+    z.strictObject({ userId: z.string().min(1).max(1024) }),
+    z.strictObject({ link: z.literal(true) }),
+  ]),
+  as,
+  expiresInMs: z.number().positive().max(3.2e12).optional(),
+  hide: hide.optional(),
+};
+
+/** The id of a grant as callers give it. */
+export const grantIdSchema = grantId;
