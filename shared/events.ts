@@ -1,4 +1,5 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
+import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
 import type { FiredInstant, Schedule } from './schedules.js';
@@ -141,6 +142,10 @@ export interface LoggedEventData {
     /** Id of the user who changed it, where it was a user. */
     readonly by?: string;
   };
+  /** A person took over, or the app has control again. What ran or waited has ended just before, and nothing of it comes behind. */
+  control_moved: ControlMove;
+  /** The app asks for a person; its run ends with it. */
+  hand_off_requested: HandOff;
   /** A schedule was set, or another one took the place of one of its name. */
   schedule_set: Schedule;
   /** A schedule was taken back. */
@@ -251,6 +256,8 @@ const LOGGED: Record<LoggedEventType, true> = {
   message_end: true,
   history_moved: true,
   session_updated: true,
+  control_moved: true,
+  hand_off_requested: true,
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,

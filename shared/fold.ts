@@ -1,4 +1,5 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
+import type { Control, RequestedHandOff } from './control.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
 import {
   type ContentBlock,
@@ -77,6 +78,10 @@ export interface SessionState {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Absent: it is not. */
   readonly archived?: boolean;
+  /** The person who answers in the place of the app; absent where the app does. */
+  readonly control?: Control;
+  /** The app asks for a person, and nobody has taken over yet. */
+  readonly handOff?: RequestedHandOff;
 }
 
 /** The state before any event. */
@@ -122,12 +127,12 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_start': {
       const { messageId, app, ts, runId } = event;
-      const next = take(state, (queued) => queued.runId === runId);
+      const next = take(state, event);
       const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
       return { ...next, run: { runId: runId!, app, message: placed(next, message) } };
     }
     case 'steer':
-      return event.consumed ? take(state, ({ message }) => message.id === event.messageId) : state;
+      return event.consumed ? take(state, event) : state;
     case 'tool_use':
       return write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted', 'runsOn')),
@@ -189,8 +194,15 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return endRun(state, event);
     case 'history_moved':
       return move(state, event);
+    case 'control_moved': {
+      const { to: by, ts: since } = event;
+      const control = by !== null && { by, since, ...pick(event, 'until', 'reason') };
+      return put(state, { control, handOff: false });
+    }
+    case 'hand_off_requested':
+      return put(state, { handOff: { since: event.ts, ...pick(event, 'runId', 'reason', 'roles') } });
     case 'session_updated':
-      return update(state, event);
+      return put(state, pick(event, 'title', 'metadata', 'archived'));
     case 'session_closed':
       // What was deleted is not shown on.
       if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
@@ -202,14 +214,19 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
   }
 }
 
-/** An answer that ended well and says nothing is left out of `messages`; a message whose run never started is withdrawn. */
-function endRun(state: SessionState, event: EventOf<'message_end'>): SessionState {
+/**
+ * An answer that says nothing is left out of `messages` where it ended well or a person goes on in its place. A message whose run never
+ * started is withdrawn, unless a person has taken over.
+ */
+function endRun(given: SessionState, event: EventOf<'message_end'>): SessionState {
   const { runId, stopReason, message } = event;
+  const state = stopReason === 'taken_over' ? take(given, event) : given;
   const run = state.run?.runId === runId ? state.run : null;
   // The same lists where nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
-  const isKept = run && (message.content.length > 0 || stopReason !== 'end');
+  const isKept =
+    run && (message.content.length > 0 || !['end', 'taken_over', 'handed_off'].includes(stopReason));
   return {
     ...(isKept ? follow(state, ended(message, run, event)) : state),
     run: run ? null : state.run,
@@ -226,9 +243,9 @@ function ended(message: Message, { runId, app, error }: ActiveRun, event: EventO
 }
 
 /** A queued message becomes part of the conversation. */
-function take(state: SessionState, isIt: (queued: QueuedMessage) => boolean): SessionState {
+function take(state: SessionState, { runId }: OfRun): SessionState {
   const { run, queue } = state;
-  const queued = queue.find(isIt);
+  const queued = queue.find((entry) => entry.runId === runId);
   if (!queued) return state;
   const next = follow(state, ...(queued.preceding ?? []), queued.message);
   return {
@@ -245,15 +262,17 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
   for (const message of added) {
     if (message.id === next.tip) continue;
     const messages = [...next.messages, placed(next, message)];
-    next = { ...withoutReplies(next), messages, messageCount: next.messageCount + 1, tip: message.id };
+    const messageCount = next.messageCount + 1;
+    next = put({ ...next, messages, messageCount, tip: message.id }, { replies: null });
   }
   return next;
 }
 
-function withoutReplies(state: SessionState): SessionState {
-  if (!state.replies) return state;
-  const { replies: _, ...others } = state;
-  return others;
+/** Takes over fields that a state may lack: one that is nothing is absent. */
+function put(state: SessionState, fields: { readonly [Name in keyof SessionState]?: unknown }): SessionState {
+  const next: Record<string, unknown> = { ...state, ...fields };
+  for (const name in fields) if (!next[name]) delete next[name];
+  return next as unknown as SessionState;
 }
 
 /** A message as one that follows the last. */
@@ -271,26 +290,7 @@ function move(
   const kept = state.messages.slice(0, state.messages.findIndex(({ id }) => id === behind) + 1);
   const path = [...kept, ...messages];
   const hasMore = path.length > 0 ? path[0]!.parentId != null : tip !== null;
-  return {
-    ...withoutReplies(state),
-    messages: path,
-    hasMore,
-    messageCount,
-    tip,
-    ...(replies && { replies }),
-  };
-}
-
-/** Takes over what was changed of a session; what was taken away is absent. */
-function update(state: SessionState, event: EventOf<'session_updated'>): SessionState {
-  const { title = state.title, metadata = state.metadata, archived = state.archived } = event;
-  const { title: _, metadata: __, archived: ___, ...others } = state;
-  return {
-    ...others,
-    ...(title && { title }),
-    ...(metadata && { metadata }),
-    ...(archived && { archived }),
-  };
+  return put({ ...state, messages: path, hasMore, messageCount, tip }, { replies });
 }
 
 function voted(

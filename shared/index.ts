@@ -15,6 +15,7 @@ export type {
   Register,
   UserContext,
 } from './contract.js';
+export type * from './control.js';
 export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
 export {
   ERROR_TABLE,

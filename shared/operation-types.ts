@@ -1,3 +1,4 @@
+import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
@@ -298,6 +299,25 @@ export interface OperationTypes {
     params: { readonly sessionId: string };
     /** In the order in which they fire next. */
     result: { readonly schedules: readonly Schedule[] };
+  };
+  'take-over': {
+    params: {
+      readonly sessionId: string;
+      readonly reason?: string | undefined;
+      /** After so many milliseconds control falls back to the app. @default it does not */
+      readonly untilMs?: number | undefined;
+    };
+    result: { readonly control: Control };
+  };
+  'hand-back': {
+    params: {
+      readonly sessionId: string;
+      readonly note?: string | undefined;
+      /** Whether the app is to answer the last message, where nobody has. @default false */
+      readonly answer?: boolean | undefined;
+    };
+    /** `runId` is the run that answers it. */
+    result: { readonly runId?: string | undefined };
   };
   abort: {
     params: {

@@ -55,6 +55,17 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; whoever follows it is told `session_closed` with the reason `deleted`.',
   },
+  'take-over': {
+    tag: 'conversation',
+    summary: 'Take over from the app',
+    description:
+      'In one step whatever runs or waits ends (`taken_over`), and nothing of it comes behind. What is sent from then on stays as messages; what the caller sends are answers. Whoever has control already keeps it.',
+  },
+  'hand-back': {
+    tag: 'conversation',
+    summary: 'Hand back to the app',
+    description: 'With `answer` the app answers the last message, where nobody has.',
+  },
   schedule: {
     tag: 'conversation',
     summary: 'Set a schedule',
@@ -161,6 +172,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   run_error: 'Why a run failed',
   message_end: 'A run has ended: the last event of each',
   history_moved: 'The conversation ends at another message from here on',
+  control_moved: 'A person took over from the app, or the app has control again',
+  hand_off_requested: 'The app asks for a person; its run ends',
   schedule_set: 'A schedule was set, or took the place of one of its name',
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',

@@ -2,6 +2,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { Limits } from '../config/limits.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
+import { CONTROL } from '../sessions/control.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/perform.js';
 import { WAKING } from '../sessions/waking.js';
@@ -15,7 +16,7 @@ interface Parts {
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
-/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, schedules. */
+/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, control of a person, schedules. */
 export function workInSessions(
   due: DueWorker,
   { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
@@ -34,6 +35,7 @@ export function workInSessions(
       }
     });
   on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
+  on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
   on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
 }

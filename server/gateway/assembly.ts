@@ -245,6 +245,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     clientToolsPerSend: config.limits.clientToolsPerSend,
     importedMessages: config.limits.importedMessages,
     schedules: config.limits,
+    noteLength: config.limits.noteLength,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,

@@ -43,6 +43,7 @@ export interface OperationEnvironment {
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
   readonly schedules: ScheduleLimits;
+  readonly noteLength: number;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

@@ -16,6 +16,7 @@ import type { ConfirmationListener, ToolProgressListener } from '../sessions/ses
 import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
+import { Controlling } from './controlling.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
 import { Following } from './following.js';
@@ -68,6 +69,7 @@ export class Operations {
   readonly #files: FileOperations;
   readonly #importing: Importing;
   readonly #scheduling: Scheduling;
+  readonly #controlling: Controlling;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -82,6 +84,7 @@ export class Operations {
     this.#sending = new Sending(env, parts);
     this.#importing = new Importing(env, parts);
     this.#scheduling = new Scheduling(env, parts);
+    this.#controlling = new Controlling(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -259,6 +262,8 @@ export class Operations {
     schedule: (params, caller) => this.#scheduling.schedule(params, caller),
     unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
+    'take-over': (params, caller) => this.#controlling.takeOver(params, caller),
+    'hand-back': (params, caller) => this.#controlling.handBack(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

@@ -1,3 +1,4 @@
+import type { Control } from '../../shared/control.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
@@ -11,6 +12,14 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import {
+  type DueControl,
+  type HandingBack,
+  handBack,
+  releaseControl,
+  type TakingOver,
+  takeOver,
+} from './control.js';
 import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
 import {
@@ -87,6 +96,12 @@ export interface SessionWork {
   schedule: { readonly input: NewSchedule; readonly output: Schedule };
   /** Takes a schedule back, if there is one. */
   unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
+  /** Gives a person control. */
+  'take-over': { readonly input: TakingOver; readonly output: Control };
+  /** Gives control back to the app. */
+  'hand-back': { readonly input: HandingBack; readonly output: { readonly runId?: string } };
+  /** Gives it back where the time of a person is over. */
+  'release-control': { readonly input: DueControl; readonly output: void };
   /** Goes on with a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
@@ -195,6 +210,12 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return setSchedule(session, input);
     case 'unschedule':
       return unsetSchedule(session, input.id, input.by);
+    case 'take-over':
+      return takeOver(session, input);
+    case 'hand-back':
+      return handBack(session, input);
+    case 'release-control':
+      return releaseControl(session, input);
     case 'wake':
       return wake(session, input);
     case 'fire':

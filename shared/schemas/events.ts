@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
+import { controlMoveShape, handOffShape } from './control.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
@@ -95,12 +96,14 @@ export const loggedShapes = {
     archived: z.boolean().optional(),
     by: z.string().exactOptional(),
   },
+  control_moved: controlMoveShape,
+  hand_off_requested: handOffShape,
   schedule_set: scheduleShape,
   schedule_unset: { id: z.string(), by: z.string() },
   schedule_fired: {
     id: z.string(),
     instant: z.number(),
-    skipped: z.enum(['missed', 'busy']).exactOptional(),
+    skipped: z.enum(['missed', 'busy', 'taken_over']).exactOptional(),
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },

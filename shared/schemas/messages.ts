@@ -81,6 +81,7 @@ export const messageShape = {
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
   senderId: z.string().exactOptional(),
+  author: z.literal('operator').exactOptional(),
   // How the run of an answer ended.
   runId: z.string().exactOptional(),
   app: z.string().exactOptional(),

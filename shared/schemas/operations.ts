@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
+import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
@@ -194,6 +195,14 @@ export const operationSchemas: Schemas = {
   schedules: {
     params: z.strictObject({ sessionId }),
     result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
+  },
+  'take-over': {
+    params: z.strictObject({ sessionId, ...takeOverShape }),
+    result: z.object({ control: controlSchema }),
+  },
+  'hand-back': {
+    params: z.strictObject({ sessionId, ...handBackShape }),
+    result: z.object({ runId: z.string().optional() }),
   },
   abort: {
     params: z.strictObject({

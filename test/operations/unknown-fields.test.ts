@@ -19,6 +19,8 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   export: { sessionId: 'main' },
   invoke: { method: 'ping' },
   subscribe: { connectionId: 'c' },
+  'take-over': { sessionId: 'main' },
+  'hand-back': { sessionId: 'main' },
   schedule: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
   unschedule: { sessionId: 'main', id: 'daily' },
   schedules: { sessionId: 'main' },

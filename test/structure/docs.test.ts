@@ -34,6 +34,8 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   message_end: true,
   history_moved: true,
   session_updated: true,
+  control_moved: true,
+  hand_off_requested: true,
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
