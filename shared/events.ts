@@ -2,6 +2,7 @@ import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
+import type { ReactionGiven } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
 
 /** Why continuity with a cursor could not be proved. */
@@ -152,6 +153,8 @@ export interface LoggedEventData {
   schedule_unset: { readonly id: string; readonly by: string };
   /** An instant of a schedule: `runId` is the run that it began. */
   schedule_fired: FiredInstant;
+  /** What a person thinks of a message. */
+  reaction: ReactionGiven;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };
@@ -261,6 +264,7 @@ const LOGGED: Record<LoggedEventType, true> = {
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
+  reaction: true,
   channel: true,
   custom: true,
   session_closed: true,

@@ -10,6 +10,7 @@ import {
   withoutPlace,
 } from './messages.js';
 import { pick } from './pick.js';
+import type { Reaction } from './reactions.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -192,6 +193,13 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_end':
       return endRun(state, event);
+    case 'reaction':
+      return {
+        ...state,
+        messages: state.messages.map((message) =>
+          message.id === event.messageId ? { ...message, reactions: reactionsWith(message, event) } : message,
+        ),
+      };
     case 'history_moved':
       return move(state, event);
     case 'control_moved': {
@@ -240,6 +248,13 @@ function ended(message: Message, { runId, app, error }: ActiveRun, event: EventO
   const said = pick(event, 'stopReason', 'usage');
   const outcome: Omit<Outcome, 'runId'> = { app, ...(error && { error }), ...said, endedAt: event.ts };
   return { runId, ...message, ...outcome };
+}
+
+/** What people think of a message, with what one of them does from here on. */
+function reactionsWith({ reactions = [] }: Message, event: EventOf<'reaction'>): readonly Reaction[] {
+  const others = reactions.filter(({ by }) => by !== event.by);
+  if (event.value === null) return others;
+  return [...others, { ...pick(event, 'by', 'value', 'comment'), at: event.ts } as Reaction];
 }
 
 /** A queued message becomes part of the conversation. */

@@ -1,3 +1,5 @@
+import type { Reaction } from './reactions.js';
+
 /** Bytes of an image, file or audio block: those of an uploaded file, by reference, or inline, base64. */
 interface Media {
   /** Of a file that was uploaded (`fileId`) the gateway fills in what it is. */
@@ -134,12 +136,14 @@ export interface Message extends Partial<Outcome> {
   /** Set by the gateway: a person who had control wrote it, in the place of the app. */
   readonly author?: 'operator';
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What people think of it, one a person. Set by the gateway. */
+  readonly reactions?: readonly Reaction[];
 }
 
 /** A message as callers may write it: only `content` is required. */
 export interface MessageInput
   extends Partial<
-    Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | 'author' | keyof Outcome>
+    Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | 'author' | 'reactions' | keyof Outcome>
   > {
   readonly content: string | readonly ContentBlock[];
 }

@@ -2,6 +2,7 @@ import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
+import type { ReactionGiven } from './reactions.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
 /** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
@@ -318,6 +319,13 @@ export interface OperationTypes {
     };
     /** `runId` is the run that answers it. */
     result: { readonly runId?: string | undefined };
+  };
+  react: {
+    params: Omit<ReactionGiven, 'by' | 'comment'> & {
+      readonly sessionId: string;
+      readonly comment?: string | undefined;
+    };
+    result: { readonly ok: true };
   };
   abort: {
     params: {

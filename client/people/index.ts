@@ -1,7 +1,9 @@
 export type { Control, ControlMove, HandOff, RequestedHandOff } from '../../shared/control.js';
+export type { Reaction, ReactionGiven } from '../../shared/reactions.js';
 export {
   type HandBackOptions,
   type SessionControl,
   sessionControl,
   type TakeOverOptions,
 } from './control.js';
+export { type ReactOptions, type SessionReactions, sessionReactions } from './reactions.js';

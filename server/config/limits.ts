@@ -79,6 +79,8 @@ export interface Limits {
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
   /** Length of what people say of a control that moves, or of a reaction, in characters. @default 2,000 */
   readonly noteLength: number;
+  /** People who may react to one message. @default 200 */
+  readonly reactionsPerMessage: number;
   /** Schedules of one session. @default 32 */
   readonly schedulesPerSession: number;
   /** The shortest time from one instant of a schedule to the next. @default 60 s */
@@ -165,6 +167,7 @@ export const DEFAULT_LIMITS: Limits = {
   titleLength: 256,
   metadataBytes: 16 * 1024,
   noteLength: 2000,
+  reactionsPerMessage: 200,
   schedulesPerSession: 32,
   scheduleMinMs: 60_000,
   scheduleGraceMs: 60_000,

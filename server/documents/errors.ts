@@ -34,6 +34,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   send: [...RUN, 'TAKEN_OVER', 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
   regenerate: [...RUN, 'TAKEN_OVER'],
   'take-over': [...POSTING, ...SESSION, 'CONTROL_TAKEN', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  react: [...POSTING, ...SESSION, 'MESSAGE_NOT_FOUND', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   'hand-back': [...POSTING, ...SESSION, 'CONTROL_TAKEN', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   delete: [...POSTING, ...SESSION],
   import: [

@@ -66,6 +66,12 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     summary: 'Hand back to the app',
     description: 'With `answer` the app answers the last message, where nobody has.',
   },
+  react: {
+    tag: 'conversation',
+    summary: 'Say what one thinks of a message',
+    description:
+      'One reaction a person and message: another one takes its place, and `null` takes it back. Messages have them in `reactions`.',
+  },
   schedule: {
     tag: 'conversation',
     summary: 'Set a schedule',
@@ -178,6 +184,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
+  reaction: 'A person says what they think of a message, or takes it back',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',
   session_closed: 'The session is over',

@@ -245,7 +245,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     clientToolsPerSend: config.limits.clientToolsPerSend,
     importedMessages: config.limits.importedMessages,
     schedules: config.limits,
-    noteLength: config.limits.noteLength,
+    people: config.limits,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,

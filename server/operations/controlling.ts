@@ -1,12 +1,16 @@
 import { fieldError } from '../../shared/errors.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import type { Limits } from '../config/limits.js';
 import { newRunId } from '../ids.js';
 import { storeTime } from '../stores/skew.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 
-/** The operations by which people take over from an app and hand back. */
+/** Bounds of what people do beside sending. */
+export type PeopleLimits = Pick<Limits, 'noteLength' | 'reactionsPerMessage'>;
+
+/** The operations by which people take over from an app, hand back, and say what they think. */
 export class Controlling {
   readonly #env: OperationEnvironment;
   readonly #parts: Pick<OperationParts, 'authorize' | 'room'>;
@@ -34,15 +38,27 @@ export class Controlling {
     return this.#env.sessions.perform(ref, { type: 'hand-back', user, note, answer, runId });
   }
 
+  /** @throws GatewayError `MESSAGE_NOT_FOUND`, `INVALID_PARAMS` that names the field, `QUOTA_EXCEEDED`, and what may keep the caller out */
+  async react(params: ParamsOf<'react'>, caller: Caller): Promise<ResultOf<'react'>> {
+    const { sessionId, messageId, value, comment } = params;
+    if (value === null && comment !== undefined) throw fieldError('comment', 'goes with a value');
+    const ref = await this.#admit('react', sessionId, { comment }, caller);
+    const by = caller.identity.user.id;
+    const reaction = { messageId, by, value, ...(comment !== undefined && { comment }) };
+    const { reactionsPerMessage: most } = this.#env.people;
+    await this.#env.sessions.perform(ref, { type: 'react', reaction, most });
+    return { ok: true };
+  }
+
   async #admit(
-    operation: 'take-over' | 'hand-back',
+    operation: 'take-over' | 'hand-back' | 'react',
     sessionId: string,
     said: Readonly<Record<string, string | undefined>>,
     caller: Caller,
   ) {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    checkNotes(said, this.#env.noteLength);
+    checkNotes(said, this.#env.people);
     const ref = await this.#parts.authorize(sessionId, operation, caller);
     await this.#parts.room.check(ref);
     return ref;
@@ -50,7 +66,10 @@ export class Controlling {
 }
 
 /** @throws GatewayError `INVALID_PARAMS` naming the field that says too much */
-export function checkNotes(said: Readonly<Record<string, string | undefined>>, most: number): void {
+function checkNotes(
+  said: Readonly<Record<string, string | undefined>>,
+  { noteLength: most }: PeopleLimits,
+): void {
   for (const [field, text = ''] of Object.entries(said))
     if (text.length > most) throw fieldError(field, `at most ${most} characters (limits.noteLength)`);
 }

@@ -14,6 +14,7 @@ import type { MethodEntry } from '../methods/flatten.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionNotice } from '../sessions/environment.js';
 import type { Store } from '../stores/store.js';
+import type { PeopleLimits } from './controlling.js';
 import type { OpenCalls } from './open-calls.js';
 import type { ScheduleLimits } from './scheduling.js';
 
@@ -43,7 +44,7 @@ export interface OperationEnvironment {
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
   readonly schedules: ScheduleLimits;
-  readonly noteLength: number;
+  readonly people: PeopleLimits;
   readonly calls: OpenCalls;
   readonly files: Files;
   readonly methodMs: number;

@@ -264,6 +264,7 @@ export class Operations {
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
     'take-over': (params, caller) => this.#controlling.takeOver(params, caller),
     'hand-back': (params, caller) => this.#controlling.handBack(params, caller),
+    react: (params, caller) => this.#controlling.react(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

@@ -22,6 +22,7 @@ import {
 } from './control.js';
 import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
+import { type Reacting, react } from './reacting.js';
 import {
   type DueSchedule,
   fireSchedule,
@@ -102,6 +103,8 @@ export interface SessionWork {
   'hand-back': { readonly input: HandingBack; readonly output: { readonly runId?: string } };
   /** Gives it back where the time of a person is over. */
   'release-control': { readonly input: DueControl; readonly output: void };
+  /** Logs what a person thinks of a message. */
+  react: { readonly input: Reacting; readonly output: void };
   /** Goes on with a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
@@ -216,6 +219,8 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return handBack(session, input);
     case 'release-control':
       return releaseControl(session, input);
+    case 'react':
+      return react(session, input);
     case 'wake':
       return wake(session, input);
     case 'fire':

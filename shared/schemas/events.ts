@@ -3,6 +3,7 @@ import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } fro
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
 import { messageSchema, usageSchema } from './messages.js';
+import { reactionShape } from './reactions.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
@@ -107,6 +108,7 @@ export const loggedShapes = {
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },
+  reaction: reactionShape,
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },

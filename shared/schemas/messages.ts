@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
+import { reactionSchema } from './reactions.js';
 import { stopReasonSchema } from './words.js';
 
 const id = z.string().min(1).max(256);
@@ -90,6 +91,7 @@ export const messageShape = {
   usage: usageSchema.exactOptional(),
   endedAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
+  reactions: z.array(reactionSchema).exactOptional(),
 };
 
 /** A message as sessions keep it. */

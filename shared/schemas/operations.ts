@@ -4,6 +4,7 @@ import type { OperationName } from '../operations.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { reactShape } from './reactions.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -204,6 +205,7 @@ export const operationSchemas: Schemas = {
     params: z.strictObject({ sessionId, ...handBackShape }),
     result: z.object({ runId: z.string().optional() }),
   },
+  react: { params: z.strictObject({ sessionId, ...reactShape }), result: ok },
   abort: {
     params: z.strictObject({
       sessionId,

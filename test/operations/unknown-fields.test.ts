@@ -21,6 +21,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   subscribe: { connectionId: 'c' },
   'take-over': { sessionId: 'main' },
   'hand-back': { sessionId: 'main' },
+  react: { sessionId: 'main', messageId: 'm', value: 'up' },
   schedule: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
   unschedule: { sessionId: 'main', id: 'daily' },
   schedules: { sessionId: 'main' },

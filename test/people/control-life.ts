@@ -17,7 +17,7 @@ export const streaming = (resumable: boolean) =>
         if (n % 4 === 3) {
           yield { type: 'tool_use', callId: `c${n}`, name: 'look', input: {} };
           await delay(1);
-          yield { type: 'tool_result', callId: `c${n}`, name: 'look', output: n };
+          yield { type: 'tool_result', callId: `c${n}`, name: 'look', output: n, isError: false };
         }
       }
       turn.emit('said', turn.text);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineApp, defineTool } from '../../server/index.js';
+import { defineApp, tool } from '../../server/index.js';
 import type { EventOf, GatewayEvent } from '../../shared/events.js';
 import { echo, halting } from '../support/apps.js';
 import { failure } from '../support/client.js';
@@ -232,7 +232,7 @@ function lateApp() {
     done = resolve;
   });
   const app = defineApp({
-    tools: { look: defineTool({ description: 'Looks', handler: () => 'seen' }) },
+    tools: { look: tool({ description: 'Looks', handler: () => 'seen' }) },
     async *run(turn) {
       yield 'begins ';
       turn.confirm({ name: 'pay', input: {}, callId: 'asked' }).catch(() => {});

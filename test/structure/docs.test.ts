@@ -39,6 +39,7 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
+  reaction: true,
   channel: true,
   custom: true,
   session_closed: true,
