@@ -32,7 +32,6 @@ const WORDS = {
   ticket: 'extra read',
   regenerate: 'extra run',
   move: 'extra unless-made',
-  fork: 'extra same',
   update: 'extra',
   delete: 'extra',
   import: 'extra',
@@ -46,7 +45,7 @@ const WORDS = {
 } as const;
 
 /** Operations of entries of their own, of which the same is so: clients that do not load these need not know them. */
-const NAMED = ['schedule', 'unschedule', 'take-over', 'hand-back', 'react'] as const;
+const NAMED = ['schedule', 'unschedule', 'fork', 'take-over', 'hand-back', 'react'] as const;
 const SAME = 'extra same';
 
 type Words = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };

@@ -33,6 +33,6 @@ export interface HandOff {
 /** An app that has asked for a person, whom nobody has answered yet. */
 export interface RequestedHandOff extends HandOff {
   readonly runId: string;
-  /** In milliseconds since the epoch. */
-  readonly since: number;
+  /** When it asked, in milliseconds since the epoch. */
+  readonly ts: number;
 }

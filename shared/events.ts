@@ -2,7 +2,7 @@ import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
-import type { ReactionGiven } from './reactions.js';
+import type { ReactionLogged } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
 
 /** Why continuity with a cursor could not be proved. */
@@ -154,7 +154,7 @@ export interface LoggedEventData {
   /** An instant of a schedule: `runId` is the run that it began. */
   schedule_fired: FiredInstant;
   /** What a person thinks of a message. */
-  reaction: ReactionGiven;
+  reaction: ReactionLogged;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };

@@ -1,16 +1,8 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { Control, RequestedHandOff } from './control.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import {
-  type ContentBlock,
-  type Message,
-  type Outcome,
-  type ToolUseBlock,
-  type Usage,
-  withoutPlace,
-} from './messages.js';
+import { type ContentBlock, type Message, type ToolUseBlock, type Usage, withoutPlace } from './messages.js';
 import { pick } from './pick.js';
-import type { Reaction } from './reactions.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -142,10 +134,11 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       const next = write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'output', 'isError')),
       );
-      return inRun(next, event, ({ progress }) => {
-        const { [event.callId]: _ended, ...others } = progress ?? {};
-        return progress ? { progress: others } : {};
-      });
+      return inRun(
+        next,
+        event,
+        ({ progress }) => progress && { progress: put(progress, { [event.callId]: null }) },
+      );
     }
     case 'data':
       return write(state, event, (content) => {
@@ -197,7 +190,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return {
         ...state,
         messages: state.messages.map((message) =>
-          message.id === event.messageId ? { ...message, reactions: reactionsWith(message, event) } : message,
+          message.id === event.messageId ? { ...message, reactions: event.reactions } : message,
         ),
       };
     case 'history_moved':
@@ -208,7 +201,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return put(state, { control, handOff: false });
     }
     case 'hand_off_requested':
-      return put(state, { handOff: { since: event.ts, ...pick(event, 'runId', 'reason', 'roles') } });
+      return put(state, { handOff: pick(event, 'ts', 'runId', 'reason', 'roles') });
     case 'session_updated':
       return put(state, pick(event, 'title', 'metadata', 'archived'));
     case 'session_closed':
@@ -233,8 +226,8 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   // The same lists where nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
-  const isKept =
-    run && (message.content.length > 0 || !['end', 'taken_over', 'handed_off'].includes(stopReason));
+  // What a person goes on with (`taken_over`, `handed_off`) needs no empty answer either.
+  const isKept = run && (message.content.length > 0 || !/^end|_o/.test(stopReason));
   return {
     ...(isKept ? follow(state, ended(message, run, event)) : state),
     run: run ? null : state.run,
@@ -244,17 +237,9 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
 }
 
 /** An answer with how its run came out. */
-function ended(message: Message, { runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Message {
+function ended(message: Message, run: ActiveRun, event: EventOf<'message_end'>): Message {
   const said = pick(event, 'stopReason', 'usage');
-  const outcome: Omit<Outcome, 'runId'> = { app, ...(error && { error }), ...said, endedAt: event.ts };
-  return { runId, ...message, ...outcome };
-}
-
-/** What people think of a message, with what one of them does from here on. */
-function reactionsWith({ reactions = [] }: Message, event: EventOf<'reaction'>): readonly Reaction[] {
-  const others = reactions.filter(({ by }) => by !== event.by);
-  if (event.value === null) return others;
-  return [...others, { ...pick(event, 'by', 'value', 'comment'), at: event.ts } as Reaction];
+  return { runId: run.runId, ...message, ...pick(run, 'app', 'error'), ...said, endedAt: event.ts };
 }
 
 /** A queued message becomes part of the conversation. */
@@ -284,10 +269,10 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
 }
 
 /** Takes over fields that a state may lack: one that is nothing is absent. */
-function put(state: SessionState, fields: { readonly [Name in keyof SessionState]?: unknown }): SessionState {
+function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: unknown }): T {
   const next: Record<string, unknown> = { ...state, ...fields };
   for (const name in fields) if (!next[name]) delete next[name];
-  return next as unknown as SessionState;
+  return next as T;
 }
 
 /** A message as one that follows the last. */
@@ -301,11 +286,11 @@ function move(
   state: SessionState,
   { tip, messageCount, messages = [], replies }: EventOf<'history_moved'>,
 ): SessionState {
-  const behind = messages.length > 0 ? messages[0]!.parentId : tip;
+  const before = ([first]: readonly Message[]) => (first ? first.parentId : tip);
+  const behind = before(messages);
   const kept = state.messages.slice(0, state.messages.findIndex(({ id }) => id === behind) + 1);
   const path = [...kept, ...messages];
-  const hasMore = path.length > 0 ? path[0]!.parentId != null : tip !== null;
-  return put({ ...state, messages: path, hasMore, messageCount, tip }, { replies });
+  return put({ ...state, messages: path, hasMore: before(path) != null, messageCount, tip }, { replies });
 }
 
 function voted(
@@ -328,7 +313,7 @@ interface OfRun {
 function inRun(
   state: SessionState,
   event: OfRun,
-  change: (run: ActiveRun) => Partial<ActiveRun>,
+  change: (run: ActiveRun) => Partial<ActiveRun> | undefined,
 ): SessionState {
   const { run } = state;
   return run && run.runId === event.runId ? { ...state, run: { ...run, ...change(run) } } : state;

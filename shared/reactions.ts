@@ -16,3 +16,9 @@ export interface ReactionGiven {
   readonly value: Reaction['value'] | null;
   readonly comment?: string;
 }
+
+/** The same, as the log says it. */
+export interface ReactionLogged extends ReactionGiven {
+  /** All that the message has from here on. */
+  readonly reactions: readonly Reaction[];
+}

@@ -1,5 +1,5 @@
 export type { Control, ControlMove, HandOff, RequestedHandOff } from '../../shared/control.js';
-export type { Reaction, ReactionGiven } from '../../shared/reactions.js';
+export type { Reaction, ReactionGiven, ReactionLogged } from '../../shared/reactions.js';
 export {
   type HandBackOptions,
   type SessionControl,

@@ -30,7 +30,10 @@ export async function react({ writer }: Session, { reaction, most }: Reacting): 
       const text = `A message has at most ${most} reactions (limits.reactionsPerMessage)`;
       throw new LimitError('limits.reactionsPerMessage', { code: 'QUOTA_EXCEEDED', message: text });
     }
-    return [{ type: 'reaction', ts: Date.now(), ...reaction } as const];
+    const others = reactions.filter((other) => other !== before);
+    const ts = Date.now();
+    const given = value === null ? [] : [{ by, value, ...(comment !== undefined && { comment }), at: ts }];
+    return [{ type: 'reaction', ts, ...reaction, reactions: [...others, ...given] } as const];
   };
   await writer.commit(drafts, { refusable: true });
 }

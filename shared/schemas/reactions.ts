@@ -15,6 +15,7 @@ export const reactionShape = {
   by: z.string(),
   value: z.string().nullable(),
   comment: z.string().exactOptional(),
+  reactions: z.array(reactionSchema),
 };
 
 /** Params of a reaction, beside its session. */

@@ -70,7 +70,7 @@ export const stateShape = {
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
   archived: z.boolean().exactOptional(),
   control: controlSchema.exactOptional(),
-  handOff: z.object({ ...handOffShape, runId: z.string(), since: z.number() }).exactOptional(),
+  handOff: z.object({ ...handOffShape, runId: z.string(), ts: z.number() }).exactOptional(),
 };
 
 /** A session, folded from its events. */
