@@ -45,7 +45,7 @@ const WORDS = {
 } as const;
 
 /** Operations of entries of their own, of which the same is so: clients that do not load these need not know them. */
-const NAMED = ['schedule', 'unschedule', 'fork', 'take-over', 'hand-back', 'react'] as const;
+const NAMED = ['schedule', 'unschedule', 'fork', 'take-over', 'hand-back', 'react', 'presence'] as const;
 const SAME = 'extra same';
 
 type Words = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };

@@ -2,6 +2,7 @@ import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { Message, StopReason, Usage } from './messages.js';
+import type { PresenceChange } from './presence.js';
 import type { ReactionLogged } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
 
@@ -186,6 +187,8 @@ export interface TransientEventData {
     readonly head: number;
   };
   snapshot: { readonly state: SessionState };
+  /** Who is in a session that this connection follows and has asked about, or what has changed of that. */
+  presence: PresenceChange;
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };
 }

@@ -84,6 +84,7 @@ export {
   OPERATIONS,
   type OperationName,
 } from './operations.js';
+export type * from './presence.js';
 export type * from './reactions.js';
 export { errorBodySchema } from './schemas/errors.js';
 export { type EventData, eventDataSchemas, eventSchema } from './schemas/events.js';

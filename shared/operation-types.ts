@@ -2,6 +2,7 @@ import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { OperationName } from './operations.js';
+import type { PresenceMember, PresenceState } from './presence.js';
 import type { ReactionGiven } from './reactions.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
@@ -326,6 +327,19 @@ export interface OperationTypes {
       readonly comment?: string | undefined;
     };
     result: { readonly ok: true };
+  };
+  presence: {
+    params: {
+      readonly sessionId: string;
+      /** Of a connection that follows the session, as `connected` says it: what it is told, and how long this one is there. */
+      readonly connectionId: string;
+      /** `gone` is told no more either. @default who asks is told who is there, and is not there */
+      readonly state?: PresenceState | 'gone' | undefined;
+      /** What the page says of who uses it; JSON. */
+      readonly data?: unknown;
+    };
+    /** `id` names who asks among them. */
+    result: { readonly id: string; readonly members: readonly PresenceMember[] };
   };
   abort: {
     params: {

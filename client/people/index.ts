@@ -1,4 +1,5 @@
 export type { Control, ControlMove, HandOff, RequestedHandOff } from '../../shared/control.js';
+export type { PresenceChange, PresenceMember, PresenceState } from '../../shared/presence.js';
 export type { Reaction, ReactionGiven, ReactionLogged } from '../../shared/reactions.js';
 export {
   type HandBackOptions,
@@ -6,4 +7,5 @@ export {
   sessionControl,
   type TakeOverOptions,
 } from './control.js';
+export { type PresenceView, type SessionPresence, sessionPresence } from './presence.js';
 export { type ReactOptions, type SessionReactions, sessionReactions } from './reactions.js';

@@ -81,6 +81,10 @@ export interface Limits {
   readonly noteLength: number;
   /** People who may react to one message. @default 200 */
   readonly reactionsPerMessage: number;
+  /** Those who may be present in one session. @default 100 */
+  readonly presenceMembers: number;
+  /** What a page says of somebody who is present, in bytes of JSON. @default 1 KiB */
+  readonly presenceBytes: number;
   /** Schedules of one session. @default 32 */
   readonly schedulesPerSession: number;
   /** The shortest time from one instant of a schedule to the next. @default 60 s */
@@ -168,6 +172,8 @@ export const DEFAULT_LIMITS: Limits = {
   metadataBytes: 16 * 1024,
   noteLength: 2000,
   reactionsPerMessage: 200,
+  presenceMembers: 100,
+  presenceBytes: 1024,
   schedulesPerSession: 32,
   scheduleMinMs: 60_000,
   scheduleGraceMs: 60_000,

@@ -72,6 +72,12 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'One reaction a person and message: another one takes its place, and `null` takes it back. Messages have them in `reactions`.',
   },
+  presence: {
+    tag: 'conversation',
+    summary: 'Be present in a session, and see who is',
+    description:
+      'For a connection that follows the session: from then on it is told who is there (`presence`), until it ends. With a `state` the caller is there too.',
+  },
   schedule: {
     tag: 'conversation',
     summary: 'Set a schedule',
@@ -193,5 +199,6 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   heartbeat: 'Everything before its cursor was sent',
   gap: 'Continuity could not be proved; a `snapshot` follows',
   snapshot: 'The folded state of the session; what follows comes after it',
+  presence: 'Who is in the session, or what has changed of that',
   auth_expired: 'The credentials have run out; the stream ends',
 };

@@ -35,6 +35,7 @@ import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
+import { PresenceBoard } from '../presence/presence-board.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
@@ -76,6 +77,7 @@ export interface Assembly {
   readonly files: Files;
   readonly erasing: Erasing;
   readonly due: DueWorker;
+  readonly board: PresenceBoard;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -220,6 +222,11 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     return presence.disconnect(target);
   };
   cluster?.errands.on(DISCONNECT, disconnect);
+  const board = new PresenceBoard({
+    errands: cluster?.errands ?? null,
+    heartbeatMs: limits.heartbeatMs,
+    report,
+  });
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -246,6 +253,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     importedMessages: config.limits.importedMessages,
     schedules: config.limits,
     people: config.limits,
+    presenceLimits: config.limits,
+    board,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -305,6 +314,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       files,
       erasing,
       due,
+      board,
       operations,
       calls,
       plugins,

@@ -15,6 +15,7 @@ import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import type { SessionRef } from '../stores/store.js';
 import { Access } from './access.js';
+import { Attending } from './attending.js';
 import type { Caller } from './caller.js';
 import { Controlling } from './controlling.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -70,6 +71,7 @@ export class Operations {
   readonly #importing: Importing;
   readonly #scheduling: Scheduling;
   readonly #controlling: Controlling;
+  readonly #attending: Attending;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -85,6 +87,7 @@ export class Operations {
     this.#importing = new Importing(env, parts);
     this.#scheduling = new Scheduling(env, parts);
     this.#controlling = new Controlling(env, parts);
+    this.#attending = new Attending(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -265,6 +268,7 @@ export class Operations {
     'take-over': (params, caller) => this.#controlling.takeOver(params, caller),
     'hand-back': (params, caller) => this.#controlling.handBack(params, caller),
     react: (params, caller) => this.#controlling.react(params, caller),
+    presence: (params, caller) => this.#attending.presence(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

@@ -3,6 +3,7 @@ import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } fro
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
 import { messageSchema, usageSchema } from './messages.js';
+import { presenceShape } from './presence.js';
 import { reactionShape } from './reactions.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
@@ -137,6 +138,7 @@ export const transientShapes = {
     head: count,
   },
   snapshot: { state: sessionStateSchema },
+  presence: presenceShape,
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 

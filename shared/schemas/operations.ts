@@ -4,6 +4,7 @@ import type { OperationName } from '../operations.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
+import { presenceMemberSchema, presentShape } from './presence.js';
 import { reactShape } from './reactions.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
@@ -206,6 +207,10 @@ export const operationSchemas: Schemas = {
     result: z.object({ runId: z.string().optional() }),
   },
   react: { params: z.strictObject({ sessionId, ...reactShape }), result: ok },
+  presence: {
+    params: z.strictObject({ sessionId, ...presentShape }),
+    result: z.object({ id: z.string(), members: z.array(presenceMemberSchema) }),
+  },
   abort: {
     params: z.strictObject({
       sessionId,

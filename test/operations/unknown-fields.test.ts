@@ -22,6 +22,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   'take-over': { sessionId: 'main' },
   'hand-back': { sessionId: 'main' },
   react: { sessionId: 'main', messageId: 'm', value: 'up' },
+  presence: { sessionId: 'main', connectionId: 'c' },
   schedule: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
   unschedule: { sessionId: 'main', id: 'daily' },
   schedules: { sessionId: 'main' },

@@ -40,6 +40,7 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   schedule_unset: true,
   schedule_fired: true,
   reaction: true,
+  presence: true,
   channel: true,
   custom: true,
   session_closed: true,
