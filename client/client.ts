@@ -103,16 +103,20 @@ export function createClient(options: ClientOptions): Client {
   const core: Core = { ...needs, call, connection, outbox: createOutbox(), views: new Set() };
   options.persist?.attach(core);
   const session = (id: string) => bindSession(core, id);
+  const bound =
+    (name: 'send' | 'events' | 'abort' | 'close') =>
+    (id: string, ...args: never[]): never =>
+      (session(id)[name] as (...args: never[]) => never)(...args);
 
   const client: Client = {
     connection,
     on: (_event, listener) => connection.subscribe(listener),
     ...bindCalls(core),
     session,
-    send: (id, ...args) => session(id).send(...args),
-    events: (id, ...args) => session(id).events(...args),
-    abort: (id, ...args) => session(id).abort(...args),
-    close: (id, ...args) => session(id).close(...args),
+    send: bound('send'),
+    events: bound('events'),
+    abort: bound('abort'),
+    close: bound('close'),
     channel: (name, id = DEFAULT_SESSION) => session(id).channel(name),
     status: (sessionId?: string, options?: SignalOptions) =>
       call('status', { ...options, sessionId }) as Promise<never>,

@@ -17,6 +17,8 @@ export interface ConnectionStatus {
   readonly state: ConnectionState;
   /** Why it is `closed` for good, or what `reconnecting` is waiting out. */
   readonly error: GatewayError | undefined;
+  /** Of the last connection, as the gateway calls it. */
+  readonly id: string | undefined;
   /** Calls the listener after each change. Returns what stops it. */
   subscribe(listener: (state: ConnectionState) => void): () => void;
 }
@@ -153,6 +155,9 @@ export function createConnection(
     },
     get error() {
       return error;
+    },
+    get id() {
+      return main.id();
     },
     subscribe: listeners.subscribe,
     follow: (sessionId, start, sink) => {

@@ -23,6 +23,8 @@ export interface LineHost {
 
 /** Sessions over one link at a time, which is opened again wherever it breaks. */
 export interface Line {
+  /** Of its last connection, as the gateway calls it. */
+  id(): string | undefined;
   /** Those of all its sessions. */
   readers(): Reader[];
   /** The session of an id, made where it is new: `pull` asks for it. */
@@ -63,6 +65,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   let renewals = 0;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let defaultApp: string | undefined;
+  let connectionId: string | undefined;
   const watchdog = createWatchdog(() => closed({ error: silence(addressOf(transport)) }));
 
   const become = (now: LineState, error?: GatewayError) => {
@@ -227,10 +230,11 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       asked.delete(track.id);
     }
   };
-  const connected = ({ heartbeatMs, defaultApp: app, sessions }: EventOf<'connected'>) => {
+  const connected = ({ heartbeatMs, defaultApp: app, connectionId: id, sessions }: EventOf<'connected'>) => {
     if (transport.isGuarded) watchdog.stop();
     else watchdog.expect(heartbeatMs);
     defaultApp = app;
+    connectionId = id;
     asked = new Set(Object.keys(sessions));
     for (const track of [...tracks.values()]) {
       const { id, readers } = track;
@@ -272,6 +276,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
 
   return {
     readers,
+    id: () => connectionId,
     track: trackOf,
     find: (id) => tracks.get(canonical(id)),
     canonical,

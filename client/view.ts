@@ -84,7 +84,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   let told: WatchState | undefined;
 
   const isMine = (id: string) => connection.canonical(id) === connection.canonical(sessionId);
-  const hasMore = () => (earlier[0] ? !isWhole && earlier[0].parentId != null : state.hasMore && !isWhole);
+  const hasMore = () => !isWhole && (earlier[0] ? earlier[0].parentId != null : state.hasMore);
 
   /** The sends that the state does not show. Those that it shows are done. */
   const unseen = () => {

@@ -32,14 +32,9 @@ const WORDS = {
   ticket: 'extra read',
   regenerate: 'extra run',
   move: 'extra once',
-  fork: 'extra same',
+  share: 'extra once',
   update: 'extra',
-  schedule: 'extra same',
-  unschedule: 'extra same',
   read: 'extra same read',
-  push: 'extra same',
-  share: 'extra unless-made',
-  unshare: 'extra same',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
@@ -53,20 +48,29 @@ const WORDS = {
   run: 'GET',
 } as const;
 
+/** Operations of entries of their own, of which the same is so: clients that do not load these need not know them. */
+const NAMED = [
+  ...(['schedule', 'unschedule', 'fork', 'push', 'unshare'] as const),
+  ...(['take-over', 'hand-back', 'react', 'presence'] as const),
+] as const;
+const SAME = 'extra same';
+
+type Words = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };
+
 /** An operation that the SDK calls. */
-export type CallName = keyof typeof WORDS;
+export type CallName = keyof Words;
 
 /** What may be so of an operation. */
 export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'once';
 
 /** The operations of which a word is so. */
 export type CallOf<Word extends CallWord> = {
-  [Name in CallName]: (typeof WORDS)[Name] extends `${string}${Word}${string}` ? Name : never;
+  [Name in CallName]: Words[Name] extends `${string}${Word}` | `${string}${Word} ${string}` ? Name : never;
 }[CallName];
 
 /** Whether something is so of an operation. */
 export function isCall<Word extends CallWord>(name: string, word: Word): name is CallOf<Word> {
-  return `${(WORDS as Readonly<Record<string, string>>)[name]}`.split(' ').includes(word);
+  return ((WORDS as Readonly<Record<string, string>>)[name] ?? SAME).split(' ').includes(word);
 }
 
 /** How the SDK reaches an operation over HTTP. */
@@ -75,7 +79,8 @@ export function routeOf(name: CallName): OperationRoute {
   return { http: isGet ? 'GET' : 'POST', path: `/${name}`, extra: isGet || isCall(name, 'extra') };
 }
 
-const routes = () => Object.fromEntries(Object.keys(WORDS).map((name) => [name, routeOf(name as CallName)]));
+const routes = () =>
+  Object.fromEntries([...Object.keys(WORDS), ...NAMED].map((name) => [name, routeOf(name as CallName)]));
 
 /** The routes of the operations that the SDK calls: its part of the operations table. The SDK itself asks `routeOf`. */
 export const CALLS = /* @__PURE__ */ routes() as {

@@ -32,6 +32,8 @@ export const ERROR_TABLE = {
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
   MESSAGE_EXISTS: { status: 409, message: 'The session has a message with this id already' },
+  CONTROL_TAKEN: { status: 409, message: 'Somebody else has control' },
+  TAKEN_OVER: { status: 409, message: 'A person has control: the app answers nothing now' },
   HISTORY_MOVED: { status: 409, message: 'The conversation does not show this message any more' },
   SESSION_EXISTS: { status: 409, message: 'There is a session under this key already' },
   ALREADY_ANSWERED: { status: 409, message: 'This call was already answered' },

@@ -1,8 +1,11 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
+import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
 import type { InboxChange } from './inbox.js';
 import type { Message, StopReason, Usage } from './messages.js';
+import type { PresenceChange } from './presence.js';
+import type { ReactionLogged } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
 
 /** Why continuity with a cursor could not be proved. */
@@ -143,6 +146,10 @@ export interface LoggedEventData {
     /** Id of the user who changed it, where it was a user. */
     readonly by?: string;
   };
+  /** A person took over, or the app has control again. What ran or waited has ended just before, and nothing of it comes behind. */
+  control_moved: ControlMove;
+  /** The app asks for a person; its run ends with it. */
+  hand_off_requested: HandOff;
   /** A schedule was set, or another one took the place of one of its name. */
   schedule_set: Schedule;
   /** A schedule was taken back. */
@@ -162,6 +169,8 @@ export interface LoggedEventData {
   };
   /** A grant ended. */
   grant_removed: { readonly grantId: string; readonly by: string; readonly reason: GrantEnd };
+  /** What a person thinks of a message. */
+  reaction: ReactionLogged;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };
@@ -197,6 +206,8 @@ export interface TransientEventData {
   inbox: InboxChange;
   /** In the place of events that the grant does not show: so many, up to its cursor. At most one between two others. */
   hidden: { readonly count: number };
+  /** Who is in a session that this connection follows and has asked about, or what has changed of that. */
+  presence: PresenceChange;
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };
 }
@@ -270,11 +281,14 @@ const LOGGED: Record<LoggedEventType, true> = {
   message_end: true,
   history_moved: true,
   session_updated: true,
+  control_moved: true,
+  hand_off_requested: true,
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
   grant_added: true,
   grant_removed: true,
+  reaction: true,
   channel: true,
   custom: true,
   session_closed: true,

@@ -1,13 +1,7 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
+import type { Control, RequestedHandOff } from './control.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import {
-  type ContentBlock,
-  type Message,
-  type Outcome,
-  type ToolUseBlock,
-  type Usage,
-  withoutPlace,
-} from './messages.js';
+import { type ContentBlock, type Message, type ToolUseBlock, type Usage, withoutPlace } from './messages.js';
 import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
@@ -77,6 +71,10 @@ export interface SessionState {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Absent: it is not. */
   readonly archived?: boolean;
+  /** The person who answers in the place of the app; absent where the app does. */
+  readonly control?: Control;
+  /** The app asks for a person, and nobody has taken over yet. */
+  readonly handOff?: RequestedHandOff;
 }
 
 /** The state before any event. */
@@ -122,12 +120,12 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_start': {
       const { messageId, app, ts, runId } = event;
-      const next = take(state, (queued) => queued.runId === runId);
+      const next = take(state, event);
       const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
       return { ...next, run: { runId: runId!, app, message: placed(next, message) } };
     }
     case 'steer':
-      return event.consumed ? take(state, ({ message }) => message.id === event.messageId) : state;
+      return event.consumed ? take(state, event) : state;
     case 'tool_use':
       return write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted', 'runsOn')),
@@ -136,10 +134,11 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       const next = write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'output', 'isError')),
       );
-      return inRun(next, event, ({ progress }) => {
-        const { [event.callId]: _ended, ...others } = progress ?? {};
-        return progress ? { progress: others } : {};
-      });
+      return inRun(
+        next,
+        event,
+        ({ progress }) => progress && { progress: put(progress, { [event.callId]: null }) },
+      );
     }
     case 'data':
       return write(state, event, (content) => {
@@ -187,10 +186,24 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_end':
       return endRun(state, event);
+    case 'reaction':
+      return {
+        ...state,
+        messages: state.messages.map((message) =>
+          message.id === event.messageId ? { ...message, reactions: event.reactions } : message,
+        ),
+      };
     case 'history_moved':
       return move(state, event);
+    case 'control_moved': {
+      const { to: by, ts: since } = event;
+      const control = by !== null && { by, since, ...pick(event, 'until', 'reason') };
+      return put(state, { control, handOff: false });
+    }
+    case 'hand_off_requested':
+      return put(state, { handOff: pick(event, 'ts', 'runId', 'reason', 'roles') });
     case 'session_updated':
-      return update(state, event);
+      return put(state, pick(event, 'title', 'metadata', 'archived'));
     case 'session_closed':
       // What was deleted is not shown on.
       if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
@@ -202,14 +215,19 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
   }
 }
 
-/** An answer that ended well and says nothing is left out of `messages`; a message whose run never started is withdrawn. */
-function endRun(state: SessionState, event: EventOf<'message_end'>): SessionState {
+/**
+ * An answer that says nothing is left out of `messages` where it ended well or a person goes on in its place. A message whose run never
+ * started is withdrawn, unless a person has taken over.
+ */
+function endRun(given: SessionState, event: EventOf<'message_end'>): SessionState {
   const { runId, stopReason, message } = event;
+  const state = stopReason === 'taken_over' ? take(given, event) : given;
   const run = state.run?.runId === runId ? state.run : null;
   // The same lists where nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
-  const isKept = run && (message.content.length > 0 || stopReason !== 'end');
+  // What a person goes on with (`taken_over`, `handed_off`) needs no empty answer either.
+  const isKept = run && (message.content.length > 0 || !/^end|_o/.test(stopReason));
   return {
     ...(isKept ? follow(state, ended(message, run, event)) : state),
     run: run ? null : state.run,
@@ -219,16 +237,15 @@ function endRun(state: SessionState, event: EventOf<'message_end'>): SessionStat
 }
 
 /** An answer with how its run came out. */
-function ended(message: Message, { runId, app, error }: ActiveRun, event: EventOf<'message_end'>): Message {
+function ended(message: Message, run: ActiveRun, event: EventOf<'message_end'>): Message {
   const said = pick(event, 'stopReason', 'usage');
-  const outcome: Omit<Outcome, 'runId'> = { app, ...(error && { error }), ...said, endedAt: event.ts };
-  return { runId, ...message, ...outcome };
+  return { runId: run.runId, ...message, ...pick(run, 'app', 'error'), ...said, endedAt: event.ts };
 }
 
 /** A queued message becomes part of the conversation. */
-function take(state: SessionState, isIt: (queued: QueuedMessage) => boolean): SessionState {
+function take(state: SessionState, { runId }: OfRun): SessionState {
   const { run, queue } = state;
-  const queued = queue.find(isIt);
+  const queued = queue.find((entry) => entry.runId === runId);
   if (!queued) return state;
   const next = follow(state, ...(queued.preceding ?? []), queued.message);
   return {
@@ -245,12 +262,18 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
   for (const message of added) {
     if (message.id === next.tip) continue;
     const messages = [...next.messages, placed(next, message)];
-    next = { ...withoutReplies(next), messages, messageCount: next.messageCount + 1, tip: message.id };
+    const messageCount = next.messageCount + 1;
+    next = put({ ...next, messages, messageCount, tip: message.id }, { replies: null });
   }
   return next;
 }
 
-const withoutReplies = ({ replies: _, ...others }: SessionState): SessionState => others;
+/** Takes over fields that a state may lack: one that is nothing is absent. */
+function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: unknown }): T {
+  const next: Record<string, unknown> = { ...state, ...fields };
+  for (const name in fields) if (!next[name]) delete next[name];
+  return next as T;
+}
 
 /** A message as one that follows the last. */
 function placed({ tip, replies }: SessionState, message: Message): Message {
@@ -263,28 +286,11 @@ function move(
   state: SessionState,
   { tip, messageCount, messages = [], replies }: EventOf<'history_moved'>,
 ): SessionState {
-  const behind = messages.length > 0 ? messages[0]!.parentId : tip;
+  const before = ([first]: readonly Message[]) => (first ? first.parentId : tip);
+  const behind = before(messages);
   const kept = state.messages.slice(0, state.messages.findIndex(({ id }) => id === behind) + 1);
   const path = [...kept, ...messages];
-  const hasMore = path.length > 0 ? path[0]!.parentId != null : tip !== null;
-  return {
-    ...withoutReplies(state),
-    messages: path,
-    hasMore,
-    messageCount,
-    tip,
-    ...(replies && { replies }),
-  };
-}
-
-/** What is kept with a session. */
-const KEPT = ['title', 'metadata', 'archived'] as const;
-
-/** Takes over what was changed of a session; what was taken away is absent. */
-function update(state: SessionState, event: EventOf<'session_updated'>): SessionState {
-  const next: Record<string, unknown> = { ...state, ...pick(event, ...KEPT) };
-  for (const field of KEPT) if (!next[field]) delete next[field];
-  return next as unknown as SessionState;
+  return put({ ...state, messages: path, hasMore: before(path) != null, messageCount, tip }, { replies });
 }
 
 function voted(
@@ -307,7 +313,7 @@ interface OfRun {
 function inRun(
   state: SessionState,
   event: OfRun,
-  change: (run: ActiveRun) => Partial<ActiveRun>,
+  change: (run: ActiveRun) => Partial<ActiveRun> | undefined,
 ): SessionState {
   const { run } = state;
   return run && run.runId === event.runId ? { ...state, run: { ...run, ...change(run) } } : state;

@@ -73,8 +73,7 @@ export class GatewayError extends Error {
 
   /** The wire form, without stack or cause. */
   toJSON(): ErrorBody {
-    const { code, message, status } = this;
-    return { code, message, status, ...pick(this as ErrorBody, ...WIRE_FIELDS) };
+    return pick(this as ErrorBody, 'code', 'message', 'status', ...WIRE_FIELDS) as ErrorBody;
   }
 
   /** Rebuilds an error from its wire form. The status of a response, where there is one, wins. */

@@ -15,6 +15,7 @@ export type {
   Register,
   UserContext,
 } from './contract.js';
+export type * from './control.js';
 export { type Cursor, formatCursor, formatVector, parseCursor, parseVector } from './cursor.js';
 export {
   ERROR_TABLE,
@@ -83,6 +84,8 @@ export {
   OPERATIONS,
   type OperationName,
 } from './operations.js';
+export type * from './presence.js';
+export type * from './reactions.js';
 export { errorBodySchema } from './schemas/errors.js';
 export { type EventData, eventDataSchemas, eventSchema } from './schemas/events.js';
 export { clientFrameSchema, serverFrameSchema } from './schemas/frames.js';

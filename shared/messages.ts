@@ -1,3 +1,5 @@
+import type { Reaction } from './reactions.js';
+
 /** Bytes of an image, file or audio block: those of an uploaded file, by reference, or inline, base64. */
 interface Media {
   /** Of a file that was uploaded (`fileId`) the gateway fills in what it is. */
@@ -80,7 +82,10 @@ export type ContentBlock =
   | ToolResultBlock
   | DataBlock;
 
-/** Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation goes on from elsewhere. */
+/**
+ * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation goes on from
+ * elsewhere; `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
+ */
 export type StopReason =
   | 'end'
   | 'max_tokens'
@@ -90,7 +95,9 @@ export type StopReason =
   | 'steered'
   | 'timeout'
   | 'error'
-  | 'lost';
+  | 'lost'
+  | 'taken_over'
+  | 'handed_off';
 
 /** How the run that wrote an answer ended: whether it is whole, was stopped, failed or was lost. Set by the gateway. */
 export interface Outcome {
@@ -124,14 +131,20 @@ export interface Message extends Partial<Outcome> {
   readonly role: Role;
   readonly content: readonly ContentBlock[];
   readonly createdAt: number;
-  /** Id of the user who sent it; set by the gateway in sessions that several users share. */
+  /** Id of the user who sent it; set by the gateway in sessions that several users share, and of what an `operator` wrote. */
   readonly senderId?: string;
+  /** Set by the gateway: a person who had control wrote it, in the place of the app. */
+  readonly author?: 'operator';
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What people think of it, one a person. Set by the gateway. */
+  readonly reactions?: readonly Reaction[];
 }
 
 /** A message as callers may write it: only `content` is required. */
 export interface MessageInput
-  extends Partial<Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | keyof Outcome>> {
+  extends Partial<
+    Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | 'author' | 'reactions' | keyof Outcome>
+  > {
   readonly content: string | readonly ContentBlock[];
 }
 

@@ -1,9 +1,12 @@
+import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
 import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
 import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
 import type { PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
+import type { PresenceMember, PresenceState } from './presence.js';
+import type { ReactionGiven } from './reactions.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
 /** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
@@ -326,6 +329,45 @@ export interface OperationTypes {
     params: { readonly sessionId: string };
     /** The oldest first. */
     result: { readonly grants: readonly Grant[] };
+  };
+  'take-over': {
+    params: {
+      readonly sessionId: string;
+      readonly reason?: string | undefined;
+      /** After so many milliseconds control falls back to the app. @default it does not */
+      readonly untilMs?: number | undefined;
+    };
+    result: { readonly control: Control };
+  };
+  'hand-back': {
+    params: {
+      readonly sessionId: string;
+      readonly note?: string | undefined;
+      /** Whether the app is to answer the last message, where nobody has. @default false */
+      readonly answer?: boolean | undefined;
+    };
+    /** `runId` is the run that answers it. */
+    result: { readonly runId?: string | undefined };
+  };
+  react: {
+    params: Omit<ReactionGiven, 'by' | 'comment'> & {
+      readonly sessionId: string;
+      readonly comment?: string | undefined;
+    };
+    result: { readonly ok: true };
+  };
+  presence: {
+    params: {
+      readonly sessionId: string;
+      /** Of a connection that follows the session, as `connected` says it: what it is told, and how long this one is there. */
+      readonly connectionId: string;
+      /** `gone` is told no more either. @default who asks is told who is there, and is not there */
+      readonly state?: PresenceState | 'gone' | undefined;
+      /** What the page says of who uses it; JSON. */
+      readonly data?: unknown;
+    };
+    /** `id` names who asks among them. */
+    result: { readonly id: string; readonly members: readonly PresenceMember[] };
   };
   abort: {
     params: {

@@ -43,8 +43,8 @@ export interface Schedule {
   readonly nextAt: number;
 }
 
-/** Why an instant has no run: too late, or the session's queue was full. */
-export type SkipReason = 'missed' | 'busy';
+/** Why an instant has no run: too late, the session's queue was full, or a person had control. */
+export type SkipReason = 'missed' | 'busy' | 'taken_over';
 
 /** What the log says of an instant of a schedule. */
 export interface FiredInstant {

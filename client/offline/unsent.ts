@@ -66,7 +66,7 @@ export function persistUnsent(
 
   const persistent: Call = async (operation, given, onRetry) => {
     if (operation !== 'send' && operation !== 'regenerate') return call(operation, given, onRetry);
-    const { signal = new AbortController().signal, ...rest } = given as {
+    const { signal = new AbortController().signal, ...rest } = given as unknown as {
       readonly signal?: AbortSignal;
     } & Unsent['params'];
     // A clock may stand still, or go back.

@@ -1,3 +1,4 @@
+export type { Control, ControlMove, HandOff, RequestedHandOff } from '../../shared/control.js';
 export type {
   Grant,
   GrantedTo,
@@ -7,4 +8,14 @@ export type {
   SharedBy,
   ShareParams,
 } from '../../shared/grants.js';
+export type { PresenceChange, PresenceMember, PresenceState } from '../../shared/presence.js';
+export type { Reaction, ReactionGiven, ReactionLogged } from '../../shared/reactions.js';
+export {
+  type HandBackOptions,
+  type SessionControl,
+  sessionControl,
+  type TakeOverOptions,
+} from './control.js';
+export { type PresenceView, type SessionPresence, sessionPresence } from './presence.js';
+export { type ReactOptions, type SessionReactions, sessionReactions } from './reactions.js';
 export { type SessionSharing, sessionSharing } from './sharing.js';

@@ -158,7 +158,7 @@ async function readError(response: Response, url: string, signal: AbortSignal): 
   if (answer?.error?.code) return GatewayError.fromJSON({ ...hint, ...answer.error }, status);
   return new GatewayError({
     code: CODES[status] ?? 'NETWORK',
-    message: `${url} answered with status ${status}, and not as a gateway does. Is this the address of a gateway?`,
+    message: foreign(url, `not as a gateway does, with status ${status}`).message,
     status,
     retryable: status !== 413,
     ...hint,

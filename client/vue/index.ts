@@ -56,6 +56,8 @@ const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
   title: true,
   metadata: true,
   archived: true,
+  control: true,
+  handOff: true,
   stale: true,
 };
 

@@ -36,6 +36,9 @@ function outcomeOf({ stopReason, error }: Message): string {
     case 'aborted':
     case 'superseded':
       return 'stopped';
+    case 'taken_over':
+    case 'handed_off':
+      return 'a person goes on';
     case 'error':
       return `failed: ${error?.message}`;
     case 'timeout':

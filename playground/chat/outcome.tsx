@@ -10,6 +10,8 @@ const WORDS: Record<StopReason, string> = {
   timeout: 'Out of time',
   error: 'Failed',
   lost: 'Lost: the server went away',
+  taken_over: 'A person took over',
+  handed_off: 'Handed to a person',
 };
 
 /** How an answer ended, how long it took and what it used. One that ended well says so to the ear alone. */

@@ -8,6 +8,7 @@ import type {
   RegisteredEvents,
   UserContext,
 } from '../../shared/contract.js';
+import type { HandOff } from '../../shared/control.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
@@ -242,6 +243,13 @@ export interface Turn<
     payload: PayloadAt<RegisteredChannels, Name>,
     options?: PublishOptions,
   ): void;
+  /**
+   * Asks for a person: logs `hand_off_requested`, and ends the run with `handed_off`. What it has said stays its answer. The session shows
+   * that until somebody takes over; what is sent meanwhile begins runs as ever.
+   *
+   * @throws GatewayError `INVALID_PARAMS` for roles or a reason that are none
+   */
+  handOff(request?: HandOff): void;
   /** Adds token counts to the run's usage. */
   usage(counts: Usage): void;
 }

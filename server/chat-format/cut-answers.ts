@@ -7,6 +7,7 @@ const WHY: Partial<Record<StopReason, string>> = {
   timeout: 'the run took too long',
   error: 'the run failed',
   lost: 'the server was lost',
+  taken_over: 'a person took over',
   max_tokens: 'it reached the limit of tokens',
 };
 

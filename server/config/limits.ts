@@ -77,6 +77,14 @@ export interface Limits {
   readonly metadataBytes: number;
   /** What is kept of a session's events, whichever is reached first; messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
+  /** Length of what people say of a control that moves, or of a reaction, in characters. @default 2,000 */
+  readonly noteLength: number;
+  /** People who may react to one message. @default 200 */
+  readonly reactionsPerMessage: number;
+  /** Those who may be present in one session. @default 100 */
+  readonly presenceMembers: number;
+  /** What a page says of somebody who is present, in bytes of JSON. @default 1 KiB */
+  readonly presenceBytes: number;
   /** Schedules of one session. @default 32 */
   readonly schedulesPerSession: number;
   /** The shortest time from one instant of a schedule to the next. @default 60 s */
@@ -166,6 +174,10 @@ export const DEFAULT_LIMITS: Limits = {
   clientToolsPerSend: 128,
   titleLength: 256,
   metadataBytes: 16 * 1024,
+  noteLength: 2000,
+  reactionsPerMessage: 200,
+  presenceMembers: 100,
+  presenceBytes: 1024,
   schedulesPerSession: 32,
   scheduleMinMs: 60_000,
   scheduleGraceMs: 60_000,

@@ -93,6 +93,8 @@ export class EventConnection implements Outlet {
   /** When it was opened; monotonic milliseconds. */
   readonly openedAt = performance.now();
   identity: Identity;
+  /** What ends with each session that it follows. */
+  #releases: Map<string, () => void> | null = null;
   #held = 0;
   #heartbeatAt = performance.now();
   #checkpointAt = performance.now();
@@ -245,7 +247,20 @@ export class EventConnection implements Outlet {
     else subscription.begin();
   }
 
+  /** Calls back when it does not follow a session any more, or is released from that; once. */
+  onRelease(sessionId: string, released: () => void): void {
+    this.#releases ??= new Map();
+    this.#releases.set(sessionId, released);
+  }
+
+  release(sessionId: string): void {
+    const released = this.#releases?.get(sessionId);
+    this.#releases?.delete(sessionId);
+    released?.();
+  }
+
   unfollow(sessionId: string): void {
+    this.release(sessionId);
     this.#subscriptions.get(sessionId)?.close();
     this.#subscriptions.delete(sessionId);
   }
@@ -284,6 +299,7 @@ export class EventConnection implements Outlet {
     if (this.#closed) return;
     this.#closed = true;
     const ending = { reason, subscriptions: this.#subscriptions.size };
+    for (const sessionId of this.#releases?.keys() ?? []) this.release(sessionId);
     for (const subscription of this.#subscriptions.values()) subscription.close();
     this.#subscriptions.clear();
     this.#onClose(this, ending);

@@ -31,8 +31,12 @@ const RUN = [
 
 /** The codes that each route may answer with. What a host throws in its own code comes on top. */
 const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
-  send: [...RUN, 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
-  regenerate: RUN,
+  send: [...RUN, 'TAKEN_OVER', 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
+  regenerate: [...RUN, 'TAKEN_OVER'],
+  'take-over': [...POSTING, ...SESSION, 'CONTROL_TAKEN', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  presence: [...POSTING, ...SESSION, 'CONNECTION_NOT_FOUND', 'SHUTTING_DOWN'],
+  react: [...POSTING, ...SESSION, 'MESSAGE_NOT_FOUND', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
+  'hand-back': [...POSTING, ...SESSION, 'CONTROL_TAKEN', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   delete: [...POSTING, ...SESSION],
   import: [
     ...POSTING,

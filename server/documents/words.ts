@@ -55,6 +55,29 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; whoever follows it is told `session_closed` with the reason `deleted`.',
   },
+  'take-over': {
+    tag: 'conversation',
+    summary: 'Take over from the app',
+    description:
+      'In one step whatever runs or waits ends (`taken_over`), and nothing of it comes behind. What is sent from then on stays as messages; what the caller sends are answers. Whoever has control already keeps it.',
+  },
+  'hand-back': {
+    tag: 'conversation',
+    summary: 'Hand back to the app',
+    description: 'With `answer` the app answers the last message, where nobody has.',
+  },
+  react: {
+    tag: 'conversation',
+    summary: 'Say what one thinks of a message',
+    description:
+      'One reaction a person and message: another one takes its place, and `null` takes it back. Messages have them in `reactions`.',
+  },
+  presence: {
+    tag: 'conversation',
+    summary: 'Be present in a session, and see who is',
+    description:
+      'For a connection that follows the session: from then on it is told who is there (`presence`), until it ends. With a `state` the caller is there too.',
+  },
   schedule: {
     tag: 'conversation',
     summary: 'Set a schedule',
@@ -195,6 +218,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   run_error: 'Why a run failed',
   message_end: 'A run has ended: the last event of each',
   history_moved: 'The conversation ends at another message from here on',
+  control_moved: 'A person took over from the app, or the app has control again',
+  hand_off_requested: 'The app asks for a person; its run ends',
   schedule_set: 'A schedule was set, or took the place of one of its name',
   schedule_unset: 'A schedule was taken back',
   schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
@@ -202,6 +227,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   grant_added: 'The session was shared; told to those who may share it',
   grant_removed: 'A grant has ended',
   session_updated: 'The title or metadata of the session was changed, or whether it is archived',
+  reaction: 'A person says what they think of a message, or takes it back',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',
   session_closed: 'The session is over',
@@ -211,5 +237,6 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   gap: 'Continuity could not be proved; a `snapshot` follows',
   hidden: 'In the place of so many events that the grant does not show',
   snapshot: 'The folded state of the session; what follows comes after it',
+  presence: 'Who is in the session, or what has changed of that',
   auth_expired: 'The credentials have run out; the stream ends',
 };

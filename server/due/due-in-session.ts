@@ -3,6 +3,7 @@ import type { Limits } from '../config/limits.js';
 import { GRANT } from '../grants/grant-record.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
+import { CONTROL } from '../sessions/control.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/perform.js';
 import { WAKING } from '../sessions/waking.js';
@@ -16,7 +17,7 @@ interface Parts {
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
-/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, schedules, grants. */
+/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
   { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
@@ -36,6 +37,7 @@ export function workInSessions(
     });
   on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
   on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
+  on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
   on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
 }

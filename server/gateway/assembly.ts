@@ -38,6 +38,7 @@ import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
+import { PresenceBoard } from '../presence/presence-board.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment, SessionNotice } from '../sessions/environment.js';
@@ -84,6 +85,7 @@ export interface Assembly {
   readonly due: DueWorker;
   /** Null where nobody is told of anything. */
   readonly notices: Notices | null;
+  readonly board: PresenceBoard;
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
@@ -256,6 +258,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   cluster.errands.on(DISCONNECT, disconnect);
   cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   inboxChanges.join(cluster.errands);
+  const board = new PresenceBoard({ errands: cluster.errands, heartbeatMs: limits.heartbeatMs, report });
   const calls = new OpenCalls((identity) => quotas.streams(identity));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -290,6 +293,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       named: auth.type !== 'none',
       most: limits.grantsPerSession,
     },
+    people: config.limits,
+    presenceLimits: config.limits,
+    board,
     appAccess: config.appAccess,
     calls,
     methodMs: limits.methodMs,
@@ -349,6 +355,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       erasing,
       due,
       notices,
+      board,
       operations,
       calls,
       plugins,

@@ -120,13 +120,15 @@ export class GatewayLife {
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, calls, due, notices, sessions, plugins, lifecycle } = this.#parts;
+    const { config, state, connections, calls, due, board, notices, sessions, plugins, lifecycle } =
+      this.#parts;
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
     // A store that is being opened for a first request is opened, and then closed with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();
+    board.close();
     const drained = plugins.drain();
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);

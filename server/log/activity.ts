@@ -8,6 +8,8 @@ const USING: ReadonlySet<string> = new Set([
   'message_end',
   'history_moved',
   'steer',
+  'control_moved',
+  'hand_off_requested',
   'tool_confirmation_required',
   'tool_confirmation_result',
   'input_required',

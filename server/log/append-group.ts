@@ -51,10 +51,11 @@ export interface Group {
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
-  return options.ends.flatMap(({ id: runId }) => {
+  const ends = options.ends.flatMap(({ id: runId }) => {
     const result = outcomes.get(runId);
     return result ? [{ runId, result }] : [];
   });
+  return ends.length > 0 ? ends : null;
 }
 
 /** Size of the events, steps and records of groups, in characters, as far as they are made. */

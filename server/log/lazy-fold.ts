@@ -21,6 +21,8 @@ export class LazyFold {
    * move takes from a reader what it goes back behind, so that only what it named is certain.
    */
   sureFrom: string | undefined;
+  /** Ids of messages that were reacted to since rows were last written. */
+  readonly reacted = new Set<string>();
   /** The first of the deltas that are not folded yet; all are pieces of the same block. */
   #delta: Delta | null = null;
   #text = '';
@@ -45,7 +47,10 @@ export class LazyFold {
       this.#text = event.delta;
       this.#gathered = 1;
     } else if (event.type === 'history_moved') this.#move(event);
-    else this.#state = reduce(this.#state, event);
+    else {
+      if (event.type === 'reaction') this.reacted.add(event.messageId);
+      this.#state = reduce(this.#state, event);
+    }
   }
 
   #move(event: EventOf<'history_moved'>): void {

@@ -135,6 +135,15 @@ export class LogView implements ReadableLog {
     return this.#folded!.fold.aside;
   }
 
+  /** Of the messages of the path up to one, and of others, those that were reacted to since rows of them were written; once it is folded. */
+  reactedTo(tip: string | null, isOther: (id: string) => boolean): readonly Message[] {
+    const { reacted, state, aside } = this.#folded!.fold;
+    if (reacted.size === 0) return [];
+    const upTo = state.messages.findLastIndex(({ id }) => id === tip) + 1;
+    const others = [...aside.values()].filter(({ id }) => isOther(id));
+    return [...others, ...state.messages.slice(0, upTo)].filter(({ id }) => reacted.has(id));
+  }
+
   /** How often the path was moved since it was first folded here. */
   get moves(): number {
     return this.#folded!.fold.moves;
@@ -309,6 +318,7 @@ export class LogView implements ReadableLog {
   /** What is now in rows may leave memory: the path to the tip of a checkpoint, and what is not on the path. */
   forgetMessages({ state: { tip } }: Checkpoint, stored: readonly Message[]): void {
     this.#folded!.fold.forgetAside(stored);
+    for (const { id } of stored) this.#folded!.fold.reacted.delete(id);
     const { messages } = this.state;
     const kept = messages.findLastIndex(({ id }) => id === tip) + 1;
     const excess = Math.min(messages.length - MESSAGES_IN_MEMORY, kept);

@@ -146,7 +146,11 @@ export class LogCutter {
     };
     const { state, aside, seq, size } = await foldWhile(this.#log, base.seq, base.state, drops);
     if (seq < first) return null;
-    const messages = withVersions([...aside.values(), ...state.messages]);
+    const completed = new Map([...aside.values(), ...state.messages].map((message) => [message.id, message]));
+    // What of them was reacted to later is told by events that are kept too: which to fold twice changes nothing.
+    for (const message of this.#log.reactedTo(state.tip, (id) => completed.has(id)))
+      completed.set(message.id, message);
+    const messages = withVersions([...completed.values()]);
     return { checkpoint: { seq, state: showing(state, []) }, messages, size };
   }
 

@@ -16,7 +16,9 @@ import { exportItems } from '../sessions/export.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import { Access } from './access.js';
+import { Attending } from './attending.js';
 import type { Caller } from './caller.js';
+import { Controlling } from './controlling.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
 import { Following } from './following.js';
@@ -78,6 +80,8 @@ export class Operations {
   readonly #inbox: Inbox;
   readonly #notifying: Notifying;
   readonly #sharing: Sharing;
+  readonly #controlling: Controlling;
+  readonly #attending: Attending;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -100,6 +104,8 @@ export class Operations {
     this.#notifying = new Notifying(env, parts);
     this.#sharing = new Sharing(env, parts);
     this.#reading = new Reading(env, { ...parts, sharing: this.#sharing });
+    this.#controlling = new Controlling(env, parts);
+    this.#attending = new Attending(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -306,6 +312,10 @@ export class Operations {
     share: (params, caller) => this.#sharing.share(params, caller),
     unshare: (params, caller) => this.#sharing.unshare(params, caller),
     grants: (params, caller) => this.#sharing.grants(params, caller),
+    'take-over': (params, caller) => this.#controlling.takeOver(params, caller),
+    'hand-back': (params, caller) => this.#controlling.handBack(params, caller),
+    react: (params, caller) => this.#controlling.react(params, caller),
+    presence: (params, caller) => this.#attending.presence(params, caller),
     ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
     history: (params, caller) => this.#reading.history(params, caller),
     sessions: (params, caller) => this.#reading.sessions(params, caller),

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
+import type { HandOff } from '../../shared/control.js';
 import { fieldError, isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import type { ScheduleTrigger } from '../../shared/schedules.js';
@@ -134,6 +135,11 @@ export class LiveTurn implements Turn {
     if (!this.#scope.ended) this.#scope.run.notes.usage(counts);
   };
 
+  readonly handOff: Turn['handOff'] = (request = {}) => {
+    const asked = handOffOf(request);
+    if (!this.#scope.ended) this.#scope.handOff(asked);
+  };
+
   /** An app may let go of a promise it was given; a failure that nobody waits for is logged and harms nobody else. */
   #handed<T>(what: string, promise: Promise<T>): Promise<T> {
     promise.catch((error: unknown) => {
@@ -189,6 +195,15 @@ export class LiveTurn implements Turn {
       ...(answer.expired && { expired: true }),
     };
   }
+}
+
+/** What an app asks for with a person. @throws GatewayError `INVALID_PARAMS` */
+function handOffOf({ reason, roles }: HandOff): HandOff {
+  if (reason !== undefined && typeof reason !== 'string') throw fieldError('reason', 'a text');
+  const isRole = (role: unknown): boolean => typeof role === 'string' && role !== '';
+  if (roles !== undefined && !(Array.isArray(roles) && roles.length > 0 && roles.every(isRole)))
+    throw fieldError('roles', 'names of roles, one at least');
+  return { ...(reason !== undefined && { reason }), ...(roles && { roles: [...roles] }) };
 }
 
 /** When a sleep ends, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */

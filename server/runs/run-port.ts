@@ -1,3 +1,4 @@
+import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { Application, TurnSession } from '../apps/application.js';
 import type { StoredFile } from '../files/stored-file.js';
@@ -45,8 +46,8 @@ export interface RunPort {
   title(text: string): void;
   /** The run only waits: nobody need hold it, where nobody follows it, until then, in milliseconds since the epoch. */
   park(until: number): void;
-  /** Asks for the run to end; the session logs the end. */
-  end(ending: Ending): void;
+  /** Asks for the run to end; the session logs the end. @param before Logged in one append with it */
+  end(ending: Ending, before?: EventDraft): void;
   /** Tells the gateway's operators of an error. */
   report(error: unknown, what: string): void;
   /** Tells them of what is no error of the gateway's. */

@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { HandOff } from '../../shared/control.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
@@ -220,6 +221,13 @@ export class RunScope implements ToolCaller {
 
   report(error: unknown, what: string): void {
     this.port.report(error, what);
+  }
+
+  /** Asks for a person, and ends the run. */
+  handOff(asked: HandOff): void {
+    const { reason } = asked;
+    const request: EventDraft = { type: 'hand_off_requested', runId: this.runId, ts: Date.now(), ...asked };
+    this.port.end({ stopReason: 'handed_off', ...(reason !== undefined && { reason }) }, request);
   }
 
   #timeOut(message: string, option: string): void {

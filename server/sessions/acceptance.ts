@@ -1,3 +1,4 @@
+import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
@@ -7,12 +8,14 @@ import type { HistoryPlace } from '../../shared/operation-types.js';
 import { userScope } from '../auth/scope.js';
 import type { LogView } from '../log/log-view.js';
 import type { LogWriter } from '../log/log-writer.js';
+import { outcomesOf } from '../log/outcome.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { placing, wholeTo } from '../read-places/read-place.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
+import { type KeptMessage, keptMessage } from './kept-message.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
 import { isOpen } from './run-endings.js';
@@ -27,6 +30,8 @@ export type AcceptedRun =
       readonly position: number;
       /** Place just before `message_accepted`. */
       readonly cursor: string;
+      /** As it was accepted, where that is not as it was sent. */
+      readonly message?: Message;
     }
   | { readonly duplicate: RunRecord };
 
@@ -48,9 +53,9 @@ export function accept(
   request: RunRequest,
   { at, behind }: Standing = {},
 ): Promise<AcceptedRun> {
-  const { writer } = runs.session;
-  // Behind the answer that is being written it has to wait for that.
-  const behindAnswer = at && 'parent' in at && at.parent === (writer?.state.run?.message.id ?? undefined);
+  const { run, tip, control } = runs.session.writer?.state ?? {};
+  // Behind the answer that is being written it has to wait for that; while a person has control it comes last.
+  const behindAnswer = at && 'parent' in at && at.parent === (control ? tip : run?.message.id);
   if (!at || behindAnswer) return acceptAt(runs, request, { behind });
   if (request.onBusy === 'reject') runs.queue.check('reject');
   const moved = { ...request, onBusy: 'interrupt' } as const;
@@ -154,8 +159,12 @@ async function othersAccepted({ queue, session }: SessionRuns): Promise<void> {
 /** What is stored with a message that nobody sent. */
 export interface Cause {
   /** Come before `message_accepted`. */
-  readonly drafts: (runId: string) => readonly EventDraft[];
+  readonly drafts: (runId: string, state: SessionState) => readonly EventDraft[];
   readonly records: readonly RecordChange[];
+  /** What it has to come behind, as `lastMessage` has it. @default whatever does */
+  readonly behind?: string;
+  /** Whether the app has control again with it. @default false */
+  readonly handsBack?: boolean;
 }
 
 /** A record is not the one that was to be changed with a message: nothing was stored. */
@@ -168,7 +177,7 @@ export class StaleRecord extends Error {}
  * @throws GatewayError as `accept`
  */
 export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause): Promise<AcceptedRun> {
-  return acceptAt(runs, request, { cause });
+  return acceptAt(runs, request, { cause, behind: cause.behind });
 }
 
 /** The read place of whoever sent a message, just behind it. @param count Events up to it, of the append that is being made */
@@ -193,7 +202,7 @@ async function acceptAt(
   },
 ): Promise<AcceptedRun> {
   const { session, queue } = runs;
-  const { message, preceding, metadata, onBusy, key } = request;
+  const { metadata, onBusy, key } = request;
   if (expected !== undefined) await othersAccepted(runs);
   const asked = assertNotKept(request, session.writer);
   if (asked) await asked;
@@ -205,12 +214,12 @@ async function acceptAt(
   const run = new LiveRun(request);
   queue.add(run);
   const interrupts = onBusy === 'interrupt';
-  const acceptedAt = (position: number): EventDraft => ({
+  const acceptedAt = (position: number, said: Pick<RunRequest, 'message' | 'preceding'>): EventDraft => ({
     type: 'message_accepted',
     runId: run.id,
     ts: Date.now(),
-    message,
-    ...(preceding.length > 0 && { preceding }),
+    message: said.message,
+    ...(said.preceding.length > 0 && { preceding: said.preceding }),
     ...(key !== undefined && { key }),
     onBusy,
     position,
@@ -220,21 +229,27 @@ async function acceptAt(
   let acceptedAfter = 0;
   let behind = 0;
   let starts = false;
+  /** A person has control: it is kept as a message, and its run ends in the same append. */
+  let kept: KeptMessage | null = null;
   try {
     // Where nothing else runs then, it starts in the same append.
     const drafts = (state: SessionState, ends: readonly EventDraft[] = []): readonly EventDraft[] => {
       assertBehind(state, expected);
-      const moved = move?.drafts(log.view, ends) ?? cause?.drafts(run.id) ?? [];
+      kept = cause?.handsBack ? null : keptMessage(run, state);
+      if (kept && (move || cause)) throw new GatewayError({ code: 'TAKEN_OVER', details: kept.details });
+      const moved = move?.drafts(log.view, ends) ?? cause?.drafts(run.id, state) ?? [];
       behind = ends.length + moved.length;
       const idle = !state.run || ends.length > 0;
       starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
+      if (kept) return [...moved, acceptedAt(0, kept), kept.end];
       if (!interrupts) position = queue.before(run, state);
-      return [...moved, acceptedAt(position), ...(starts ? runs.startOf(run) : [])];
+      return [...moved, acceptedAt(position, request), ...(starts ? runs.startOf(run) : [])];
     };
     const acknowledged = (): void => {
       // It may have ended while the store had not answered.
-      starts &&= run.state !== 'ended';
+      starts &&= run.state !== 'ended' && !kept;
       if (starts) runs.activate(run, log);
+      if (kept) runs.withdraw(run);
     };
     const options = {
       ...{ opens: toNewRun(request), refusable: true },
@@ -248,7 +263,7 @@ async function acceptAt(
           concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
           ...{ cause: drafts, options, acknowledged },
         })
-      : await log.commit(drafts, { ...options, acknowledged });
+      : await log.commit(drafts, { ...options, ends: [run], acknowledged });
     if (committed.stale) throw new StaleRecord();
     if (committed.duplicate) {
       runs.withdraw(run);
@@ -258,6 +273,13 @@ async function acceptAt(
   } catch (error) {
     runs.withdraw(run);
     throw error instanceof StoreError ? unavailable(error) : error;
+  }
+  if (kept) {
+    const { message, end } = kept as KeptMessage;
+    const outcome = outcomesOf([end]).get(run.id)!;
+    const cursor = formatCursor(log.ref.epoch, log.term, acceptedAfter + 2);
+    runs.ended(run, { cursor, ...outcome });
+    return { position, cursor: log.view.cursorAt(acceptedAfter), message };
   }
   if (run.state === 'accepting') run.state = 'queued';
   if (starts) runs.letBegin(run, log);

@@ -1,3 +1,4 @@
+import type { Control } from '../../shared/control.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
@@ -12,9 +13,18 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import {
+  type DueControl,
+  type HandingBack,
+  handBack,
+  releaseControl,
+  type TakingOver,
+  takeOver,
+} from './control.js';
 import { addGrant, type EndedGrant, endGrant, type NewGrant } from './granting.js';
 import type { Beginning } from './holding.js';
 import type { Goal } from './moves.js';
+import { type Reacting, react } from './reacting.js';
 import {
   type DueSchedule,
   fireSchedule,
@@ -93,6 +103,14 @@ export interface SessionWork {
   share: { readonly input: NewGrant; readonly output: Omit<Grant, 'sessionId'> };
   /** Ends a grant, if there is one. */
   unshare: { readonly input: EndedGrant; readonly output: void };
+  /** Gives a person control. */
+  'take-over': { readonly input: TakingOver; readonly output: Control };
+  /** Gives control back to the app. */
+  'hand-back': { readonly input: HandingBack; readonly output: { readonly runId?: string } };
+  /** Gives it back where the time of a person is over. */
+  'release-control': { readonly input: DueControl; readonly output: void };
+  /** Logs what a person thinks of a message. */
+  react: { readonly input: Reacting; readonly output: void };
   /** Goes on with a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
@@ -205,6 +223,14 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return addGrant(session, input);
     case 'unshare':
       return endGrant(session, input);
+    case 'take-over':
+      return takeOver(session, input);
+    case 'hand-back':
+      return handBack(session, input);
+    case 'release-control':
+      return releaseControl(session, input);
+    case 'react':
+      return react(session, input);
     case 'wake':
       return wake(session, input);
     case 'fire':

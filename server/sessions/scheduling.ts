@@ -2,7 +2,7 @@ import type { UserContext } from '../../shared/contract.js';
 import { fieldError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
-import type { FiredInstant, Schedule } from '../../shared/schedules.js';
+import type { FiredInstant, Schedule, SkipReason } from '../../shared/schedules.js';
 import { newMessageId, newRunId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -18,6 +18,13 @@ import type { Session } from './session.js';
 
 /** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
 const MOST_MISSED = 24;
+
+/** Refusals of a message that its instant is skipped for. */
+const SKIPS: Readonly<Record<string, SkipReason>> = {
+  QUEUE_FULL: 'busy',
+  SESSION_BUSY: 'busy',
+  TAKEN_OVER: 'taken_over',
+};
 
 /** A schedule that is set: what of it the gateway adds is added where the session is held. */
 export interface NewSchedule {
@@ -138,9 +145,9 @@ export async function fireSchedule(session: Session, due: DueSchedule): Promise<
     if ('duplicate' in accepted) await write(writer, drafts(accepted.duplicate.runId), change);
   } catch (error) {
     if (error instanceof StaleRecord) return;
-    const isBusy = isGatewayError(error) && (error.code === 'QUEUE_FULL' || error.code === 'SESSION_BUSY');
-    if (!isBusy) throw error;
-    await log({ skipped: 'busy' });
+    const skipped = isGatewayError(error) ? SKIPS[error.code] : undefined;
+    if (!skipped) throw error;
+    await log({ skipped });
   }
 }
 

@@ -183,7 +183,7 @@ export class SessionRuns {
       emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
       title: (text) => this.session.publisher.title(text, run.id),
       park: (until) => void this.#park(run, log, until),
-      end: (ending) => void this.end(run, ending),
+      end: (ending, before) => void this.end(run, ending, before),
       warn: (what, why) => this.env.report.warn?.(what, { ...this.about(run), ...why }),
       report: (error, what) => this.env.report(error, `session ${id}: ${what}`, this.about(run)),
     };

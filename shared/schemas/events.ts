@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
+import { controlMoveShape, handOffShape } from './control.js';
 import { grantShape } from './grants.js';
 import { inboxChangeShape } from './inbox.js';
 import { messageSchema, usageSchema } from './messages.js';
+import { presenceShape } from './presence.js';
+import { reactionShape } from './reactions.js';
 import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
@@ -97,17 +100,20 @@ export const loggedShapes = {
     archived: z.boolean().optional(),
     by: z.string().exactOptional(),
   },
+  control_moved: controlMoveShape,
+  hand_off_requested: handOffShape,
   schedule_set: scheduleShape,
   schedule_unset: { id: z.string(), by: z.string() },
   schedule_fired: {
     id: z.string(),
     instant: z.number(),
-    skipped: z.enum(['missed', 'busy']).exactOptional(),
+    skipped: z.enum(['missed', 'busy', 'taken_over']).exactOptional(),
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },
   grant_added: { ...grantShape, with: z.enum(['user', 'link']), userId: z.string().exactOptional() },
   grant_removed: { grantId: z.string(), by: z.string(), reason: z.enum(['revoked', 'expired']) },
+  reaction: reactionShape,
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },
@@ -138,6 +144,7 @@ export const transientShapes = {
   snapshot: { state: sessionStateSchema },
   inbox: inboxChangeShape,
   hidden: { count },
+  presence: presenceShape,
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
+import { reactionSchema } from './reactions.js';
 import { stopReasonSchema } from './words.js';
 
 const id = z.string().min(1).max(256);
@@ -81,6 +82,7 @@ export const messageShape = {
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
   senderId: z.string().exactOptional(),
+  author: z.literal('operator').exactOptional(),
   // How the run of an answer ended.
   runId: z.string().exactOptional(),
   app: z.string().exactOptional(),
@@ -89,6 +91,7 @@ export const messageShape = {
   usage: usageSchema.exactOptional(),
   endedAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
+  reactions: z.array(reactionSchema).exactOptional(),
 };
 
 /** A message as sessions keep it. */

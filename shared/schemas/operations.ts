@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
+import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import { grantIdSchema, grantSchema, sharedBySchema, sharingShape } from './grants.js';
 import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { pushShape } from './notices.js';
+import { presenceMemberSchema, presentShape } from './presence.js';
+import { reactShape } from './reactions.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -226,6 +229,19 @@ export const operationSchemas: Schemas = {
   },
   unshare: { params: z.strictObject({ sessionId, grantId: grantIdSchema }), result: ok },
   grants: { params: z.strictObject({ sessionId }), result: z.object({ grants: z.array(grantSchema) }) },
+  'take-over': {
+    params: z.strictObject({ sessionId, ...takeOverShape }),
+    result: z.object({ control: controlSchema }),
+  },
+  'hand-back': {
+    params: z.strictObject({ sessionId, ...handBackShape }),
+    result: z.object({ runId: z.string().optional() }),
+  },
+  react: { params: z.strictObject({ sessionId, ...reactShape }), result: ok },
+  presence: {
+    params: z.strictObject({ sessionId, ...presentShape }),
+    result: z.object({ id: z.string(), members: z.array(presenceMemberSchema) }),
+  },
   abort: {
     params: z.strictObject({
       sessionId,

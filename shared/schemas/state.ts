@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SessionState } from '../fold.js';
+import { controlSchema, handOffShape } from './control.js';
 import { messageSchema, usageSchema } from './messages.js';
 import { onBusySchema } from './words.js';
 
@@ -68,6 +69,8 @@ export const stateShape = {
   title: z.string().exactOptional(),
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
   archived: z.boolean().exactOptional(),
+  control: controlSchema.exactOptional(),
+  handOff: z.object({ ...handOffShape, runId: z.string(), ts: z.number() }).exactOptional(),
 };
 
 /** A session, folded from its events. */

@@ -11,6 +11,8 @@ export const stopReasonSchema = z.enum([
   'timeout',
   'error',
   'lost',
+  'taken_over',
+  'handed_off',
 ]);
 
 /** Schema of what a send does when the session is busy. */

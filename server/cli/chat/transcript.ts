@@ -13,6 +13,8 @@ const SHOWN = 200;
 const ENDS: Readonly<Partial<Record<StopReason, string>>> = {
   aborted: 'aborted',
   superseded: 'given up for a newer message',
+  taken_over: 'a person has taken over',
+  handed_off: 'a person was asked for',
   timeout: 'ended: it took too long',
   max_tokens: 'cut off: the answer reached its bound of tokens',
   lost: 'lost: the gateway stopped before the answer was complete',

@@ -224,6 +224,9 @@ function finish(reason: StopReason, error: GatewayError | null): ChatFinishReaso
       return toFinishReason(reason);
     // Calls of tools that the caller did not bring are not told; without any, this is an end like others.
     case 'tool_use':
+    // A person goes on in the place of the app.
+    case 'taken_over':
+    case 'handed_off':
       return 'stop';
     case 'timeout':
       throw new GatewayError({ code: 'TIMEOUT', message: 'The run took too long' });

@@ -37,6 +37,9 @@ function outcomeOf({ stopReason, error }: MessageRowProps['message']): string {
     case 'aborted':
     case 'superseded':
       return 'stopped';
+    case 'taken_over':
+    case 'handed_off':
+      return 'a person goes on';
     case 'error':
       return `failed: ${error?.message}`;
     case 'lost':

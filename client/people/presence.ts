@@ -1,0 +1,189 @@
+import type { GatewayError } from '../../shared/gateway-error.js';
+import type { ParamsOf } from '../../shared/operation-types.js';
+import type { PresenceChange, PresenceMember } from '../../shared/presence.js';
+import type { Client } from '../client.js';
+import { coreOf } from '../core-of.js';
+import { createIterator, type EventIterator } from '../event-iterator.js';
+import { createListeners } from '../listeners.js';
+import { quietTimer } from '../timing.js';
+import { misused } from '../transport/failure.js';
+
+/** How often it is looked whether the connection is another one by now, in milliseconds. */
+const LOOK_MS = 1000;
+/** Where the connection does not follow the session yet, it is asked for again so soon, in milliseconds. */
+const AGAIN_MS = 100;
+/** Somebody types no more after so long, in milliseconds. */
+const TYPING_MS = 5000;
+
+type State = ParamsOf<'presence'>['state'];
+
+/** Who is in a session, as far as is known by now. */
+export interface PresenceView {
+  /** Each page that has the session open and said so, also of one user. */
+  readonly members: readonly PresenceMember[];
+  /** Which of them this page is; absent where it is not there. */
+  readonly me?: string;
+  /** Why nothing is known any more. */
+  readonly error?: GatewayError;
+}
+
+/** Who is in a session. Iterating yields who is there, now and after each change. */
+export interface SessionPresence extends AsyncIterable<PresenceView> {
+  /** Says that this page is there, until `leave` or its connection ends. @param data What others are told, JSON of 1 KiB at most */
+  enter(data?: unknown): void;
+  /** Says that its user types, for the next seconds. */
+  typing(): void;
+  /** Says that this page is not there any more. */
+  leave(): void;
+  /** The same object until something changes. */
+  readonly getSnapshot: () => PresenceView;
+  /** Calls the listener after each change. Returns what stops it. It is told for as long as anybody listens, or it is there itself. */
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+/**
+ * Who is in a session of a client. Nothing of it is stored.
+ *
+ * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ *
+ * @example
+ * ```ts
+ * const presence = sessionPresence(client, 'main');
+ * presence.enter({ name: 'Ann' });
+ * for await (const { members } of presence) console.log(members.map(({ data }) => data));
+ * ```
+ */
+export function sessionPresence(
+  client: Pick<Client, 'connection' | 'events'>,
+  sessionId: string,
+): SessionPresence {
+  const call = coreOf.get(client)?.call;
+  if (!call) throw misused('sessionPresence needs a client of createClient');
+  const listeners = createListeners();
+  const iterators = new Set<EventIterator<PresenceView>>();
+  let view: PresenceView = { members: [] };
+  let entered: { readonly data?: unknown } | undefined;
+  let isTyping = false;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
+  /** The connection that was told, and what of. */
+  let told: string | undefined;
+  let isAsking = false;
+  /** It was told last that this page is not there: what comes next must not overtake that. */
+  let leaving: Promise<unknown> = Promise.resolve();
+
+  const show = (next: PresenceView) => {
+    view = next;
+    listeners.emit();
+    for (const iterator of iterators) iterator.push(view);
+  };
+  const take = ({ members, gone = [], whole }: PresenceChange) => {
+    const others = new Map((whole ? [] : view.members).map((member) => [member.id, member]));
+    for (const id of gone) others.delete(id);
+    for (const member of members) others.set(member.id, member);
+    show({ ...view, members: [...others.values()] });
+  };
+  const stateNow = (): State => (entered ? (isTyping ? 'typing' : 'here') : undefined);
+  const saying = (connectionId: string | undefined) => JSON.stringify([connectionId, stateNow(), entered]);
+
+  /** Says what is so, on the present connection, until that is done. */
+  const tell = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    await leaving;
+    while (stop) {
+      const { id: connectionId, state } = client.connection;
+      const said = saying(connectionId);
+      if (state !== 'open' || !connectionId || said === told) break;
+      try {
+        const asked = { sessionId, connectionId, state: stateNow(), ...entered };
+        const { id, members } = await call('presence', asked);
+        told = said;
+        const { me: _, error: __, ...rest } = view;
+        show({ ...rest, members, ...(entered && { me: id }) });
+      } catch (cause) {
+        const error = cause as GatewayError;
+        if (error.code === 'CONNECTION_NOT_FOUND') {
+          await new Promise((resolve) => void quietTimer(AGAIN_MS, () => resolve(undefined)));
+          continue;
+        }
+        // What is refused is not asked again, until something else is so.
+        if (!error.retryable) told = said;
+        show({ ...view, error });
+        break;
+      }
+    }
+    isAsking = false;
+  };
+  const isWanted = () => entered !== undefined || !listeners.isEmpty() || iterators.size > 0;
+  const settle = () => {
+    if (isWanted()) return start();
+    const left = stop;
+    const { id: connectionId } = client.connection;
+    stop = undefined;
+    left?.();
+    if (left && told && connectionId)
+      leaving = call('presence', { sessionId, connectionId, state: 'gone' }).catch(() => {});
+    told = undefined;
+  };
+  const start = () => {
+    if (stop) return void tell();
+    const events = client.events(sessionId, { from: 'now', types: ['presence'] });
+    const looking = setInterval(() => void tell(), LOOK_MS);
+    (looking as { unref?(): void }).unref?.();
+    const unsubscribe = client.connection.subscribe(() => void tell());
+    stop = () => {
+      clearInterval(looking);
+      unsubscribe();
+      void events.return?.();
+    };
+    const follow = async () => {
+      for await (const event of events) take(event as unknown as PresenceChange);
+    };
+    follow().catch((error) => show({ ...view, error }));
+    void tell();
+  };
+
+  return {
+    enter: (data) => {
+      entered = data === undefined ? {} : { data };
+      settle();
+    },
+    typing: () => {
+      if (!entered) return;
+      clearTimeout(silence);
+      silence = quietTimer(TYPING_MS, () => {
+        isTyping = false;
+        void tell();
+      });
+      isTyping = true;
+      void tell();
+    },
+    leave: () => {
+      entered = undefined;
+      isTyping = false;
+      settle();
+    },
+    getSnapshot: () => view,
+    subscribe: (listener) => {
+      const unsubscribe = listeners.subscribe(listener);
+      settle();
+      return () => {
+        unsubscribe();
+        settle();
+      };
+    },
+    [Symbol.asyncIterator]: () => {
+      const iterator: EventIterator<PresenceView> = createIterator({
+        left: () => {
+          iterators.delete(iterator);
+          settle();
+        },
+      });
+      iterators.add(iterator);
+      iterator.push(view);
+      settle();
+      return iterator;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { fieldError, GatewayError } from '../../shared/errors.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { ReactionGiven } from '../../shared/reactions.js';
+import { LimitError } from '../limit-error.js';
+import type { Session } from './session.js';
+
+/** A reaction on its way into the log. */
+export interface Reacting {
+  readonly reaction: ReactionGiven;
+  /** `limits.reactionsPerMessage`. */
+  readonly most: number;
+}
+
+/**
+ * Logs what a person thinks of a message, where that is news.
+ *
+ * @throws GatewayError `MESSAGE_NOT_FOUND` for one that is not shown, `QUOTA_EXCEEDED` where too many have reacted to it
+ */
+export async function react({ writer }: Session, { reaction, most }: Reacting): Promise<void> {
+  if (!writer) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+  const { messageId, by, value, comment } = reaction;
+  const drafts = ({ messages }: SessionState) => {
+    const message = messages.findLast(({ id }) => id === messageId);
+    if (!message)
+      throw fieldError('messageId', 'none of the last 1,000 messages that are shown', 'MESSAGE_NOT_FOUND');
+    const { reactions = [] } = message;
+    const before = reactions.find((other) => other.by === by);
+    if ((before?.value ?? null) === value && before?.comment === comment) return [];
+    if (!before && value !== null && reactions.length >= most) {
+      const text = `A message has at most ${most} reactions (limits.reactionsPerMessage)`;
+      throw new LimitError('limits.reactionsPerMessage', { code: 'QUOTA_EXCEEDED', message: text });
+    }
+    const others = reactions.filter((other) => other !== before);
+    const ts = Date.now();
+    const given = value === null ? [] : [{ by, value, ...(comment !== undefined && { comment }), at: ts }];
+    return [{ type: 'reaction', ts, ...reaction, reactions: [...others, ...given] } as const];
+  };
+  await writer.commit(drafts, { refusable: true });
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { PresenceMember } from '../presence.js';
+
+/** Somebody who has a session open. */
+export const presenceMemberSchema: z.ZodType<PresenceMember> = z.object({
+  id: z.string(),
+  userId: z.string(),
+  state: z.enum(['here', 'typing']),
+  data: z.unknown().exactOptional(),
+});
+
+/** Fields of the event of presence. */
+export const presenceShape = {
+  members: z.array(presenceMemberSchema),
+  gone: z.array(z.string()).exactOptional(),
+  whole: z.literal(true).exactOptional(),
+};
+
+/** Params of presence, beside the session. */
+export const presentShape = {
+  connectionId: z.string().min(1).max(512),
+  state: z.enum(['here', 'typing', 'gone']).optional(),
+  data: z.unknown().optional(),
+};

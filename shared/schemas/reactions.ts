@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import type { Reaction } from '../reactions.js';
+
+/** A reaction as a message has it. */
+export const reactionSchema: z.ZodType<Reaction> = z.object({
+  by: z.string(),
+  value: z.string(),
+  comment: z.string().exactOptional(),
+  at: z.number(),
+});
+
+/** Fields of the event of a reaction. */
+export const reactionShape = {
+  messageId: z.string(),
+  by: z.string(),
+  value: z.string().nullable(),
+  comment: z.string().exactOptional(),
+  reactions: z.array(reactionSchema),
+};
+
+/** Params of a reaction, beside its session. */
+export const reactShape = {
+  messageId: z.string().min(1).max(256),
+  value: z.string().min(1).max(32).nullable(),
+  comment: z.string().min(1).optional(),
+};
