@@ -17,6 +17,8 @@ export interface DrainOptions {
   readonly handOver: boolean;
   /** What else may use sessions, and is waited for within the same bound. */
   readonly others: Promise<void>;
+  /** Whether requests that were let in wait for their answers to begin. */
+  answers(): boolean;
   /** Whether callers are told of runs here, which may go on at other gateways. */
   tells(): boolean;
 }
@@ -49,7 +51,7 @@ async function giveUp(session: Session, storeMs: number, handOver: boolean): Pro
 /** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
 async function finish(
   sessions: SessionDirectory,
-  { storeMs, handOver, others, tells }: DrainOptions,
+  { storeMs, handOver, others, answers, tells }: DrainOptions,
   over: AbortSignal,
 ): Promise<void> {
   let areOthersOver = false;
@@ -66,7 +68,7 @@ async function finish(
       ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
     ]);
     const cluster = sessions.cluster;
-    const isTelling = cluster !== null && tells() && (await hasOthers(cluster));
+    const isTelling = answers() || (cluster !== null && tells() && (await hasOthers(cluster)));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
     if (isTelling) await delay(LOOK_MS);
