@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineApp, type Store } from '../../server/index.js';
+import { gate } from '../support/gate.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';
 import { overriding } from '../support/overriding.js';
@@ -25,10 +26,21 @@ describe('what a gateway leaves that dies', () => {
     let most = 0;
     let taken = 0;
     let isKilled = false;
+    let looked = 0;
+    const found = gate();
     const counting = (own: Store): Store =>
       overriding(own, {
-        // What is found at the start is taken beside what is found later: on a busy machine the other may pass for dead for a moment.
-        unfinished: () => (isKilled ? own.unfinished() : []),
+        // What is looked for at the start is found beside what is found later, from its other end.
+        async unfinished() {
+          looked += 1;
+          if (looked === 1) {
+            await found.passed;
+            return [...(await own.unfinished())].reverse();
+          }
+          const orphans = isKilled ? await own.unfinished() : [];
+          if (orphans.length > 0) found.open();
+          return orphans;
+        },
         async acquire(...args) {
           most = Math.max(most, ++atOnce);
           await new Promise(setImmediate);
