@@ -132,7 +132,7 @@ describe('a gateway that drains, among others on its store', () => {
         const session = { 'mcp-session-id': await initialize(`${second.url}/mcp`) };
         hold();
         const answer = postMcp(`${first.url}/mcp`, call('who'), session);
-        return async () => expect(await (await answer).text()).to.contain('"text":"me"');
+        return async () => void expect(await (await answer).text()).to.contain('"text":"me"');
       },
     ));
 

@@ -303,7 +303,7 @@ describeWithPostgres('a PostgreSQL store', () => {
         (await server.sql(`SELECT holder FROM ${schema}.member`)).map((row) => row.holder);
       const join = () => store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
       /** Has all of the node said again, and what is done meanwhile overtake that. */
-      async function overtaking<T>(work: () => Promise<T>): Promise<T> {
+      async function overtaking<T>(work: () => T): Promise<Awaited<T>> {
         const locker = closeLater(new pg.Client({ connectionString: server.url }), (it) => it.end());
         await locker.connect();
         await locker.query(`BEGIN; SELECT FROM ${schema}.node WHERE id = '${id}' FOR UPDATE`);
