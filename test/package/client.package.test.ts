@@ -12,9 +12,9 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { createGateway, defineApp, type Gateway } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { buildPackage } from '../support/built-package.js';
 import { ROOT } from '../support/program.js';
 import { NAME, NAMES } from './entries.js';
-import { buildPackage } from './installed.js';
 
 const run = promisify(execFile);
 const CLIENT = `${NAME}-client`;
