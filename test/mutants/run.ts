@@ -43,7 +43,7 @@ function caught(mutant: Mutant): string | null {
         cwd: tree,
         encoding: 'utf8',
         timeout: TIMEOUT_MS,
-        env: { ...process.env, CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
+        env: { ...process.env, DAY: 'all', CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
       },
     );
     if (signal !== null) return 'it does not end';
