@@ -16,7 +16,6 @@ await runPhases([
       check(...npm('typecheck')),
       check(...npm('lint')),
       check(...npm('api', '--check')),
-      check(...npm('docs')),
       suite(...npm('test:package')),
       suite(...npm('test:peers')),
       suite(...npm('test:node24')),
