@@ -59,32 +59,45 @@ describe('a gateway that drains, among others on its store', () => {
     await closed;
   });
 
-  it('tells whoever sent before it drained how that ends, also where the session was only being taken', async () => {
-    const hub = new MemoryHub({ leaseMs: LONG });
-    const [asked, door] = [gate(), gate()];
-    const store = (own: Store): Store => {
-      const acquire: Store['acquire'] = async (...given) => {
-        asked.open();
-        await door.passed;
-        return own.acquire(...given);
+  /** What was answered to a message that was sent, wherever that is told. */
+  const SENDS: Readonly<Record<string, (first: Node, second: Node) => Promise<string>>> = {
+    async completion({ url }) {
+      const messages = [{ role: 'user', content: 'hello' }];
+      const { body } = await post(`${url}/v1/chat/completions`, { model: 'default', messages });
+      return body.choices?.[0].message.content ?? JSON.stringify(body);
+    },
+    async message({ url }, { client }) {
+      const message = { sessionId: 'main', message: 'hello' };
+      const { body } = await post(`${url}/send`, message, { prefer: 'respond-async' });
+      expect(body.runId, JSON.stringify(body)).to.be.a('string');
+      return textOf((await client.run(body.runId).result).message);
+    },
+  };
+  for (const [name, told] of Object.entries(SENDS))
+    it(`answers whoever sent a ${name} before it drained, also where the session was only being taken`, async () => {
+      const hub = new MemoryHub({ leaseMs: LONG });
+      const [asked, door] = [gate(), gate()];
+      const store = (own: Store): Store => {
+        const acquire: Store['acquire'] = async (...given) => {
+          asked.open();
+          await door.passed;
+          return own.acquire(...given);
+        };
+        return overriding(own, { acquire });
       };
-      return overriding(own, { acquire });
-    };
-    const limits = { drainMs: 20_000, storeMs: 20_000 };
-    const first = await startNode(hub, { app: echo, store, limits });
-    first.gateway.use(chatCompletionsPlugin());
-    await startNode(hub, { app: echo });
-    const messages = [{ role: 'user', content: 'hello' }];
-    const answer = post(`${first.url}/v1/chat/completions`, { model: 'default', messages });
-    await asked.passed;
-    const closed = first.gateway.close();
-    // As many turns as it takes to find that nothing is left to do.
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    door.open();
-    const { body } = await answer;
-    expect(body.choices?.[0].message.content, JSON.stringify(body)).to.equal('said hello');
-    await closed;
-  });
+      const limits = { drainMs: 20_000, storeMs: 20_000 };
+      const first = await startNode(hub, { app: echo, store, limits });
+      first.gateway.use(chatCompletionsPlugin());
+      const second = await startNode(hub, { app: echo });
+      const answer = told(first, second);
+      await asked.passed;
+      const closed = first.gateway.close();
+      // As many turns as it takes to find that nothing is left to do.
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      door.open();
+      expect(await answer).to.equal('said hello');
+      await closed;
+    });
 
   /** Two gateways, of which the first one closes while a request to it waits for a note that all share. */
   async function closingWithin(
