@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 
 /** What a suite says of its tests: in our own words, or in mocha's. */
-const OURS = /^(?:\w+: )?(\d+) passed, (\d+) failed/gm;
+const OURS = /^(?:[\w,]+: )?(\d+) passed, (\d+) failed/gm;
 const PASSING = /^ +(\d+) passing/gm;
 const FAILING = /^ +(\d+) failing/gm;
 /** Lines of a step that failed which are said once more at the end. */

@@ -7,13 +7,15 @@ const npm = (script, ...args) => ['npm', 'run', '--silent', script, '--', ...arg
 const SUSPECTS = '.cache/suspects.json';
 
 await runPhases([
-  // What the others use, and what costs least to find wrong.
-  [[check(...npm('build'))], [check(...npm('typecheck')), check(...npm('lint'))]],
+  // What the others use.
+  [[check(...npm('build'))]],
   [
-    [suite(...npm('test', '--suspects', SUSPECTS)), suite(...npm('test:slow'))],
+    // The slow ones first, so that none is left for the end.
+    [suite('node', 'scripts/test/run.mjs', 'slow,quick', '--suspects', SUSPECTS)],
     [
+      check(...npm('typecheck')),
+      check(...npm('lint')),
       check(...npm('api', '--check')),
-      check(...npm('docs')),
       suite(...npm('test:package')),
       suite(...npm('test:peers')),
       suite(...npm('test:node24')),

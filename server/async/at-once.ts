@@ -10,3 +10,25 @@ export async function atOnce<Value>(
   };
   await Promise.all(Array.from({ length: lanes }, lane));
 }
+
+/** Does no more than so many things at a time, whoever wants them done; others wait their turn. */
+export class Lanes {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}

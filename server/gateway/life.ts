@@ -139,6 +139,7 @@ export class GatewayLife {
       storeMs,
       handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
       others: Promise.all([calls.idle(), drained]).then(() => {}),
+      answers: () => calls.areWaiting,
       tells: () => connections.tellOfRuns,
     });
     calls.endStreams(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));

@@ -1,7 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { GatewayError } from '../../shared/errors.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import { LimitError } from '../limit-error.js';
 import type { MethodStream } from '../methods/stream.js';
+
+/** A request to a door, until its answer is over. */
+interface OpenRequest {
+  /** Whether its answer has begun, or nobody waits for it any more. */
+  readonly isAnswered: () => boolean;
+}
+
+const requests = new AsyncLocalStorage<OpenRequest>();
 
 /** What is being answered: calls and sends that a shutdown waits for, and the answers that users hold open. */
 export class OpenCalls {
@@ -9,6 +19,7 @@ export class OpenCalls {
   readonly #perUser = new Map<string, number>();
   readonly #streams = new Set<MethodStream>();
   readonly #sends = new Set<Promise<unknown>>();
+  readonly #requests = new Set<OpenRequest>();
   #calls = 0;
   #wake: (() => void)[] = [];
 
@@ -86,6 +97,28 @@ export class OpenCalls {
   async idle(): Promise<void> {
     await Promise.allSettled(this.#sends);
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  /** Serves a request that came before a drain: what it came for is done, and its answer is waited for until it begins. */
+  async serve(isAnswered: () => boolean, work: () => MaybePromise<void>): Promise<void> {
+    const request = { isAnswered };
+    this.#requests.add(request);
+    try {
+      await requests.run(request, work);
+    } finally {
+      this.#requests.delete(request);
+    }
+  }
+
+  /** Whether this is done for a request that is served. */
+  get isServing(): boolean {
+    const request = requests.getStore();
+    return request !== undefined && this.#requests.has(request);
+  }
+
+  /** Whether a request that is served waits for its answer to begin. */
+  get areWaiting(): boolean {
+    return [...this.#requests].some(({ isAnswered }) => !isAnswered());
   }
 
   /** Ends the open streams of methods. */

@@ -168,7 +168,7 @@ export class Operations {
    * @throws GatewayError why the call was not begun
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
-    assertOpen(this.#env);
+    if (!this.#env.calls.isServing) assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
       // What it answers would be what its caller is not to see.
@@ -290,7 +290,7 @@ export class Operations {
     },
     fork: (params, caller) => this.#fork(params, caller),
     update: async ({ sessionId, ...changes }, caller) => {
-      assertOpen(this.#env);
+      if (!this.#env.calls.isServing) assertOpen(this.#env);
       this.#env.quotas.sends.take(caller.identity);
       const { ref } = await this.#authorize(sessionId, 'update', caller);
       await this.#room.check(ref);

@@ -100,7 +100,7 @@ export class PresenceBoard {
 
   #start(): void {
     const { errands, heartbeatMs } = this.#options;
-    if (!errands || this.#beat || this.#isClosed) return;
+    if (this.#beat || this.#isClosed) return;
     this.#beat = setInterval(() => this.#beatOnce(), heartbeatMs).unref();
     this.#asked = errands.askAll(ASK, null).then(
       (all) => {
@@ -126,12 +126,12 @@ export class PresenceBoard {
       const members = roster.members('');
       return members.length > 0 ? [{ key, change: { members } }] : [];
     });
-    return { holder: this.#options.errands.holder ?? '', whole: true, sessions };
+    return { holder: this.#options.errands.holder, whole: true, sessions };
   }
 
   #tellOthers({ whole, sessions }: Omit<Told, 'holder'>): void {
     const { errands, report } = this.#options;
-    if (!errands || this.#isClosed) return;
+    if (this.#isClosed) return;
     const told: Told = { holder: errands.holder, whole, sessions };
     errands.askAll(TELL, told).catch((error: unknown) => report(error, 'telling who is in sessions'));
   }

@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
-import { atOnce } from '../async/at-once.js';
+import { atOnce, Lanes } from '../async/at-once.js';
 import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
@@ -40,6 +40,8 @@ export class SessionDirectory {
   readonly written = new Written();
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
+  /** What was found at the start and what is found later is taken up by the same. */
+  readonly #taking = new Lanes(TAKEN_AT_ONCE);
   /** For answers to callers. What they asked for goes on behind them. */
   readonly #deadlines: Deadlines;
   /** Nothing more is started. */
@@ -364,15 +366,17 @@ export class SessionDirectory {
     });
   }
 
-  async #take(ref: SessionRef, from?: string): Promise<void> {
-    try {
-      await this.get(ref).hold(undefined, { from });
-    } catch (error) {
-      // Another gateway was first.
-      if (error instanceof HeldElsewhere) return;
-      const sessionId = this.#env.format(ref.app, ref.name);
-      this.#env.report(error, `recovering session ${sessionId}`, { sessionId, app: ref.app });
-    }
+  #take(ref: SessionRef, from?: string): Promise<void> {
+    return this.#taking.run(async () => {
+      try {
+        await this.get(ref).hold(undefined, { from });
+      } catch (error) {
+        // Another gateway was first.
+        if (error instanceof HeldElsewhere) return;
+        const sessionId = this.#env.format(ref.app, ref.name);
+        this.#env.report(error, `recovering session ${sessionId}`, { sessionId, app: ref.app });
+      }
+    });
   }
 
   /** Gives up what has not been used for a while, and lets retention by age take effect. */

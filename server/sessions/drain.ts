@@ -17,6 +17,8 @@ export interface DrainOptions {
   readonly handOver: boolean;
   /** What else may use sessions, and is waited for within the same bound. */
   readonly others: Promise<void>;
+  /** Whether requests that were let in wait for their answers to begin. */
+  answers(): boolean;
   /** Whether callers are told of runs here, which may go on at other gateways. */
   tells(): boolean;
 }
@@ -49,7 +51,7 @@ async function giveUp(session: Session, storeMs: number, handOver: boolean): Pro
 /** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
 async function finish(
   sessions: SessionDirectory,
-  { storeMs, handOver, others, tells }: DrainOptions,
+  { storeMs, handOver, others, answers, tells }: DrainOptions,
   over: AbortSignal,
 ): Promise<void> {
   let areOthersOver = false;
@@ -65,7 +67,7 @@ async function finish(
       ...(calls.size > 0 ? [calls.ended()] : []),
       ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
     ]);
-    const isTelling = tells() && (await hasOthers(sessions.cluster));
+    const isTelling = answers() || (tells() && (await hasOthers(sessions.cluster)));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
     if (isTelling) await delay(LOOK_MS);

@@ -10,10 +10,10 @@ import { ByteProxy } from '../plugins/byte-proxy.js';
 import { gate } from '../support/gate.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { blocksOf } from '../support/pages.js';
-import { ROOT, runCommand } from '../support/program.js';
+import { ROOT, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
-import { commandIn, SOURCES_ENV } from './run-cli.js';
+import { CLI } from './run-cli.js';
 
 interface Editor {
   readonly agent: acp.ClientContext;
@@ -34,10 +34,9 @@ const select = (optionId: string) => async () => ({ outcome: { outcome: 'selecte
 
 /** An editor by the protocol's own SDK, with the command as its agent. */
 async function openEditor(url: string, ...args: readonly string[]): Promise<Editor> {
-  const [command, ...rest] = commandIn('acp', ...args);
+  const [command, ...rest] = [...CLI, 'acp', ...args];
   const env = {
     ...process.env,
-    ...SOURCES_ENV,
     AGENT_SESSION_GATEWAY_URL: url,
     AGENT_SESSION_GATEWAY_TOKEN: TOKEN,
   };
@@ -247,7 +246,7 @@ describe('agent-session-gateway acp', () => {
     const { app } = actor();
     const { url } = await startGateway({ app });
     const [{ code } = { code: '' }] = blocksOf('docs/acp.md');
-    const [command, ...args] = commandIn('acp', '--url', url, '--token', TOKEN);
+    const [command, ...args] = [...CLI, 'acp', '--url', url, '--token', TOKEN];
     const started = `${JSON.stringify(command)}, ${JSON.stringify(args)}`;
     const here = code.replace(/'npx', \[.*?\]/s, started);
     expect(here).not.to.equal(code);
@@ -256,17 +255,16 @@ describe('agent-session-gateway acp', () => {
       'editor.mts',
     );
     writeFileSync(file, here);
-    const [runner, ...rest] = commandIn();
-    const program = runCommand(runner!, { args: [...rest.slice(0, -1), file], cwd: ROOT, env: SOURCES_ENV });
+    const program = runProgram(file);
     expect(await program.exited, program.output).to.equal(0);
     expect(program.output).to.match(/Hello[\s\S]*end_turn/);
   });
 
   it('says what is wrong before an editor asks', async () => {
-    const [command, ...rest] = commandIn('acp', '--url', 'http://127.0.0.1:1');
+    const [command, ...rest] = [...CLI, 'acp', '--url', 'http://127.0.0.1:1'];
     const program = spawn(command!, rest, {
       cwd: ROOT,
-      env: { ...process.env, ...SOURCES_ENV },
+      env: process.env,
       stdio: 'pipe',
     });
     let said = '';

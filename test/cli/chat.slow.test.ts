@@ -5,13 +5,11 @@ import { createDemoApp } from '../../server/demo/demo-app.js';
 import { defineApp, type Gateway } from '../../server/index.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
-import { type Program, runCommand, runProgram } from '../support/program.js';
+import { type Program, ROOT, runCommand } from '../support/program.js';
 import { onTerminal } from '../support/pseudo-terminal.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
-import { commandIn } from './run-cli.js';
-
-const MAIN = 'server/cli/main.ts';
+import { CLI, runCliIn } from './run-cli.js';
 
 /** Says word after word until it is stopped. */
 const endless = defineApp({
@@ -36,10 +34,9 @@ const asker = defineApp({
 
 const env = (url: string) => ({ AGENT_SESSION_GATEWAY_URL: url, AGENT_SESSION_GATEWAY_TOKEN: TOKEN });
 
-const chatAt = (url: string, ...args: string[]) => onTerminal(commandIn('chat', ...args), { env: env(url) });
+const chatAt = (url: string, ...args: string[]) => onTerminal([...CLI, 'chat', ...args], { env: env(url) });
 
-const script = (url: string, ...args: string[]): Program =>
-  runProgram(MAIN, { args: ['chat', ...args], env: env(url) });
+const script = (url: string, ...args: string[]): Program => runCliIn(ROOT, ['chat', ...args], env(url));
 
 describe('agent-session-gateway chat, on a terminal', () => {
   before(function () {
@@ -208,7 +205,7 @@ describe('agent-session-gateway chat, on a terminal', () => {
     const coloured = chatAt(url);
     await coloured.shows(/> /);
     expect(coloured.output).to.contain('\u001b[2mSession main');
-    const plain = onTerminal(commandIn('chat'), { env: { ...env(url), NO_COLOR: '1' } });
+    const plain = onTerminal([...CLI, 'chat'], { env: { ...env(url), NO_COLOR: '1' } });
     await plain.shows(/> /);
     expect(plain.output).to.contain('Session main').and.not.contain('\u001b[2m');
   });
@@ -224,9 +221,8 @@ describe('agent-session-gateway chat, for scripts', () => {
     expect(await program.exited, program.output).to.equal(0);
     expect(program.output).to.match(/in Oslo, 20 °C\.\n[\s\S]*in Rome, .*\.\n$/);
     const { socketPath } = await (gateway as Gateway).start();
-    const bySocket = runProgram(MAIN, {
-      args: ['chat', '--socket', socketPath!, '-m', 'weather in Oslo'],
-      env: { AGENT_SESSION_GATEWAY_TOKEN: TOKEN },
+    const bySocket = runCliIn(ROOT, ['chat', '--socket', socketPath!, '-m', 'weather in Oslo'], {
+      AGENT_SESSION_GATEWAY_TOKEN: TOKEN,
     });
     expect(await bySocket.exited, bySocket.output).to.equal(0);
     expect(bySocket.output).to.contain('in Oslo, 20 °C.');
@@ -241,7 +237,7 @@ describe('agent-session-gateway chat, for scripts', () => {
 
   it('reads messages from its input, and writes events as JSON', async () => {
     const { url } = await startGateway({ app: createDemoApp(1) });
-    const command = `printf 'weather in Oslo\\n\\nweather in Rome\\n' | ${process.execPath} --import tsx ${MAIN} chat --json`;
+    const command = `printf 'weather in Oslo\\n\\nweather in Rome\\n' | ${CLI.join(' ')} chat --json`;
     const program = runCommand('sh', { args: ['-c', command], env: env(url) });
     expect(await program.exited, program.output).to.equal(0);
     const events = program.output

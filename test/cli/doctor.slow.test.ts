@@ -8,10 +8,11 @@ import { newDatabase, startDurable } from '../support/durable.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
-import { runProgram } from '../support/program.js';
+import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { tempDir } from '../support/temp-dir.js';
+import { runCliIn } from './run-cli.js';
 
 interface Finding {
   readonly status: string;
@@ -33,7 +34,7 @@ async function doctor(
 ): Promise<Examined> {
   // Tests wait long for what comes, on a machine that has others to serve, and not for what never does.
   const patience = args.includes('--timeout') ? [] : ['--timeout', '60'];
-  const program = runProgram('server/cli/main.ts', { args: ['doctor', '--json', ...patience, ...args], env });
+  const program = runCliIn(ROOT, ['doctor', '--json', ...patience, ...args], env);
   const code = await program.exited;
   const findings: Finding[] = program.output
     .trim()
@@ -88,7 +89,7 @@ describe('agent-session-gateway doctor', () => {
       'WebSocket',
       'CORS',
     ]);
-    const program = runProgram('server/cli/main.ts', { args: ['doctor', ...args] });
+    const program = runCliIn(ROOT, ['doctor', ...args]);
     expect(await program.exited).to.equal(0);
     expect(program.output)
       .to.match(/^ok {6}token: you are the user "token"$/m)

@@ -7,16 +7,17 @@ import { codegenGateway, TOKEN } from '../codegen/fixtures/gateway.js';
 import { echo } from '../support/apps.js';
 import { startGateway } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
-import { runProgram } from '../support/program.js';
+import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
+import { runCliIn } from './run-cli.js';
 
 /** Runs the command as its users do. */
 async function generate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | string; readonly output: string }> {
-  const program = runProgram('server/cli/main.ts', { args: ['generate', ...args], env });
+  const program = runCliIn(ROOT, ['generate', ...args], env);
   const code = await program.exited;
   return { code, output: program.output };
 }

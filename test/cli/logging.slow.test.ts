@@ -5,7 +5,7 @@ import { post } from '../support/gateway.js';
 import { ROOT } from '../support/program.js';
 import { onTerminal } from '../support/pseudo-terminal.js';
 import { tempDir } from '../support/temp-dir.js';
-import { commandIn, runCliIn, SOURCES_ENV } from './run-cli.js';
+import { CLI, runCliIn } from './run-cli.js';
 
 const plant = (what: string): string => `PLANTED-${what}-${'x'.repeat(32)}`;
 const TOKEN = plant('token');
@@ -114,9 +114,9 @@ describe('the log on a terminal', () => {
     ['dev', ['--port', '0', '--db', 'memory'], /URL\W+(?:\[\d+m)?(http:\/\/[\d.:]+)/],
   ] as const) {
     it(`is lines that people can read, of ${command}`, async () => {
-      const program = onTerminal(commandIn(command, ...args), {
+      const program = onTerminal([...CLI, command, ...args], {
         cwd: project(),
-        env: { ...SOURCES_ENV, GATEWAY_TOKEN: TOKEN },
+        env: { GATEWAY_TOKEN: TOKEN },
       });
       const [, url] = await program.prints(started);
       await provoke(url!);

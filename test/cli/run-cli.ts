@@ -1,22 +1,24 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildPackage } from '../support/built-package.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 
-const LOADER = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
+await buildPackage();
 
-/** The command in a folder of its own, as if it were installed there. */
-export function commandIn(...args: readonly string[]): readonly string[] {
-  return [process.execPath, '--import', LOADER, join(ROOT, 'server/cli/main.ts'), ...args];
-}
+/** The command as it is packed: its sources take four times as long to start. */
+export const CLI: readonly string[] = [process.execPath, join(ROOT, 'dist/server/cli/main.js')];
 
-/** What the sources need to find each other by the package's name from there. */
-export const SOURCES_ENV = { TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json') };
-
+/** Runs the command in a folder: where that has a project, as if the package were installed there. */
 export function runCliIn(
   cwd: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Program {
-  const [command, ...rest] = commandIn(...args);
-  return runCommand(command!, { args: rest, cwd, env: { ...SOURCES_ENV, ...env } });
+  const installed = join(cwd, 'node_modules/agent-session-gateway');
+  if (existsSync(join(cwd, 'package.json')) && cwd !== ROOT && !existsSync(installed)) {
+    mkdirSync(dirname(installed), { recursive: true });
+    symlinkSync(ROOT, installed);
+  }
+  const [node, ...main] = CLI;
+  return runCommand(node!, { args: [...main, ...args], cwd, env });
 }

@@ -9,7 +9,7 @@ import { onTerminal, type PseudoTerminal } from '../support/pseudo-terminal.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 import { until } from '../support/until.js';
-import { commandIn, runCliIn, SOURCES_ENV } from './run-cli.js';
+import { CLI, runCliIn } from './run-cli.js';
 
 const TOKEN = 'a-token-for-files-of-more-than-32-bytes';
 const DURABLE = { GATEWAY_DB: '', GATEWAY_TOKEN: TOKEN };
@@ -160,9 +160,9 @@ describe('agent-session-gateway dev', () => {
     });
 
     const devOn = (folder: string, env: Record<string, string> = {}): PseudoTerminal =>
-      onTerminal(commandIn('dev', '--port', '0', '--db', 'memory'), {
+      onTerminal([...CLI, 'dev', '--port', '0', '--db', 'memory'], {
         cwd: folder,
-        env: { ...SOURCES_ENV, ...env },
+        env,
       });
 
     it('opens the URL with o, restarts with r, clears with c and quits with q', async () => {

@@ -8,7 +8,7 @@ import { newDatabase, startDurable } from '../support/durable.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
-import { runCliIn } from './run-cli.js';
+import { CLI, runCliIn } from './run-cli.js';
 
 const cli = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
   runCliIn(ROOT, args, env);
@@ -224,7 +224,7 @@ describe('agent-session-gateway', () => {
     const { url } = await startGateway({ app: createDemoApp(0) });
     const client = connect(url);
     await client.send('main', 'weather in Oslo').result;
-    const script = `${process.execPath} --import tsx server/cli/main.ts tail --from earliest --json | head -n 1`;
+    const script = `${CLI.join(' ')} tail --from earliest --json | head -n 1`;
     const program = runCommand('sh', { args: ['-c', script], env: at(url) });
     let code: Awaited<typeof program.exited> | undefined;
     void program.exited.then((it) => {

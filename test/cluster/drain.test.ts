@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import { type Application, defineApp } from '../../server/index.js';
+import { type Application, defineApp, tool } from '../../server/index.js';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
+import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
+import type { GatewayPlugin } from '../../server/plugins/plugin.js';
+import { responsesPlugin } from '../../server/plugins/responses/index.js';
 import type { Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
+import { call, initialize, postMcp } from '../plugins/mcp/mcp-clients.js';
 import { gate } from '../support/gate.js';
 import { post, startGateway } from '../support/gateway.js';
 import { type HeldStore, heldStore } from '../support/held-store.js';
@@ -12,6 +16,7 @@ import { overriding } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { postStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
+import { as, byName } from '../support/users.js';
 
 /** Long enough that nothing in these tests comes about by its end. */
 const LONG = 600_000;
@@ -54,32 +59,111 @@ describe('a gateway that drains, among others on its store', () => {
     await closed;
   });
 
-  it('tells whoever sent before it drained how that ends, also where the session was only being taken', async () => {
+  /** What was answered to a message that was sent, wherever that is told. */
+  const SENDS: Readonly<Record<string, (first: Node, second: Node) => Promise<string>>> = {
+    async completion({ url }) {
+      const messages = [{ role: 'user', content: 'hello' }];
+      const { body } = await post(`${url}/v1/chat/completions`, { model: 'default', messages });
+      return body.choices?.[0].message.content ?? JSON.stringify(body);
+    },
+    async message({ url }, { client }) {
+      const message = { sessionId: 'main', message: 'hello' };
+      const { body } = await post(`${url}/send`, message, { prefer: 'respond-async' });
+      expect(body.runId, JSON.stringify(body)).to.be.a('string');
+      return textOf((await client.run(body.runId).result).message);
+    },
+  };
+  for (const [name, told] of Object.entries(SENDS))
+    it(`answers whoever sent a ${name} before it drained, also where the session was only being taken`, async () => {
+      const hub = new MemoryHub({ leaseMs: LONG });
+      const [asked, door] = [gate(), gate()];
+      const store = (own: Store): Store => {
+        const acquire: Store['acquire'] = async (...given) => {
+          asked.open();
+          await door.passed;
+          return own.acquire(...given);
+        };
+        return overriding(own, { acquire });
+      };
+      const limits = { drainMs: 20_000, storeMs: 20_000 };
+      const first = await startNode(hub, { app: echo, store, limits });
+      first.gateway.use(chatCompletionsPlugin());
+      const second = await startNode(hub, { app: echo });
+      const answer = told(first, second);
+      await asked.passed;
+      const closed = first.gateway.close();
+      // As many turns as it takes to find that nothing is left to do.
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      door.open();
+      expect(await answer).to.equal('said hello');
+      await closed;
+    });
+
+  /** Two gateways, of which the first one closes while a request to it waits for a note that all share. */
+  async function closingWithin(
+    plugin: () => GatewayPlugin,
+    reads: 'get' | 'drop',
+    request: (nodes: { first: Node; second: Node; hold: () => void }) => Promise<() => Promise<void>>,
+  ): Promise<void> {
     const hub = new MemoryHub({ leaseMs: LONG });
     const [asked, door] = [gate(), gate()];
-    const store = (own: Store): Store => {
-      const acquire: Store['acquire'] = async (...given) => {
-        asked.open();
-        await door.passed;
-        return own.acquire(...given);
-      };
-      return overriding(own, { acquire });
+    let isHeld = false;
+    const held = async (): Promise<void> => {
+      if (!isHeld) return;
+      asked.open();
+      await door.passed;
     };
+    const store = (own: Store): Store => {
+      const { shared } = own;
+      const waiting = async (name: string) => {
+        await held();
+        return shared![reads](name);
+      };
+      return overriding(own, { shared: overriding(shared!, { [reads]: waiting }) });
+    };
+    const app = defineApp({ run: () => 'answered', tools: { who: tool({ handler: () => 'me' }) } });
     const limits = { drainMs: 20_000, storeMs: 20_000 };
-    const first = await startNode(hub, { app: echo, store, limits });
-    first.gateway.use(chatCompletionsPlugin());
-    await startNode(hub, { app: echo });
-    const messages = [{ role: 'user', content: 'hello' }];
-    const answer = post(`${first.url}/v1/chat/completions`, { model: 'default', messages });
+    const first = await startNode(hub, { app, auth: byName, store, limits });
+    const second = await startNode(hub, { app, auth: byName });
+    for (const { gateway } of [first, second]) gateway.use(plugin());
+    const check = await request({ first, second, hold: () => (isHeld = true) });
     await asked.passed;
     const closed = first.gateway.close();
     // As many turns as it takes to find that nothing is left to do.
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     door.open();
-    const { body } = await answer;
-    expect(body.choices?.[0].message.content, JSON.stringify(body)).to.equal('said hello');
+    await check();
     await closed;
-  });
+  }
+
+  it('answers an MCP call whose session it had to look up', () =>
+    closingWithin(
+      () => mcpServerPlugin({ sessionId: 'main' }),
+      'get',
+      async ({ first, second, hold }) => {
+        // Another gateway knows it, so that the first has to look it up.
+        const session = { 'mcp-session-id': await initialize(`${second.url}/mcp`) };
+        hold();
+        const answer = postMcp(`${first.url}/mcp`, call('who'), session);
+        return async () => void expect(await (await answer).text()).to.contain('"text":"me"');
+      },
+    ));
+
+  it('answers a response whose conversation it had to give what that was created with', () =>
+    closingWithin(responsesPlugin, 'drop', async ({ first, second, hold }) => {
+      const conversations = '/v1/conversations';
+      const { id } = (await post(first.url + conversations, { metadata: { topic: 'tea' } }, as('alice')))
+        .body;
+      hold();
+      const asked = { model: 'default', input: 'hello', conversation: id };
+      const answer = post(`${first.url}/v1/responses`, asked, as('alice'));
+      return async () => {
+        const { body } = await answer;
+        expect(body.output?.[0].content[0].text, JSON.stringify(body)).to.equal('answered');
+        const kept = await fetch(`${second.url}${conversations}/${id}`, { headers: as('alice') });
+        expect(await kept.json()).to.deep.include({ metadata: { topic: 'tea' } });
+      };
+    }));
 
   it('goes on telling whoever follows a run there that it has handed over', async () => {
     const { app } = asking();

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { type PostgresStoreOptions, postgresStore } from '../../server/stores/postgres/index.js';
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
@@ -288,6 +289,38 @@ describeWithPostgres('a PostgreSQL store', () => {
       expect(await a.store.unfinished()).to.deep.equal([]);
       await until(async () => !(await members.alive('b')));
       expect(await a.store.unfinished()).to.deep.equal([{ ...refOf(), from: 'b' }]);
+    });
+
+    it('has the members that it says it has, also where an older list of them comes last', async () => {
+      const { store } = await node({ leaseMs: 60_000 });
+      const [{ id }] = (await server.sql(`SELECT id FROM ${schema}.node`)) as [{ id: string }];
+      /** Whether all of the node is being said, and waits for that where this is asked. */
+      const isSaying = async (that = ''): Promise<boolean> => {
+        const saying = `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%.register(%' ${that}`;
+        return (await server.sql(`${saying} AND pid <> pg_backend_pid()`)).length > 0;
+      };
+      const holders = async (): Promise<readonly string[]> =>
+        (await server.sql(`SELECT holder FROM ${schema}.member`)).map((row) => row.holder);
+      const join = () => store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
+      /** Has all of the node said again, and what is done meanwhile overtake that. */
+      async function overtaking<T>(work: () => T): Promise<Awaited<T>> {
+        const locker = closeLater(new pg.Client({ connectionString: server.url }), (it) => it.end());
+        await locker.connect();
+        await locker.query(`BEGIN; SELECT FROM ${schema}.node WHERE id = '${id}' FOR UPDATE`);
+        await server.sql(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN "asg_${id}"'`,
+        );
+        await until(() => isSaying("AND wait_event_type = 'Lock'"));
+        const done = await work();
+        await locker.query('COMMIT');
+        await until(async () => !(await isSaying()));
+        return done;
+      }
+
+      const membership = await overtaking(join);
+      await until(async () => (await holders()).includes('a'));
+      await overtaking(() => membership.leave());
+      await until(async () => (await holders()).length === 0);
     });
 
     it('loses no message of a size that a notification does not have, and keeps the order', async () => {

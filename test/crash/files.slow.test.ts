@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createFiles } from '../../client/files/index.js';
-import { type Program, runProgram } from '../support/program.js';
+import { buildProgram } from '../support/built-program.js';
+import { type Program, runCommand } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
 
-const PROGRAM = fileURLToPath(new URL('./files-program.ts', import.meta.url));
 const ROUNDS = 8;
 const SENDS = 30;
 
@@ -14,8 +13,9 @@ describe('files and kill -9', () => {
   it('are all there that a kept message names; what was cut, and what nobody names, leaves nothing', async function () {
     this.timeout(300_000);
     const path = join(tempDir(), 'gateway.db');
+    const built = await buildProgram('test/crash/files-program.ts');
     const start = async (unnamedFileMs: number): Promise<{ program: Program; url: string }> => {
-      const program = runProgram(PROGRAM, { args: [path, String(unnamedFileMs)] });
+      const program = runCommand(process.execPath, { args: [built, path, String(unnamedFileMs)] });
       return { program, url: (await program.prints(/listening on (\S+)/))[1]! };
     };
     let uploads = 0;

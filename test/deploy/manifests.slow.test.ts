@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import ajvFormats from 'ajv-formats';
@@ -184,6 +184,7 @@ describe('deploy/systemd', () => {
     expect(main).to.equal('node_modules/agent-session-gateway/dist/server/cli/main.js');
     const folder = tempDir();
     cpSync(join(ROOT, 'deploy/server.js'), join(folder, 'server.js'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const program = runCliIn(folder, args.join(' ').replace('%i', '0').split(' '), {
       GATEWAY_TOKEN: TOKEN,
       GATEWAY_DB: 'kept.db',

@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/program.js';
-import { DOORS } from './doors.js';
 import type { Mutant } from './mutant.js';
-import { SESSIONS } from './sessions.js';
-import { STORES } from './stores.js';
+import { broken, MUTANTS } from './mutants.js';
 
 /**
  * Shows that tests see what they are for: breaks one thing that the promises rest on, in a copy of the tree, and runs there the test that
  * is to see it. `npm run test:mutants -- [part of a name …]`; exits non-zero where one is not caught.
  */
-const MUTANTS: readonly Mutant[] = [...STORES, ...SESSIONS, ...DOORS];
 const PARTS = [
   'server',
   'shared',
@@ -26,17 +23,6 @@ const PARTS = [
 /** What is broken may be broken so that nothing ends. */
 const TIMEOUT_MS = 300_000;
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
-
-/** The text of a file with what is broken in it. @throws where it has no such place, or several */
-function broken({ file, edits }: Mutant): string {
-  return edits.reduce(
-    (text, [find, replace]) => {
-      if (text.split(find).length !== 2) throw new Error(`${file} has this not once: ${find}`);
-      return text.replace(find, () => replace);
-    },
-    readFileSync(join(ROOT, file), 'utf8'),
-  );
-}
 
 /** What was found first, or null where nothing was. @throws where the test does not run */
 function caught(mutant: Mutant): string | null {
@@ -57,7 +43,7 @@ function caught(mutant: Mutant): string | null {
         cwd: tree,
         encoding: 'utf8',
         timeout: TIMEOUT_MS,
-        env: { ...process.env, CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
+        env: { ...process.env, DAY: 'all', CHAOS_STORES: 'redis', CHAOS_SEEDS: SEEDS, CHAOS_FAULTS: faults },
       },
     );
     if (signal !== null) return 'it does not end';

@@ -55,10 +55,7 @@ export const STORES: readonly Mutant[] = [
     name: 'a run that is indexed behind its batch',
     file: 'server/stores/redis/writer.ts',
     edits: [
-      [
-        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const answer',
-        '    const answer',
-      ],
+      ['    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n', ''],
       [
         '    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
         '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',

@@ -12,9 +12,10 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { createGateway, defineApp, type Gateway } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { buildPackage } from '../support/built-package.js';
+import { compile } from '../support/compile.js';
 import { ROOT } from '../support/program.js';
-import { NAME, NAMES } from './entries.js';
-import { buildPackage } from './installed.js';
+import { NAME, NAMES, pageOf } from './entries.js';
 
 const run = promisify(execFile);
 const CLIENT = `${NAME}-client`;
@@ -118,18 +119,11 @@ describe('the package of the client alone', () => {
   });
 
   it('has types for a page', async () => {
-    const text = `import { createClient, type GatewayEvent } from '${CLIENT}';
-export const seen: GatewayEvent[] = [];
-for await (const event of createClient({ baseUrl: '/agent' }).events('main')) seen.push(event);`;
-    writeFileSync(join(project, 'page.ts'), text);
+    writeFileSync(join(project, 'page.ts'), pageOf(CLIENT));
     const options = { target: 'es2023', module: 'nodenext', types: [], strict: true, noEmit: true };
     const config = { compilerOptions: { ...options, lib: ['es2023', 'dom'] }, files: ['page.ts'] };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, '-p', project]).catch(
-      (error: { stdout: string }) => error,
-    );
-    expect(stdout).to.equal('');
+    expect(await compile('typescript', project)).to.equal('');
   });
 
   it('is clean to publint', async () => {

@@ -118,3 +118,10 @@ await client.invoke('tasks:archive', { before: 1 });
 export const fold = (events: GatewayEvent[]) => events.reduce(reduce, initialState);
 export const config: GatewayConfig = { app };
 `;
+
+/** A page that follows a session. @param client What it has its client from */
+export const pageOf = (
+  client: string,
+): string => `import { createClient, type GatewayEvent } from '${client}';
+export const seen: GatewayEvent[] = [];
+for await (const event of createClient({ baseUrl: '/agent' }).events('main')) seen.push(event);`;

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needChromium, openPage } from '../support/browser.js';
+import { isToday } from '../support/daily.js';
 import { freePort } from '../support/free-port.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { packPackage } from './installed.js';
@@ -83,7 +84,8 @@ describe('examples that are installed by themselves', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  for (const name of ['vue', 'svelte']) {
+  for (const [number, name] of ['vue', 'svelte'].entries()) {
+    if (!isToday(number, 3)) continue;
     it(`${name} builds, and talks to its agent behind the proxy of Vite`, async () => {
       const example = await Example.install(name, tarball, folder);
       await example.succeeds('run', 'build');
@@ -101,7 +103,8 @@ describe('examples that are installed by themselves', () => {
     });
   }
 
-  it('nextjs builds and type-checks, renders the conversation on the server, and goes on with it in the browser', async () => {
+  it('nextjs builds and type-checks, renders the conversation on the server, and goes on with it in the browser', async function () {
+    if (!isToday(2, 3)) return this.skip();
     const example = await Example.install('nextjs', tarball, folder);
     await example.succeeds('run', 'build');
     const port = String(await freePort());

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { buildPackage } from '../support/built-package.js';
 import { ROOT } from '../support/program.js';
 import { closeAtLast } from '../support/resources.js';
 
@@ -35,14 +36,6 @@ export interface Installed {
   /** Installs packages in the versions that we develop with. */
   install(...names: readonly string[]): Promise<void>;
   remove(): void;
-}
-
-let built: Promise<unknown> | undefined;
-
-/** Builds the package where its sources have changed. */
-export function buildPackage(): Promise<unknown> {
-  built ??= run(process.execPath, ['scripts/build.mjs', '--if-changed'], { cwd: ROOT });
-  return built;
 }
 
 const npm = async (cwd: string, ...args: string[]) => (await run('npm', args, { cwd })).stdout;

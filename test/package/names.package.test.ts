@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { buildPackage } from '../support/built-package.js';
 import { compile } from '../support/compile.js';
 import { ROOT } from '../support/program.js';
-import { buildPackage } from './installed.js';
 import { type PublicName, publicNames } from './public-names.js';
 
 const PACKAGE = 'agent-session-gateway';

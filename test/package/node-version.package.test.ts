@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { OLDEST_NODE } from '../../server/runtime/node-version.js';
+import { buildPackage } from '../support/built-package.js';
 import { ROOT } from '../support/program.js';
-import { buildPackage } from './installed.js';
 
 const run = promisify(execFile);
 

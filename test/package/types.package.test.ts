@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPILERS, compile } from '../support/compile.js';
-import { CONSUMER, NAME, NAMES, NEEDS } from './entries.js';
+import { CONSUMER, NAME, NAMES, NEEDS, pageOf } from './entries.js';
 import { type Installed, installPackage } from './installed.js';
 
 /** How users' projects are set up, but for what a test says. */
@@ -31,12 +31,7 @@ describe('the types of the packed package', () => {
 
   for (const compiler of COMPILERS) {
     it(`type-checks a page's code without the types of Node with ${compiler}`, async () => {
-      installed.write(
-        'page.ts',
-        `import { createClient, type GatewayEvent } from '${NAME}/client';
-export const seen: GatewayEvent[] = [];
-for await (const event of createClient({ baseUrl: '/agent' }).events('main')) seen.push(event);`,
-      );
+      installed.write('page.ts', pageOf(`${NAME}/client`));
       expect(await check(compiler, 'page.ts', { types: [] })).to.equal('');
     });
 

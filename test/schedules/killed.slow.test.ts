@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { sessionSchedules } from '../../client/schedules/index.js';
+import { buildProgram } from '../support/built-program.js';
 import { connectClient } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
@@ -17,9 +18,9 @@ const KILLS = 2;
 
 async function start(place: string, port: number): Promise<ChildProcess> {
   const args = [place, String(port), TOKEN];
-  const child = fork('test/schedules/program.ts', args, {
+  const child = fork(await buildProgram('test/schedules/program.ts'), args, {
     cwd: ROOT,
-    execArgv: ['--import', 'tsx'],
+    execArgv: [],
     silent: true,
   });
   closeLater(child, (it) => it.kill('SIGKILL'));

@@ -27,7 +27,7 @@ describe('the lanes of .ci/run', () => {
   });
 
   it('says at its end what failed, and how, and goes on with the rest', () => {
-    const failing = says('suite', 'Error: no\\nslow: 7 passed, 2 failed, 0 unsteady\\n', 1);
+    const failing = says('suite', 'Error: no\\nslow,quick: 7 passed, 2 failed, 0 unsteady\\n', 1);
     const { status, end } = ciRun(`[[[${failing}, ${says('suite', '  2 passing (1s)\\n')}]]]`);
     expect(status).to.equal(1);
     expect(end)

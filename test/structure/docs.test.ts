@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import GithubSlugger from 'github-slugger';
 import { PAGE_NAMES } from '../../docs/.vitepress/pages.mjs';
-import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { EVENTS_PATH, FILES_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
@@ -11,6 +10,7 @@ import { renderOnServer } from '../client/frameworks.js';
 import { compiling, rendering } from '../client/svelte/compile.js';
 import { linksOf, PAGES, type PageLink, proseOf, readPage } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
+import { SHIPPED_LIMITS } from '../support/shipped-limits.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -109,7 +109,7 @@ describe('documentation', () => {
   it('lists every limit with its default', () => {
     const rows = [...read('docs/limits.md').matchAll(/^\| `([\w.]+)` \| (\w+) \|/gm)];
     const all = Object.fromEntries(
-      Object.entries(DEFAULT_LIMITS).flatMap(([name, value]: [string, number | object]) =>
+      Object.entries(SHIPPED_LIMITS).flatMap(([name, value]: [string, number | object]) =>
         typeof value === 'object'
           ? Object.entries(value).map(([inner, of]) => [`${name}.${inner}`, of])
           : [[name, value]],

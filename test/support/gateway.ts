@@ -114,6 +114,9 @@ export const jsonHeaders = (token: string = TOKEN): Record<string, string> => ({
   'content-type': 'application/json',
 });
 
+/** For tests that ask more often than people do. */
+export const FAST = { sendsPerSecond: 10_000, subscribesPerSecond: 10_000, readsPerSecond: 10_000 };
+
 /** POSTs JSON and returns status, headers and the parsed body. */
 export async function post(
   url: string,

@@ -1,4 +1,5 @@
 import './fuzz.js';
+import './shipped-limits.js';
 import { closeAll, closeShared } from './resources.js';
 import { assertTrueEnds } from './streamed.js';
 

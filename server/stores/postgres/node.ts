@@ -125,6 +125,7 @@ export class Node {
 
   async join(member: Member): Promise<Membership> {
     const { holder } = member;
+    const before = this.#saying;
     // Before it is asked for: all that is of this node may be said again meanwhile.
     this.#members.set(holder, member);
     try {
@@ -135,6 +136,7 @@ export class Node {
       this.#say(true);
       throw error;
     }
+    await this.#saidAfter(before);
     return {
       alive: async (other) => {
         const query = `SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS lives,
@@ -148,9 +150,11 @@ export class Node {
       },
       tell: (to, message) => this.#tells.do({ holder: toColumn(to), message: packed(message) }),
       leave: async () => {
+        const before = this.#saying;
         this.#members.delete(holder);
         // Where this was not done, all that is of this node is said again, without it; or its lease runs out.
         await this.#database.call('leave_member', toColumn(holder)).catch(() => this.#say(true));
+        await this.#saidAfter(before);
       },
     };
   }
@@ -204,6 +208,13 @@ export class Node {
       }
     }
     this.#saying = null;
+  }
+
+  /** Says all again where it was being said already: what was on its way may come last, and has the members of before. */
+  async #saidAfter(before: Promise<void> | null): Promise<void> {
+    if (!before) return;
+    this.#say(true);
+    await this.settled();
   }
 
   #register(): Promise<Lease> {

@@ -132,21 +132,24 @@ export class HttpHandler {
       checkMethod(request, response, options.methods);
     }
     if (options.needsStore !== false) await this.#env.ready();
-    await handle({
-      request,
-      response,
-      path: call.target.path,
-      address,
-      authenticate: async () => {
-        const identity = await this.#identify(request, address, call.options);
-        this.#attend(identity, response);
-        return identity;
-      },
-      body: () =>
-        new Promise((take, fail) => {
-          readBody(request, this.#env.limits, call.options.body, take, fail);
-        }),
-    });
+    const serve = () =>
+      handle({
+        request,
+        response,
+        path: call.target.path,
+        address,
+        authenticate: async () => {
+          const identity = await this.#identify(request, address, call.options);
+          this.#attend(identity, response);
+          return identity;
+        },
+        body: () =>
+          new Promise((take, fail) => {
+            readBody(request, this.#env.limits, call.options.body, take, fail);
+          }),
+      });
+    if (this.#env.state.draining) await serve();
+    else await this.#env.calls.serve(() => response.headersSent || response.destroyed, serve);
   }
 
   /**

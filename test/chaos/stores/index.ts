@@ -20,15 +20,18 @@ const ALL: readonly Candidate[] = [
 
 /**
  * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`, `hub`), by default for those that are
- * installed; one line says of the others that they are skipped, and in CI they are an error.
+ * installed; one line says of the others that they are skipped, and in CI they are an error. The body is told the store's number.
  */
-export function describeCluster(title: string, body: (this: Mocha.Suite, under: StartStore) => void): void {
+export function describeCluster(
+  title: string,
+  body: (this: Mocha.Suite, under: StartStore, number: number) => void,
+): void {
   const wanted = process.env.CHAOS_STORES?.split(',');
-  for (const { kind, under, isInstalled } of ALL) {
+  for (const [number, { kind, under, isInstalled }] of ALL.entries()) {
     const named = `${title} (${kind})`;
     if (wanted?.includes(kind) ?? isInstalled) {
       describe(named, function () {
-        body.call(this, under);
+        body.call(this, under, number);
       });
     } else if (!wanted && kind !== 'hub') {
       it(`${named}: needs ${kind}, which is not installed`, function () {

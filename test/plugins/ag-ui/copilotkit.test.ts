@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { defineApp } from '../../../server/index.js';
 import { gate } from '../../support/gate.js';
+import { FAST } from '../../support/gateway.js';
 import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
 import { FrameProxy } from '../frame-proxy.js';
-import { type AgUiGateway, actor, FAST, input, STORES, says, shown, startAgUi, textIn } from './fixtures.js';
+import { type AgUiGateway, actor, input, STORES, says, shown, startAgUi, textIn } from './fixtures.js';
 
 /** CopilotKit's core without a page, as its provider makes it. */
 async function copilot(

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FAST } from '../../support/gateway.js';
 import { FrameProxy } from '../frame-proxy.js';
 import {
   type Agent,
@@ -7,7 +8,6 @@ import {
   actor,
   attempt,
   CLIENTS,
-  FAST,
   listener,
   STORES,
   says,

@@ -50,9 +50,6 @@ export interface AgentInit {
   readonly fetch?: typeof fetch;
 }
 
-/** For tests that ask more often than people do. */
-export const FAST = { sendsPerSecond: 10_000, subscribesPerSecond: 10_000, readsPerSecond: 10_000 };
-
 /** A gateway with the plugin; users are told apart by their tokens, and the only app is `default`. */
 export async function startAgUi(
   config: GatewayConfig<any, any, any>,

@@ -3,17 +3,8 @@ import fc from 'fast-check';
 import { sqliteStore } from '../../../server/stores/sqlite/index.js';
 import { newDatabase } from '../../support/durable.js';
 import { cases } from '../../support/fuzz.js';
-import {
-  type AgUiGateway,
-  actor,
-  eventsIn,
-  eventsOf,
-  FAST,
-  input,
-  STORES,
-  says,
-  startAgUi,
-} from './fixtures.js';
+import { FAST } from '../../support/gateway.js';
+import { type AgUiGateway, actor, eventsIn, eventsOf, input, STORES, says, startAgUi } from './fixtures.js';
 
 const RUN = '/agent/default';
 

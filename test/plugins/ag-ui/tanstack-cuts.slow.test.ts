@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { SEED } from '../../support/fuzz.js';
+import { FAST } from '../../support/gateway.js';
 import { randomOf } from '../../support/random.js';
-import { FAST, STORES, startAgUi } from './fixtures.js';
+import { STORES, startAgUi } from './fixtures.js';
 import { answerIn, cuttingFetch, speaking, tanstack } from './tanstack-fixtures.js';
 
 /** Words that no byte of may be lost or doubled. */

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import type { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { halting } from '../../support/apps.js';
+import { FAST } from '../../support/gateway.js';
 import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
-import { actor, FAST, input, STORES, says, startAgUi } from './fixtures.js';
+import { actor, input, STORES, says, startAgUi } from './fixtures.js';
 import { answerIn, cuttingFetch, shown, speaking, type TanStackInit, tanstack } from './tanstack-fixtures.js';
 
 const KINDS = STORES.flatMap(([store, make]) =>

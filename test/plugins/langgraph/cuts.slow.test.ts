@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
 import { SEED } from '../../support/fuzz.js';
+import { FAST } from '../../support/gateway.js';
 import { randomOf } from '../../support/random.js';
 import { ByteProxy } from '../byte-proxy.js';
 import { FrameProxy } from '../frame-proxy.js';
@@ -8,7 +9,6 @@ import {
   actor,
   answers,
   brief,
-  FAST,
   heard,
   human,
   PAGES,

@@ -65,9 +65,6 @@ export interface TabInit {
   readonly assistantId?: string;
 }
 
-/** For tests that ask more often than people do. */
-export const FAST = { sendsPerSecond: 10_000, subscribesPerSecond: 10_000, readsPerSecond: 10_000 };
-
 /** A gateway with the plugin; users are told apart by their tokens. */
 export async function startLangGraph(
   config: GatewayConfig<any, any, any>,

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { channels } from '../../../server/diagnostics/index.js';
 import { defineApp } from '../../../server/index.js';
+import { FAST } from '../../support/gateway.js';
 import { hear } from '../../support/tracing.js';
-import { FAST, human, SDKS, startLangGraph } from './fixtures.js';
+import { human, SDKS, startLangGraph } from './fixtures.js';
 
 const [, sdk] = SDKS;
 /** Messages of a conversation that is longer than a state says. */
