@@ -31,7 +31,7 @@ async function measure(name: string, store: Store): Promise<void> {
   let bytes = 0;
   const counting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
-    if (!String(input).includes('/events') || !response.body) return response;
+    if (!String(input).includes('~inbox') || !response.body) return response;
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, out) {

@@ -49,7 +49,7 @@ export const longLives = fc.array(deed, { minLength: 15, maxLength: 40 }) as fc.
 
 const app = defineApp({
   async *run(turn) {
-    if (turn.text === 'wait')
+    if (turn.metadata.wait)
       await new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
     yield `heard ${turn.text}`;
   },
@@ -139,7 +139,7 @@ class Life {
         return;
       }
       case 'withdraw': {
-        const first = session.send('wait');
+        const first = session.send('wait', { metadata: { wait: true } });
         const { message } = await first.accepted;
         talk.say(message.id, person.name);
         talk.read(person.name);
