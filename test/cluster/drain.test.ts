@@ -70,7 +70,7 @@ describe('a gateway that drains, among others on its store', () => {
       const message = { sessionId: 'main', message: 'hello' };
       const { body } = await post(`${url}/send`, message, { prefer: 'respond-async' });
       expect(body.runId, JSON.stringify(body)).to.be.a('string');
-      return textOf((await client.run(body.runId).result).message);
+      return textOf((await client.session('main').run(body.runId).result).message);
     },
   };
   for (const [name, told] of Object.entries(SENDS))
