@@ -1,8 +1,8 @@
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent, SessionChanges } from '../../shared/events.js';
-import type { CustomNotice } from '../../shared/notices.js';
 import type { Message, MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
+import type { CustomNotice } from '../../shared/notices.js';
 import type {
   Accepted,
   From,
