@@ -35,7 +35,8 @@ const TITLES: Readonly<Record<NoticeKind, string>> = {
  *
  * @example
  * ```ts
- * const push = webPush({ subject: 'mailto:ops@example.com', vapidKeys: { publicKey, privateKey } });
+ * const vapidKeys = { publicKey: process.env.VAPID_PUBLIC!, privateKey: process.env.VAPID_PRIVATE! };
+ * const push = webPush({ subject: 'mailto:ops@example.com', vapidKeys });
  * ```
  */
 export function webPush(options: WebPushOptions): PushSender {
