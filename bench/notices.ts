@@ -44,9 +44,18 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
     },
   });
   const gateway = createGateway({
-    ...{ app, port: 0, store: process.argv[4] ? memoryStore() : sqliteStore({ path: newDatabase() }), logger: { warn() {}, error() {} } },
+    ...{
+      app,
+      port: 0,
+      store: process.argv[4] ? memoryStore() : sqliteStore({ path: newDatabase() }),
+      logger: { warn() {}, error() {} },
+    },
     sessionScope: () => 'bench',
-    limits: { sessionsPerUser: Number.POSITIVE_INFINITY, sendsPerSecond: 1e6, loopDelayMs: Number.POSITIVE_INFINITY },
+    limits: {
+      sessionsPerUser: Number.POSITIVE_INFINITY,
+      sendsPerSecond: 1e6,
+      loopDelayMs: Number.POSITIVE_INFINITY,
+    },
     notify: { webhooks: { url, secrets, name: 'slow' }, unseenMs: 0, allowPrivate: true },
   });
   await gateway.start();
@@ -89,5 +98,7 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
 
 const without = await measure(false);
 const told = await measure(true);
-console.log(`p50 ${(told.p50 / without.p50).toFixed(2)} times, p99 ${(told.p99 / without.p99).toFixed(2)} times`);
+console.log(
+  `p50 ${(told.p50 / without.p50).toFixed(2)} times, p99 ${(told.p99 / without.p99).toFixed(2)} times`,
+);
 process.exit(0);

@@ -136,7 +136,7 @@ export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } 
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';
-export type { GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
+export type { GatewayStats, NoticeCount, NoticeOutcome, RunCounts } from './diagnostics/gateway-stats.js';
 export type { StoredFile } from './files/stored-file.js';
 export { createGateway } from './gateway/create-gateway.js';
 export type { StartedGateway } from './gateway/doors.js';
@@ -164,7 +164,6 @@ export type {
   WebhookFormat,
   WebhookOptions,
 } from './notices/options.js';
-export type { NoticeCount, NoticeOutcome } from './notices/tally.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,

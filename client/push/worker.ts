@@ -17,4 +17,5 @@ worker.addEventListener?.('notificationclick', (event: any) => {
   );
 });
 
-export {};
+/** What a push says. */
+export type { PushBody } from '../../shared/notices.js';

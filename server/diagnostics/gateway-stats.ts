@@ -1,5 +1,5 @@
 import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
-import type { NoticeCount } from '../notices/tally.js';
+import type { NoticeKind } from '../../shared/notices.js';
 import type { Store } from '../stores/store.js';
 
 /** How many runs there are. */
@@ -8,6 +8,18 @@ export interface RunCounts {
   readonly active: number;
   /** Accepted and waiting for their turn. */
   readonly queued: number;
+}
+
+/** What became of a notice, or of an attempt to tell a target: given up (`dead`), to be tried again (`failed`), nobody is there (`gone`). */
+export type NoticeOutcome = 'told' | 'seen' | 'failed' | 'dead' | 'gone';
+
+/** How often something became of notices. */
+export interface NoticeCount {
+  readonly kind: NoticeKind;
+  /** Absent where it was of no target's: it was seen. */
+  readonly target?: string;
+  readonly outcome: NoticeOutcome;
+  readonly count: number;
 }
 
 /** What a gateway has on its hands now. Plain numbers of this process; counting them takes as long as there are sessions and connections in memory. */

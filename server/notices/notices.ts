@@ -1,6 +1,6 @@
 import type { Notice, NoticeKind, ToldNotice } from '../../shared/notices.js';
+import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { DueWorker } from '../due/due-worker.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
@@ -21,13 +21,18 @@ import {
 } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
 import { pushesOf } from './subscriptions.js';
-import { type NoticeCount, Tally } from './tally.js';
+import { Tally } from './tally.js';
 import type { Target } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
 const UNSEEN_MS = 20_000;
 /** Of a text that is told, in characters. */
 const TEXT_LENGTH = 4096;
+
+/** Who takes what is due. */
+interface Due {
+  on(kind: string, handler: (record: StoredRecord, now: number) => Promise<void>): void;
+}
 
 interface Parts {
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'shared'>;
@@ -67,7 +72,7 @@ export class Notices {
   }
 
   /** Has notices worked off. */
-  workIn(due: DueWorker): void {
+  workIn(due: Due): void {
     due.on(NOTICE, (record, now) => this.#expand(record, now));
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
   }

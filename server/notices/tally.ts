@@ -1,17 +1,5 @@
-import type { NoticeKind } from '../../shared/notices.js';
+import type { NoticeCount, NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { KeptNotice } from './notice-record.js';
-
-/** What became of a notice, or of an attempt to tell a target: given up (`dead`), to be tried again (`failed`), nobody is there (`gone`). */
-export type NoticeOutcome = 'told' | 'seen' | 'failed' | 'dead' | 'gone';
-
-/** How often something became of notices. */
-export interface NoticeCount {
-  readonly kind: NoticeKind;
-  /** Absent where it was of no target's: it was seen. */
-  readonly target?: string;
-  readonly outcome: NoticeOutcome;
-  readonly count: number;
-}
 
 /** Counts what became of notices here. */
 export class Tally {

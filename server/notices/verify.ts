@@ -27,7 +27,11 @@ const refused = (message: string): GatewayError => new GatewayError({ code: 'UNA
  *
  * @example
  * ```ts
- * const { type, data } = await verifyWebhook(request, process.env.HOOK_SECRET!);
+ * export async function POST(request: Request): Promise<Response> {
+ *   const { type, data } = await verifyWebhook(request, process.env.HOOK_SECRET!);
+ *   console.log(type, data.id);
+ *   return new Response(null, { status: 204 });
+ * }
  * ```
  */
 export async function verifyWebhook(

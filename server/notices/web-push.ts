@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.js';
 import type { NoticeKind, PushBody, ToldNotice } from '../../shared/notices.js';
-import { loadPeer } from '../runtime/optional-peer.js';
 import type { PushSender } from './options.js';
 
 /** Options of `webPush`. */
@@ -36,7 +35,8 @@ const TITLES: Readonly<Record<NoticeKind, string>> = {
  *
  * @example
  * ```ts
- * const push = webPush({ subject: 'mailto:ops@example.com', vapidKeys: { publicKey, privateKey } });
+ * const vapidKeys = { publicKey: process.env.VAPID_PUBLIC!, privateKey: process.env.VAPID_PRIVATE! };
+ * const push = webPush({ subject: 'mailto:ops@example.com', vapidKeys });
  * ```
  */
 export function webPush(options: WebPushOptions): PushSender {
@@ -51,7 +51,7 @@ export function webPush(options: WebPushOptions): PushSender {
     content,
     show: (notice) => shownOf(notice, show?.(notice)),
     async request(target, payload) {
-      const { default: library } = await loadPeer('web-push', 'webPush', () => import('web-push'));
+      const library = await load();
       const { endpoint, headers, body } = library.generateRequestDetails(target, JSON.stringify(payload), {
         vapidDetails: { subject, ...vapidKeys },
         TTL: ttlSeconds,
@@ -61,6 +61,19 @@ export function webPush(options: WebPushOptions): PushSender {
       return { endpoint, headers: headers as Record<string, string | number>, body };
     },
   };
+}
+
+/** Few gateways send pushes: the library is loaded with the first. @throws GatewayError `INTERNAL` naming it */
+async function load() {
+  try {
+    return (await import('web-push')).default;
+  } catch (cause) {
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: 'webPush needs the package web-push: npm install web-push',
+      cause,
+    });
+  }
 }
 
 function shownOf(notice: ToldNotice, shown?: { readonly title: string; readonly body?: string }): PushBody {

@@ -1,5 +1,5 @@
 import { fieldError } from '../../shared/errors.js';
-import type { CustomNotice } from '../../shared/notices.js';
+import type { CustomNotice, PushTarget } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { newNoticeId } from '../ids.js';
 import { noticeId } from '../notices/causes.js';
@@ -11,6 +11,24 @@ import type { Authorize } from './operation-parts.js';
 
 /** Of what a host says with a notice, in characters of JSON. */
 const DATA_LENGTH = 4096;
+const ENDPOINT_LENGTH = 2048;
+/** What browsers give a subscription to encrypt for them by. */
+const KEY_BYTES = [
+  ['p256dh', 65],
+  ['auth', 16],
+] as const;
+
+/** @throws GatewayError `INVALID_PARAMS` naming the field: an address that may not be asked, keys that are none */
+function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): void {
+  const problem =
+    endpoint.length > ENDPOINT_LENGTH
+      ? `at most ${ENDPOINT_LENGTH} characters`
+      : urlProblem(endpoint, allowPrivate);
+  if (problem !== undefined) throw fieldError('add.endpoint', problem);
+  for (const [name, bytes] of KEY_BYTES)
+    if (!/^[\w-]+=*$/.test(keys[name]) || Buffer.from(keys[name], 'base64url').length !== bytes)
+      throw fieldError(`add.keys.${name}`, `${bytes} bytes in base64url`);
+}
 
 /** The operations by which people are reached who are away. */
 export class Notifying {
@@ -33,8 +51,7 @@ export class Notifying {
     if (add) {
       if (!notices || publicKey === null)
         throw fieldError('add', 'this gateway sends no pushes (notify.push)');
-      const problem = urlProblem(add.endpoint, notices.allowPrivate);
-      if (problem !== undefined) throw fieldError('add.endpoint', problem);
+      assertTarget(add, notices.allowPrivate);
       await addPush(store, { scope, userKey }, { ...add, most });
     }
     return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };

@@ -43,6 +43,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
   'docs/data.md#4': 'imports what that writes; test/data/export does it',
+  'docs/notices.md#4':
+    'asks a person for a permission; test/notices/push-browser has the service worker in Chromium',
   'docs/testing.md#2': 'is a test: test/testing/runners runs it with each runner',
   'docs/testing.md#6': 'registers tests; test/contract and test/testing/stores do',
   'docs/data.md#6': 'backs up an SQLite store to /backups; test/data/backup does it',

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { setOpenAIAPI } from '@openai/agents';
+import webPush from 'web-push';
 import { Gateway } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { BLOCKS, type Block } from '../support/pages.js';
@@ -21,14 +22,18 @@ const [report = 'report.ndjson', prefix = ''] = process.argv.slice(2);
 const reportPath = resolve(report);
 const folder = mkdtempSync(join(tmpdir(), 'asg-docs-'));
 const secret = 'a-secret-of-the-documentation-32-bytes';
+const vapid = webPush.generateVAPIDKeys();
 Object.assign(process.env, {
   GATEWAY_TOKEN: secret,
+  HOOK_SECRET: Buffer.from(secret).toString('base64'),
   JWT_SECRET: secret,
   KEY: secret,
   METRICS_TOKEN: secret,
   OPENAI_API_KEY: 'none',
   OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1',
   OPENAI_AGENTS_DISABLE_TRACING: '1',
+  VAPID_PRIVATE: vapid.privateKey,
+  VAPID_PUBLIC: vapid.publicKey,
   XDG_RUNTIME_DIR: folder,
 });
 setOpenAIAPI('chat_completions');

@@ -27,7 +27,18 @@ const longIn = (page: string): string[] =>
 /** Pages of a feature: what it is for, then a block, and at the end what happens where things go wrong. */
 const FEATURES = [
   ...['acp', 'ag-ui', 'chat-completions', 'choose-a-store', 'concepts', 'files', 'langgraph', 'lives', 'mcp'],
-  ...['methods', 'offline', 'playground', 'react', 'responses', 'sessions', 'steps', 'tanstack', 'websocket'],
+  ...[
+    'methods',
+    'notices',
+    'offline',
+    'playground',
+    'react',
+    'responses',
+    'sessions',
+    'steps',
+    'tanstack',
+    'websocket',
+  ],
 ];
 
 /** Pages that are to become like that. The list only shrinks. */

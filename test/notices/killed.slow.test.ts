@@ -119,6 +119,6 @@ describe('notices of gateways that are killed', () => {
 
 for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
   describeShared(`notices of gateways that are killed, on ${name}`, () => {
-    it('tell of every end and question at least once under one id', async () => tells(await startServer(), 2));
+    it('tell of every end and question at least once under one id', async () =>
+      tells(await startServer(), 2));
   });
-

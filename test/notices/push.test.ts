@@ -40,7 +40,12 @@ describe('web push', () => {
     const [, token = '', key = ''] = /^vapid t=([^,]+), ?k=(.+)$/.exec(headers.authorization ?? '') ?? [];
     expect(key).to.equal(vapidKeys.publicKey);
     const raw = Buffer.from(key, 'base64url');
-    const jwk = { kty: 'EC', crv: 'P-256', x: raw.subarray(1, 33).toString('base64url'), y: raw.subarray(33).toString('base64url') };
+    const jwk = {
+      kty: 'EC',
+      crv: 'P-256',
+      x: raw.subarray(1, 33).toString('base64url'),
+      y: raw.subarray(33).toString('base64url'),
+    };
     expect(decodeProtectedHeader(token).alg).to.equal('ES256');
     const { payload } = await jwtVerify(token, await importJWK(jwk, 'ES256'));
     expect(payload).to.include({ aud: service.url, sub: subject });
@@ -48,7 +53,10 @@ describe('web push', () => {
 
   it('shows what an answer says, or what a host makes of it, where it is asked for', async () => {
     const service = await PushService.start();
-    const show = ({ runId = '', text = '' }) => ({ title: `Run ${runId.slice(0, 3)}`, body: text.toUpperCase() });
+    const show = ({ runId = '', text = '' }) => ({
+      title: `Run ${runId.slice(0, 3)}`,
+      body: text.toUpperCase(),
+    });
     const { client } = await started({ push: push({ content: true, show }) });
     await clientPush(client).subscribe(service.browser('a').registration);
     await client.send('main', 'hi').result;
@@ -84,7 +92,8 @@ describe('web push', () => {
     const { client, url } = await started();
     const browser = service.browser('a');
     const { subscribe, unsubscribe } = clientPush(client);
-    const count = async () => ((await post(`${url}/push`, {})).body as { subscriptions: number }).subscriptions;
+    const count = async () =>
+      ((await post(`${url}/push`, {})).body as { subscriptions: number }).subscriptions;
     await subscribe(browser.registration);
     await subscribe(browser.registration);
     expect(await count()).to.equal(1);
@@ -124,7 +133,10 @@ describe('web push', () => {
     expect(refused.message).to.include('limits.pushSubscriptions');
     const { keys } = service.browser('c').toJSON();
     for (const endpoint of ['ftp://push.example/', 'nowhere'])
-      expect((await post(`${url}/push`, { add: { endpoint, keys } })).body).to.have.nested.property('error.code', 'INVALID_PARAMS');
+      expect((await post(`${url}/push`, { add: { endpoint, keys } })).body).to.have.nested.property(
+        'error.code',
+        'INVALID_PARAMS',
+      );
     const bad = await post(`${url}/push`, { add: { endpoint: service.url, keys: { ...keys, auth: 'x' } } });
     expect(bad.body).to.have.nested.property('error.code', 'INVALID_PARAMS');
     const strict = await startGateway({ app: asker, notify: { push: push() } });

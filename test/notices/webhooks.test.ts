@@ -21,14 +21,19 @@ describe('webhooks', () => {
     await client.send('main', 'grüß dich 🙂').result;
     const [received] = await receiver.until((all) => all.length > 0);
     const { raw, headers } = received!;
-    for (const secret of [SECRET, OTHER]) expect(new Webhook(secret).verify(raw, headers)).to.deep.equal(received!.body);
+    for (const secret of [SECRET, OTHER])
+      expect(new Webhook(secret).verify(raw, headers)).to.deep.equal(received!.body);
     const wrong = new Webhook(Buffer.alloc(32, 3).toString('base64'));
     expect(() => wrong.verify(raw, headers)).to.throw();
     expect(() => new Webhook(SECRET).verify(raw.replace('main', 'mine'), headers)).to.throw();
   });
 
   it('of the independent library are verified, and nothing else is', async () => {
-    const body = JSON.stringify({ type: 'run_ended', timestamp: new Date().toISOString(), data: { id: 'a' } });
+    const body = JSON.stringify({
+      type: 'run_ended',
+      timestamp: new Date().toISOString(),
+      data: { id: 'a' },
+    });
     const at = new Date();
     const headers = (when = at, secret = SECRET) => ({
       'Webhook-Id': 'msg_1',
@@ -40,7 +45,9 @@ describe('webhooks', () => {
     expect((await verifyWebhook(good, [OTHER, SECRET])).type).to.equal('run_ended');
     const request = new Request('http://x/', { method: 'POST', body, headers: headers() });
     expect((await verifyWebhook(request, SECRET)).data.id).to.equal('a');
-    expect((await verifyWebhook({ headers: new Headers(headers()), body: Buffer.from(body) }, SECRET)).data.id).to.equal('a');
+    expect(
+      (await verifyWebhook({ headers: new Headers(headers()), body: Buffer.from(body) }, SECRET)).data.id,
+    ).to.equal('a');
     const refused: readonly (readonly [Parameters<typeof verifyWebhook>[0], string])[] = [
       [good, OTHER],
       [{ ...good, body: `${body} ` }, SECRET],
@@ -67,7 +74,9 @@ describe('webhooks', () => {
 
   it('follow no redirect, and have so long to answer', async () => {
     const elsewhere = await Receiver.start();
-    const moved = await Receiver.start((response) => response.writeHead(307, { location: elsewhere.url }).end());
+    const moved = await Receiver.start((response) =>
+      response.writeHead(307, { location: elsewhere.url }).end(),
+    );
     const hangs = await Receiver.start(() => {});
     const secrets = SECRET;
     const { client, gateway } = await begin('', {
@@ -104,22 +113,51 @@ describe('webhooks', () => {
     await until(() => counted(gateway, 'failed') === 1);
     const [failed] = await listed(gateway.failedNotices());
     expect(failed!.error).to.include('localhost is, or leads to, a private address');
-    const hosts = ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '169.254.169.254', '[::ffff:10.0.0.1]', '[fd00::1]'];
+    const hosts = [
+      '127.0.0.1',
+      '[::1]',
+      '2130706433',
+      '0x7f.1',
+      '169.254.169.254',
+      '[::ffff:10.0.0.1]',
+      '[fd00::1]',
+    ];
     for (const host of hosts)
-      expect(() => createGateway({ app: asker, notify: { webhooks: https(host) } }), host).to.throw('private address');
+      expect(() => createGateway({ app: asker, notify: { webhooks: https(host) } }), host).to.throw(
+        'private address',
+      );
   });
 
   it('know which addresses are private', () => {
-    const own = ['10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255'];
-    const six = ['::', 'fe80::1%eth0', 'fc00::1', '::ffff:169.254.169.254', '::ffff:7f00:1', '64:ff9b::a00:1', '2002:7f00:1::'];
-    for (const address of [...own, ...six, 'not one']) expect(isPrivateAddress(address), address).to.equal(true);
+    const own = [
+      '10.1.2.3',
+      '172.31.0.1',
+      '192.168.1.1',
+      '100.64.0.1',
+      '0.0.0.0',
+      '224.0.0.1',
+      '255.255.255.255',
+    ];
+    const six = [
+      '::',
+      'fe80::1%eth0',
+      'fc00::1',
+      '::ffff:169.254.169.254',
+      '::ffff:7f00:1',
+      '64:ff9b::a00:1',
+      '2002:7f00:1::',
+    ];
+    for (const address of [...own, ...six, 'not one'])
+      expect(isPrivateAddress(address), address).to.equal(true);
     for (const address of ['8.8.8.8', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])
       expect(isPrivateAddress(address), address).to.equal(false);
   });
 
   it('look a name up as they connect, whichever way they are asked', async () => {
     for (const all of [true, false]) {
-      const error = await new Promise((resolve) => publicLookup('localhost', { all }, (problem) => resolve(problem)));
+      const error = await new Promise((resolve) =>
+        publicLookup('localhost', { all }, (problem) => resolve(problem)),
+      );
       expect(`${error}`).to.include('private address');
     }
   });
@@ -132,7 +170,15 @@ describe('webhooks', () => {
       [{ webhooks: { url: 'http://hooks.example/', secrets: SECRET } }, 'notify.webhooks.url'],
       [{ webhooks: { url: 'https://a:b@hooks.example/', secrets: SECRET } }, 'notify.webhooks.url'],
       [{ webhooks: [{ url: 'nowhere', secrets: SECRET }] }, 'notify.webhooks.0.url'],
-      [{ webhooks: [{ url, secrets: SECRET }, { url, secrets: SECRET }] }, 'notify.webhooks.1.name'],
+      [
+        {
+          webhooks: [
+            { url, secrets: SECRET },
+            { url, secrets: SECRET },
+          ],
+        },
+        'notify.webhooks.1.name',
+      ],
       [{ webhooks: { url, secrets: SECRET, timeoutMs: 60_000 } }, 'notify.webhooks'],
       [{ unseenMs: -1 }, 'notify.unseenMs'],
       [{ on: ['mention' as never] }, 'notify.on'],

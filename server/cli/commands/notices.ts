@@ -15,7 +15,9 @@ export function noticesCommand(terminal: Terminal): Command {
   const resend = withDatabase(new Command('resend'))
     .description('send again what could not be told, also what was given up')
     .argument('<id>', 'of a line of `notices`, or of a notice')
-    .action(async (id: string, database: Database) => {
+    .action(async (id: string, _: Database, command: Command) => {
+      // The command above takes what both have.
+      const database = command.optsWithGlobals<Database>();
       let sent = 0;
       for await (const line of askOperator(database, { action: 'resend', id })) sent += sentOf(line);
       if (sent === 0)
