@@ -9,7 +9,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
-import { asReached, type Followable } from './reach.js';
+import { asReached } from './reach.js';
 
 /** A connection of another gateway is to follow other sessions. */
 const SUBSCRIBE = errand<
@@ -46,9 +46,7 @@ export class Following {
     const followed = [];
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
-      const session = await this.#subscribable(sessionId, connection.identity);
-      const place = await asUnavailable(() => connection.follow(session, target));
-      followed.push({ id: session.id, ...place });
+      followed.push(await this.#follow(connection, sessionId, target, connection.identity));
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
@@ -68,12 +66,27 @@ export class Following {
     return sessions;
   }
 
-  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Followable> {
+  /** @param identity Of whoever asks: its present token decides, not the one the connection was opened with */
+  async #follow(
+    connection: EventConnection,
+    sessionId: string,
+    target: Omit<SubscribeTarget, 'sessionId'>,
+    identity: Caller['identity'],
+  ): Promise<Awaited<ReturnType<EventConnection['follow']>> & { readonly id: string }> {
     const reach = await this.#authorize(sessionId, 'events', { identity });
     const session = this.#env.sessions.get(reach.ref);
     // A session that has not begun is waited for.
     await session.look();
-    return asReached(session, reach);
+    const reached = asReached(session, reach);
+    const place = await asUnavailable(() => connection.follow(reached, target));
+    try {
+      // A grant that ended meanwhile has ended what was followed by then, which this was not.
+      if (reach.via) await this.#authorize(sessionId, 'events', { identity });
+    } catch (error) {
+      connection.unfollow(reached.id);
+      throw error;
+    }
+    return { id: reached.id, ...place };
   }
 
   /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */
@@ -118,10 +131,8 @@ export class Following {
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
       this.#env.quotas.subscribes.take(identity);
-      // The present token decides, not the one the connection was opened with.
-      const session = await this.#subscribable(id, identity);
-      const { info, begin } = await connection.follow(session, start);
-      connection.send('subscribed', { sessionId: session.id, ...info });
+      const { id: sessionId, info, begin } = await this.#follow(connection, id, start, identity);
+      connection.send('subscribed', { sessionId, ...info });
       begin();
     }
     return { subscriptions: connection.sessionIds };
