@@ -111,7 +111,11 @@ export class View {
   #question(question: PendingQuestion): PendingQuestion {
     if (!this.hides('toolInput')) return question;
     const { input: _, message: __, policy, ...others } = question;
-    return { ...others, ...(policy && { policy: { ...policy, inputHash: '' } }) };
+    return {
+      ...others,
+      ...(others.kind === 'confirmation' && { input: null }),
+      ...(policy && { policy: { ...policy, inputHash: '' } }),
+    };
   }
 
   #queued(queued: QueuedMessage): QueuedMessage {

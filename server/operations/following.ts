@@ -12,7 +12,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
-import { asReached, type Followable } from './reach.js';
+import { asReached } from './reach.js';
 
 /** A connection of another gateway is to follow other sessions. */
 const SUBSCRIBE = errand<
@@ -52,7 +52,7 @@ export class Following {
     const followed = [];
     for (const { sessionId, ...target } of targets) {
       if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
-      followed.push(await this.#follow(connection, sessionId, target));
+      followed.push(await this.#follow(connection, sessionId, target, connection.identity));
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
@@ -72,26 +72,35 @@ export class Following {
     return sessions;
   }
 
-  /** Follows a session, or the inbox by its name. What it returns is to be told to the client before `begin` is called. */
+  /**
+   * Follows a session, or the inbox by its name. What it returns is to be told to the client before `begin` is called.
+   *
+   * @param identity Of whoever asks: its present token decides, not the one the connection was opened with
+   */
   async #follow(
     connection: EventConnection,
     sessionId: string,
     target: Omit<SubscribeTarget, 'sessionId'>,
+    identity: Caller['identity'],
   ): Promise<{ readonly id: string; readonly info: SubscriptionInfo; begin(): void }> {
     if (sessionId === INBOX) {
       const stream = (): InboxStream => new InboxStream(this.#inbox, this.#env.inboxChanges, connection);
       return { id: INBOX, ...(await asUnavailable(() => connection.followAs(INBOX, stream, target))) };
     }
-    const session = await this.#subscribable(sessionId, connection.identity);
-    return { id: session.id, ...(await asUnavailable(() => connection.follow(session, target))) };
-  }
-
-  async #subscribable(sessionId: string, identity: Caller['identity']): Promise<Followable> {
     const reach = await this.#authorize(sessionId, 'events', { identity });
     const session = this.#env.sessions.get(reach.ref);
     // A session that has not begun is waited for.
     await session.look();
-    return asReached(session, reach);
+    const reached = asReached(session, reach);
+    const place = await asUnavailable(() => connection.follow(reached, target));
+    try {
+      // A grant that ended meanwhile has ended what was followed by then, which this was not.
+      if (reach.via) await this.#authorize(sessionId, 'events', { identity });
+    } catch (error) {
+      connection.unfollow(reached.id);
+      throw error;
+    }
+    return { id: reached.id, ...place };
   }
 
   /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */
@@ -137,8 +146,7 @@ export class Following {
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
       this.#env.quotas.subscribes.take(identity);
-      // The present token decides, not the one the connection was opened with.
-      const { id: sessionId, info, begin } = await this.#follow(connection, id, start);
+      const { id: sessionId, info, begin } = await this.#follow(connection, id, start, identity);
       connection.send('subscribed', { sessionId, ...info });
       begin();
     }

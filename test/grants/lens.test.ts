@@ -14,7 +14,7 @@ import { cases } from '../support/fuzz.js';
 const step = fc.oneof(
   fc.record({ type: fc.constantFrom('text', 'reasoning'), text: fc.string() }),
   fc.record({ type: fc.constant('tool'), progress: fc.boolean() }),
-  fc.record({ type: fc.constantFrom('data', 'ask', 'grant', 'update') }),
+  fc.record({ type: fc.constantFrom('data', 'ask', 'question', 'grant', 'update') }),
 );
 const runs = fc.array(fc.array(step, { maxLength: 12 }), { minLength: 1, maxLength: 3 });
 
@@ -86,6 +86,9 @@ function logOf(
             input: 1,
             by: 'ann',
           });
+      } else if (type === 'question') {
+        log({ type: 'input_required', runId, callId, name: 't', payload: { a: i }, schema: {} });
+        if (i % 2 === 0) log({ type: 'input_result', runId, callId, name: 't', output: i, by: 'ann' });
       } else if (type === 'grant')
         log({ type: 'grant_added', grantId: 'g', as: 'viewer', with: 'link', by: 'ann' });
       else log({ type: 'session_updated', metadata: i % 2 ? { a: i } : null });
@@ -107,11 +110,14 @@ describe('the view of a grant', () => {
       runs,
       fc.subarray([...HIDDEN_PARTS]),
       fc.nat(),
+      fc.nat(),
       fc.array(fc.integer({ min: 1, max: 5 })),
     );
     fc.assert(
-      fc.property(given, ([answers, hide, place, sizes]) => {
-        const events = logOf(answers);
+      fc.property(given, ([answers, hide, place, end, sizes]) => {
+        // An answer that is being written, too.
+        const whole = logOf(answers);
+        const events = whole.slice(0, whole.length - (end % whole.length));
         const view = new View(hide, 'viewer');
         const from = place % (events.length + 1);
         const lens = new Lens(view, true);

@@ -76,6 +76,30 @@ describe('a grant that is taken back', () => {
     expect(told(await send('again', ben, sessionId))).to.deep.equal([404, 'SESSION_NOT_FOUND']);
   });
 
+  it('ends what is about to be opened by it, however little it is behind', async () => {
+    let meanwhile: () => Promise<unknown> = async () => {};
+    const { url, send, shared, unshare } = await begin({
+      sessionAccess: async (_user, { via }, operation) => {
+        if (via && operation === 'events') await meanwhile();
+        return true;
+      },
+    });
+    await send('hi');
+    const { sessionId, grantId } = await shared({ with: { userId: 'ben' }, as: 'viewer' });
+    const stream = await openStream(`${url}/events`, { headers: ben });
+    const { data } = await stream.until(({ event }) => event === 'connected');
+    meanwhile = () => unshare(grantId);
+    const { connectionId } = data;
+    expect(told(await post(`${url}/subscribe`, { connectionId, add: [sessionId] }, ben))).to.deep.equal([
+      404,
+      'SESSION_NOT_FOUND',
+    ]);
+    await send('after');
+    const { body } = await post(`${url}/subscribe`, { connectionId }, ben);
+    expect(body.subscriptions).to.deep.equal([]);
+    expect(JSON.stringify(stream.events)).not.to.include('after');
+  });
+
   it('ends what is open where its time is over, too', async () => {
     const { url, send, shared } = await begin();
     await send('hi');
