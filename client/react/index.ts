@@ -16,5 +16,6 @@ export {
   useSessions,
 } from './use-calls.js';
 export { useChannel, useSessionEvents } from './use-events.js';
+export { useControl, usePresence } from './use-people.js';
 export { useSchedules } from './use-schedules.js';
 export { type SelectOptions, useSession } from './use-session.js';

@@ -31,6 +31,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
+  [`${NAME}/client/people`]: ['sessionControl', 'sessionPresence', 'sessionReactions'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/offline`]: ['indexedDb', 'storage'],
   [`${NAME}/client/node`]: ['createUnixSocketClientTransport'],

@@ -30,6 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
+  './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions'],
   './client/schedules': ['sessionSchedules'],
   './client/offline': ['indexedDb', 'storage'],
   './client/node': ['createUnixSocketClientTransport'],
