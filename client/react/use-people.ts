@@ -11,9 +11,7 @@ import { useGateway } from './provider.js';
 import { useSession } from './use-session.js';
 
 /** Who answers in a session, as it changes while the component is mounted, and how to take over and hand back. */
-export function useControl(
-  id: string,
-): SessionControl & {
+export function useControl(id: string): SessionControl & {
   readonly control: Control | undefined;
   readonly handOff: RequestedHandOff | undefined;
 } {
