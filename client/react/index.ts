@@ -18,5 +18,6 @@ export {
 } from './use-calls.js';
 export { useChannel, useSessionEvents } from './use-events.js';
 export { useInbox } from './use-inbox.js';
+export { useControl, usePresence } from './use-people.js';
 export { useSchedules } from './use-schedules.js';
 export { type SelectOptions, useSession } from './use-session.js';

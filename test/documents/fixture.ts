@@ -110,6 +110,7 @@ export function talkative() {
         await held.passed;
         for (const message of await turn.steered()) yield message.id;
       }
+      if (words.has('person')) turn.handOff({ reason: 'a refund', roles: ['support'] });
       if (words.has('fail')) throw new GatewayError({ code: 'OVERLOADED' });
       yield 'Done.';
     },

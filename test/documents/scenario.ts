@@ -52,6 +52,7 @@ export async function record(): Promise<Recorded> {
   await schedule(traffic, viewer);
   await push(traffic);
   await share(traffic, viewer);
+  await takeOver(traffic, viewer);
   await steer(traffic, viewer, talk);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
@@ -306,6 +307,32 @@ async function push(traffic: Traffic): Promise<void> {
   await traffic.ask('/push', { add: { endpoint: '' } });
 }
 
+/** A person is asked for, comes, answers, and hands back; somebody reacts. */
+async function takeOver(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const session = { sessionId: 'main' };
+  const connected = viewer.events.find(isEvent('connected'));
+  const { connectionId } = connected!.data;
+  await traffic.ask('/presence', { ...session, connectionId, state: 'here', data: { name: 'Ann' } });
+  await traffic.ask('/presence', { ...session, connectionId, state: 'typing' });
+  await traffic.ask('/presence', { ...session, connectionId: 'none' });
+  await viewer.until(({ event, data }) => event === 'presence' && data.members[0]?.state === 'typing');
+  await traffic.ask('/presence', { ...session, connectionId, state: 'gone' });
+  await traffic.ask('/send', { ...session, message: 'person' }, { accept: 'application/json' });
+  await traffic.ask('/take-over', { ...session, reason: 'A refund', untilMs: 60_000 });
+  await traffic.ask('/take-over', { ...session, untilMs: 0 });
+  const json = { accept: 'application/json' };
+  const { message } = await traffic.ask(
+    '/send',
+    { ...session, message: { id: 'said', content: 'I am Ann' } },
+    json,
+  );
+  await traffic.ask('/regenerate', session, json);
+  await traffic.ask('/react', { ...session, messageId: 'said', value: 'up', comment: 'Kind' });
+  await traffic.ask('/react', { ...session, messageId: message.id, value: 'up' });
+  await traffic.ask('/hand-back', { ...session, note: 'Refunded', answer: true });
+  await viewer.until(({ event, data }) => event === 'control_moved' && data.to === null);
+}
+
 /** Changes the conversation, and what is kept with it. */
 async function change(traffic: Traffic, viewer: RawStream): Promise<void> {
   const { messages } = await traffic.ask('/history?sessionId=main');
@@ -326,6 +353,10 @@ async function change(traffic: Traffic, viewer: RawStream): Promise<void> {
 
 /** The same over frames. */
 async function speak(socket: RawSocket): Promise<void> {
+  const { connectionId } = await socket.event('connected');
+  const params = { sessionId: 'main', connectionId, state: 'here' };
+  socket.say({ type: 'req', id: 'present', method: 'presence', params });
+  await socket.event('presence');
   socket.say({ type: 'ping', timestamp: 1 });
   socket.say({ type: 'pong', timestamp: 1 });
   socket.say({ type: 'auth', token: TOKEN });

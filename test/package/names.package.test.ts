@@ -30,7 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
-  './client/people': ['sessionSharing'],
+  './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
   './client/schedules': ['sessionSchedules'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],
   './client/push': ['clientPush'],

@@ -1,0 +1,38 @@
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { Control, RequestedHandOff } from '../../shared/control.js';
+import {
+  type PresenceView,
+  type SessionControl,
+  type SessionPresence,
+  sessionControl,
+  sessionPresence,
+} from '../people/index.js';
+import { useGateway } from './provider.js';
+import { useSession } from './use-session.js';
+
+/** Who answers in a session, as it changes while the component is mounted, and how to take over and hand back. */
+export function useControl(id: string): SessionControl & {
+  readonly control: Control | undefined;
+  readonly handOff: RequestedHandOff | undefined;
+} {
+  const client = useGateway();
+  const { control, handOff } = useSession(id);
+  const calls = useMemo(() => sessionControl(client, id), [client, id]);
+  return useMemo(() => ({ ...calls, control, handOff }), [calls, control, handOff]);
+}
+
+/** Who is in a session, while the component is mounted. @param data What others are told of this page's user. Without it this page is not there itself */
+export function usePresence(id: string, data?: unknown): PresenceView & Pick<SessionPresence, 'typing'> {
+  const client = useGateway();
+  const presence = useMemo(() => sessionPresence(client, id), [client, id]);
+  const view = useSyncExternalStore(presence.subscribe, presence.getSnapshot, presence.getSnapshot);
+  const told = data === undefined ? undefined : JSON.stringify(data);
+  const entered = useRef<SessionPresence | null>(null);
+  useEffect(() => {
+    if (told !== undefined) presence.enter(JSON.parse(told));
+    else if (entered.current === presence) presence.leave();
+    entered.current = presence;
+  }, [presence, told]);
+  useEffect(() => () => presence.leave(), [presence]);
+  return useMemo(() => ({ ...view, typing: presence.typing }), [view, presence]);
+}
