@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient, type RedisClientType } from '@redis/client';
 import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
@@ -13,23 +14,31 @@ import { describeMembers, type Refusing } from './describe-members.js';
 
 describeWithRedis('store contract over a line that breaks: Redis', () => {
   let server: RedisServer;
+  /** It is told something some thousand times, for which a program each would take longer than all else. */
+  let admin: RedisClientType;
 
   before(async () => {
     server = await RedisServer.start();
+    admin = createClient({ url: `redis://127.0.0.1:${server.port}` });
+    admin.on('error', () => {});
+    await admin.connect();
     mkdirSync(join(server.dir, 'dump.rdb'));
     server.cli('BGSAVE');
     await until(() => /rdb_last_bgsave_status:err/.test(server.cli('INFO', 'persistence')));
   });
-  after(() => server.stop());
+  after(async () => {
+    admin.destroy();
+    await server.stop();
+  });
 
   const opened = async (port: number, prefix: string): Promise<Store> => {
     return openStore(redisStore({ url: `redis://127.0.0.1:${port}`, prefix, leaseMs: 1000 }));
   };
-  const config = (name: string, value: string) => server.cli('CONFIG', 'SET', name, value);
-  const acl = (...rules: string[]) => server.cli('ACL', 'SETUSER', 'default', ...rules);
-  const promote = (): unknown => server.cli('REPLICAOF', 'NO', 'ONE');
+  const config = (name: string, value: string) => admin.sendCommand(['CONFIG', 'SET', name, value]);
+  const acl = (...rules: string[]) => admin.sendCommand(['ACL', 'SETUSER', 'default', ...rules]);
+  const promote = (): unknown => admin.sendCommand(['REPLICAOF', 'NO', 'ONE']);
   /** Of nobody: it keeps what it has. */
-  const demote = (): unknown => server.cli('REPLICAOF', '127.0.0.1', '1');
+  const demote = () => admin.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
   const refusing: readonly Refusing[] = [
     { name: 'OOM', begin: () => config('maxmemory', '1'), end: () => config('maxmemory', '0') },
     // A script that runs is to have all its commands.
@@ -42,8 +51,8 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     { name: 'MISCONF', begin: () => config('save', '3600 1'), end: () => config('save', '') },
     {
       name: 'READONLY for a moment',
-      begin: () => {
-        demote();
+      begin: async () => {
+        await demote();
         setTimeout(promote, 100);
       },
       end: promote,
