@@ -19,7 +19,7 @@ export type RunOperation = CallOf<'run'>;
 
 /** Whether an operation begins a run. */
 export function beginsRun(name: string): name is RunOperation {
-  return isCall(name, 'run');
+  return Object.hasOwn(OPERATIONS, name) && isCall(name, 'run');
 }
 
 /** The operations that begin a run. */

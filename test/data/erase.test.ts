@@ -159,8 +159,10 @@ describe('erasing all that is kept of a user', () => {
         [waiting, 'aborted'],
       ]);
       held.open(`${PLANTED}, too late`);
-      for (const runId of [running, waiting])
-        expect((await get(`${url}/run?runId=${runId}`, as(ALICE.id))).status).to.equal(404);
+      for (const [sessionId, runId] of Object.entries({ running, waiting }))
+        expect((await get(`${url}/run?sessionId=${sessionId}&runId=${runId}`, as(ALICE.id))).status).to.equal(
+          404,
+        );
       for (const fileId of [named, unnamed]) expect(await file(ALICE.id, fileId)).to.equal(404);
       expect(await store.kept(JSON.stringify([null, ALICE.id]), { limit: 9 })).to.deep.equal([]);
       expect(await store.erasures()).to.deep.equal([]);

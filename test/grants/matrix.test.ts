@@ -78,6 +78,8 @@ const THROUGH = new Set([
   'SESSION_EXISTS',
   'MESSAGE_NOT_FOUND',
   'INVALID_PARAMS',
+  // Who is present has to follow it first.
+  'CONNECTION_NOT_FOUND',
 ]);
 /** In an order in which none takes away what the next one needs. */
 const rolesFor = (name: Asked): GrantRole | 'owner' => LEAST_ROLES[name === 'subscribe' ? 'events' : name];
@@ -85,10 +87,11 @@ const rolesFor = (name: Asked): GrantRole | 'owner' => LEAST_ROLES[name === 'sub
 describe('the table of roles', () => {
   it('has each operation, and the events and tools of sessions', () => {
     expect(Object.keys(LEAST_ROLES).sort()).to.deep.equal(
-      [...Object.keys(OPERATIONS), 'events', 'tool-call'].sort(),
+      [...Object.keys(OPERATIONS), 'events', 'tool-call', 'notify'].sort(),
     );
     const named = Object.keys(OPERATIONS).filter(
-      (name) => !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'asyncapi'].includes(name),
+      (name) =>
+        !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'asyncapi', 'inbox', 'push'].includes(name),
     );
     expect([...ALL].sort()).to.deep.equal([...named, 'events'].sort());
   });

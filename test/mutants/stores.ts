@@ -52,18 +52,6 @@ export const STORES: readonly Mutant[] = [
     faults: FROZEN,
   },
   {
-    name: 'a run that is indexed behind its batch',
-    file: 'server/stores/redis/writer.ts',
-    edits: [
-      ['    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n', ''],
-      [
-        '    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
-        '    if (sent.runId !== undefined) await this.#indexRun(log, sent.runId);\n    const result = this.#resultOf(log, answer);\n    if (answer[0] ===',
-      ],
-    ],
-    test: ON_A_LINE,
-  },
-  {
     name: 'a retake that is left out',
     file: 'server/sessions/holding.ts',
     edits: [['    if (this.#retaking) return;\n', '    if (this.#retaking || !this.isLost) return;\n']],
@@ -100,7 +88,7 @@ export const STORES: readonly Mutant[] = [
     file: 'server/sessions/drain.ts',
     edits: [
       ['if (handOver) runs.handOver();', ''],
-      ['if (isLeft) await cluster?.handOver(ref);', ''],
+      ['if (isLeft) await cluster.handOver(ref);', ''],
     ],
     test: 'test/cluster/memory.test.ts',
   },

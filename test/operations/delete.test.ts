@@ -82,7 +82,9 @@ for (const [name, make] of [
         expect((await get(`${url}/${path}?sessionId=main`)).status, path).to.equal(404);
       expect((await get(`${url}/sessions`)).body.sessions).to.deep.equal([]);
       for (const { runId } of [running.body, waiting.body])
-        expect((await get(`${url}/run?runId=${runId}`)).body.error.code).to.equal('RUN_NOT_FOUND');
+        expect((await get(`${url}/run?sessionId=main&runId=${runId}`)).body.error.code).to.equal(
+          'RUN_NOT_FOUND',
+        );
       // The key means nothing any more: with another message it is no conflict.
       const anew = await ask('send', { message: 'hello', idempotencyKey: 'k' });
       expect(anew.status).to.equal(200);
@@ -149,7 +151,9 @@ for (const [name, make] of [
           ({ code }: { code: string }) => code,
         );
       // It follows by now.
-      expect((await get(`${there.url}/run?runId=${body.runId}`)).body.state).to.equal('running');
+      expect((await get(`${there.url}/run?sessionId=main&runId=${body.runId}`)).body.state).to.equal(
+        'running',
+      );
       await here.ask('delete', {});
       expect(await waiting).to.be.oneOf(['aborted', 'RUN_NOT_FOUND']);
     });

@@ -41,7 +41,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   sessions: {},
   apps: {},
   status: {},
-  run: { runId: 'run_1' },
+  run: { sessionId: 'main', runId: 'run_1' },
   methods: {},
   openapi: {},
   asyncapi: {},

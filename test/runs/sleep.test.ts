@@ -72,7 +72,11 @@ describe('turn.sleep', () => {
     expect(textsOf(message)).to.deep.equal(['before ', 'after true']);
     expect(laps).to.deep.equal(['began', 'resumed', 'slept']);
     expect(
-      await store.records({ home: { scope: '[null,"token"]', app: 'default', name: 'main' }, limit: 9 }),
+      await store.records({
+        home: { scope: '[null,"token"]', app: 'default', name: 'main' },
+        kind: 'waking',
+        limit: 9,
+      }),
     ).to.deep.equal([]);
   });
 

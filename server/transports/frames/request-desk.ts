@@ -172,7 +172,8 @@ export class RequestDesk {
   #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
     const { operations } = this.#env;
     if (beginsRun(method)) return operations.start(method, params, call).then((sent) => sent.accepted);
-    if (method === 'subscribe') return operations.execute(method, ownSubscription(params, call), call);
+    if (method === 'subscribe' || method === 'presence')
+      return operations.execute(method, onOwnConnection(params, call), call);
     const own = method === 'invoke';
     if (method === 'export')
       return andThen(operations.export(params, call), (late) => this.#outcome(id, call, late, window));
@@ -237,8 +238,8 @@ function isCall(method: string): boolean {
   return method === 'invoke' || method === 'export' || !isOperation(method);
 }
 
-/** A socket changes its own subscriptions; which connection that is, is not the client's to say. */
-function ownSubscription(params: unknown, { connectionId }: FrameCall): unknown {
+/** A socket is its own connection: which one that is, is not the client's to say. */
+function onOwnConnection(params: unknown, { connectionId }: FrameCall): unknown {
   return typeof params === 'object' && !Array.isArray(params) ? { ...params, connectionId } : params;
 }
 

@@ -94,7 +94,7 @@ describe('the playground', () => {
       expect(text, path).to.not.match(/https?:\/\//);
     }
     expect(size)
-      .to.be.at.most(140 * 1000)
+      .to.be.at.most(140 * 1024)
       .and.above(90 * 1024);
   });
 
