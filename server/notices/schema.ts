@@ -20,7 +20,6 @@ const webhook = z.strictObject({
     .optional(),
   content: z.boolean().optional(),
   timeoutMs: z.number().positive().max(MOST_MS).optional(),
-  format: z.enum(['notice', 'openai']).optional(),
 });
 
 /** What is wrong with an address that is asked by this host; undefined for nothing. */
