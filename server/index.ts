@@ -161,7 +161,6 @@ export type {
   DeliverOptions,
   NotifyOptions,
   PushSender,
-  WebhookFormat,
   WebhookOptions,
 } from './notices/options.js';
 export type { PlainOperation } from './operations/operations.js';

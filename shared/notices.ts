@@ -1,7 +1,16 @@
 import type { StopReason } from './messages.js';
 
-/** What people and systems are told of that left: a run has ended, a question waits, a schedule has fired, or what a host says itself. */
-export type NoticeKind = 'run_ended' | 'input_required' | 'schedule_fired' | 'custom';
+/**
+ * What people and systems are told of that left: a run has ended, a question waits, a schedule has fired, somebody has taken over, the app
+ * asks for a person, or what a host says itself.
+ */
+export type NoticeKind =
+  | 'run_ended'
+  | 'input_required'
+  | 'schedule_fired'
+  | 'taken_over'
+  | 'hand_off'
+  | 'custom';
 
 /** Something to be told to somebody who is not there. */
 export interface Notice {
@@ -11,7 +20,7 @@ export interface Notice {
   /** Canonical key of the session. */
   readonly sessionId: string;
   readonly app: string;
-  /** Id of the user who is told: whose run it is. Absent where nobody is known. */
+  /** Id of the user who is told: whose run or session it is. Absent where nobody is known. */
   readonly userId?: string;
   readonly runId?: string;
   /** The question that waits (`input_required`). */
@@ -20,6 +29,10 @@ export interface Notice {
   readonly stopReason?: StopReason;
   /** The instant of a schedule (`schedule_fired`). */
   readonly schedule?: { readonly id: string; readonly instant: number };
+  /** Id of the user who has taken over (`taken_over`). */
+  readonly by?: string;
+  /** Roles of those who are asked (`hand_off`); absent for everybody who may take over. */
+  readonly roles?: readonly string[];
   /** What a host says (`custom`). */
   readonly title?: string;
   readonly body?: string;
@@ -44,7 +57,7 @@ export interface CustomNotice {
 export interface ToldNotice extends Notice {
   /** A page that shows the session, as the gateway's `notify.url` says. */
   readonly url?: string;
-  /** The text of the answer that has ended, or the name of what is asked, where content is asked for. */
+  /** The text of the answer that has ended, the name of what is asked, or a reason, where content is asked for. */
   readonly text?: string;
 }
 

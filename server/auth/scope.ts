@@ -24,6 +24,19 @@ export function userScope(user: UserContext): string {
   return JSON.stringify([user.tenantId ?? null, user.id]);
 }
 
+/** The user whose own scope it is; null for a scope that several share. */
+export function userOfScope(scope: string): Pick<UserContext, 'id' | 'tenantId'> | null {
+  if (!scope.startsWith('[')) return null;
+  try {
+    const [tenantId, id, ...others] = JSON.parse(scope) as readonly unknown[];
+    const isUser = (tenantId === null || typeof tenantId === 'string') && typeof id === 'string';
+    if (!isUser || others.length > 0) return null;
+    return { id, ...(tenantId !== null && { tenantId }) };
+  } catch {
+    return null;
+  }
+}
+
 function tenantScope(user: UserContext): string {
   if (user.tenantId === undefined)
     throw unauthenticated('sessionScope is tenant and the user has no tenantId');

@@ -58,6 +58,13 @@ export class Grants {
     return { grants: page.filter((grant) => this.#isGood(grant)), next: found[limit] ? page.at(-1)! : null };
   }
 
+  /** What is shared of one session with a user. @throws GatewayError `OVERLOADED` */
+  async ofUserIn(home: SessionRef, userKey: string): Promise<readonly FoundGrant[]> {
+    const records = await asUnavailable(() => this.#store.records({ home, kind: GRANT, limit: 10_000 }));
+    const found = records.map(foundIn).filter((grant) => grant !== null);
+    return found.filter((grant) => grant.kept.userKey === userKey && this.#isGood(grant));
+  }
+
   async #first(named: { readonly owner: string; readonly kind: string }): Promise<FoundGrant | null> {
     const [record] = await asUnavailable(() => this.#store.records({ ...named, limit: 1 }));
     return record ? foundIn(record) : null;

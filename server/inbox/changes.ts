@@ -1,17 +1,27 @@
-import { andThen, type MaybePromise } from '../async/maybe-promise.js';
+import { andThen } from '../async/maybe-promise.js';
 import { type Errands, errand } from '../cluster/errands.js';
 import type { Report } from '../diagnostics/log-facts.js';
+import { GRANT, ownerOfUser } from '../grants/grant-record.js';
+import { textOfHome } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
 /** A session has changed in a way that the order of lists does not tell. */
-const CHANGED = errand<SessionRef, null>('inbox-changed');
+const CHANGED = errand<Change, null>('inbox-changed');
 /** How often what other gateways may have changed is looked for. */
 const LOOK_MS = 1000;
+
+/** A session that has changed. */
+interface Change {
+  readonly ref: SessionRef;
+  /** Owners of grants of it that were given. */
+  readonly owners: readonly string[];
+}
 
 /** Who follows an inbox. */
 export interface Follower {
   readonly scope: string;
-  /** A session of the scope may have changed. */
+  readonly userKey: string;
+  /** A session of the scope, or one that is shared with the user, may have changed. */
   changed(ref: SessionRef): void;
   /** It is time to look for what nobody has told. */
   look(): void;
@@ -20,6 +30,8 @@ export interface Follower {
 /** Tells those who follow inboxes what this gateway has written, and others where the store's lists do not. */
 export class InboxChanges {
   readonly #followers = new Map<string, Set<Follower>>();
+  /** Who is shown sessions of other scopes, by session. */
+  readonly #watching = new Map<string, Set<Follower>>();
   readonly #report: Report;
   #errands: Errands | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -31,8 +43,8 @@ export class InboxChanges {
   /** Hears of other gateways on the store. */
   join(errands: Errands): void {
     this.#errands = errands;
-    errands.on(CHANGED, (ref) => {
-      this.#tell(ref);
+    errands.on(CHANGED, (change) => {
+      this.#tell(change);
       return null;
     });
   }
@@ -52,39 +64,56 @@ export class InboxChanges {
     };
   }
 
+  /** Tells a follower of a session of another scope too. Returns what ends it. */
+  watch(ref: SessionRef, follower: Follower): () => void {
+    const name = textOfHome(ref);
+    const watching = this.#watching.get(name) ?? new Set();
+    this.#watching.set(name, watching.add(follower));
+    return () => {
+      watching.delete(follower);
+      if (watching.size === 0 && this.#watching.get(name) === watching) this.#watching.delete(name);
+    };
+  }
+
   #look(): void {
     for (const followers of this.#followers.values()) for (const follower of followers) follower.look();
   }
 
-  #tell({ scope, app, name }: SessionRef): void {
-    const followers = this.#followers.get(scope);
-    if (followers) for (const follower of followers) follower.changed({ scope, app, name });
+  #tell({ ref, owners }: Change): void {
+    for (const follower of this.#followers.get(ref.scope) ?? []) follower.changed(ref);
+    if (this.#watching.size > 0)
+      for (const follower of this.#watching.get(textOfHome(ref)) ?? []) follower.changed(ref);
+    if (owners.length === 0) return;
+    for (const followers of this.#followers.values())
+      for (const follower of followers)
+        if (owners.includes(ownerOfUser(follower.userKey))) follower.changed(ref);
   }
 
   /** A session was changed here. @param isListed Whether the store's lists show that it was */
-  changed(ref: SessionRef, isListed: boolean): void {
-    this.#tell(ref);
+  changed({ scope, app, name }: SessionRef, isListed: boolean, owners: readonly string[] = []): void {
+    const change: Change = { ref: { scope, app, name }, owners };
+    this.#tell(change);
     if (isListed || !this.#errands) return;
-    const { scope, app, name } = ref;
     this.#errands
-      .askAll(CHANGED, { scope, app, name })
+      .askAll(CHANGED, change)
       .catch((error: unknown) => this.#report(error, 'telling other gateways of a change'));
   }
 
   /** A store that tells what was written to it. @param store Its methods need no `this` */
   telling(store: Store): Store {
-    const told = <T>(ref: SessionRef, isListed: boolean, result: MaybePromise<T>): MaybePromise<T> =>
-      andThen(result, (value) => {
-        this.changed(ref, isListed);
-        return value;
-      });
     return {
       ...store,
       append: (log, events, options) => {
         const appended = store.append(log, events, options);
-        const { about, close, erase } = options;
-        if (!about && !close && erase === undefined) return appended;
-        return told(log, about?.usedAt !== undefined && !close && erase === undefined, appended);
+        const { about, close, erase, records } = options;
+        const grants = records?.filter(({ kind }) => kind === GRANT) ?? [];
+        const isOther = close || erase !== undefined || grants.length > 0;
+        if (!about && !isOther) return appended;
+        const owners = grants.flatMap(({ owner }) => owner ?? []);
+        return andThen(appended, (result) => {
+          this.changed(log, about?.usedAt !== undefined && !isOther, owners);
+          return result;
+        });
       },
     };
   }

@@ -3,6 +3,7 @@ import { INBOX, type InboxRow } from '../../shared/inbox.js';
 import type { Identity } from '../auth/types.js';
 import type { Followed } from '../delivery/connection.js';
 import type { TransientPayload } from '../delivery/wire-form.js';
+import { textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Follower, InboxChanges } from './changes.js';
@@ -34,6 +35,7 @@ export interface InboxOutlet {
 
 /** What is remembered of a row that was told. */
 interface Known {
+  readonly ref: SessionRef;
   readonly app: string;
   readonly unread: number;
   readonly waiting: number;
@@ -47,10 +49,14 @@ interface Known {
  */
 export class InboxStream implements Followed, Follower {
   readonly scope: string;
+  readonly userKey: string;
   readonly #inbox: Inbox;
   readonly #outlet: InboxOutlet;
+  readonly #changes: InboxChanges;
   readonly #stop: () => void;
   readonly #known = new Map<string, Known>();
+  /** Sessions of other scopes that are shown: their rows, one for each grant, and what ends the watch of them. */
+  readonly #shared = new Map<string, { readonly ids: Set<string>; stop(): void }>();
   /** Sessions that may have changed. */
   readonly #touched = new Map<string, SessionRef>();
   /** Rows to be told. */
@@ -73,6 +79,8 @@ export class InboxStream implements Followed, Follower {
     this.#inbox = inbox;
     this.#outlet = outlet;
     this.scope = outlet.identity.scope;
+    this.userKey = outlet.identity.userKey;
+    this.#changes = changes;
     this.#stop = changes.follow(this);
   }
 
@@ -103,6 +111,7 @@ export class InboxStream implements Followed, Follower {
   close(): void {
     this.#isClosed = true;
     this.#stop();
+    for (const { stop } of this.#shared.values()) stop();
   }
 
   get announcing(): boolean {
@@ -120,7 +129,7 @@ export class InboxStream implements Followed, Follower {
   }
 
   changed(ref: SessionRef): void {
-    this.#touched.set(`${ref.app}:${ref.name}`, ref);
+    this.#touched.set(textOfHome(ref), ref);
     this.#wake();
   }
 
@@ -143,7 +152,7 @@ export class InboxStream implements Followed, Follower {
       for (const record of records) {
         const { app, name } = record.ref;
         if (this.#known.get(apps.format(app, name))?.recordedAt === recordedAt(record)) continue;
-        this.#touched.set(`${app}:${name}`, record.ref);
+        this.#touched.set(textOfHome(record.ref), record.ref);
       }
       if (records.length === NEWEST && this.#touched.size >= NEWEST) this.#isToLook = true;
       this.#wake();
@@ -174,15 +183,16 @@ export class InboxStream implements Followed, Follower {
     this.#touched.clear();
     const isWhole = this.#isToLook;
     this.#isToLook = false;
-    const { store, apps } = this.#inbox.env;
+    const { store } = this.#inbox.env;
     const at = storeTime(store);
     try {
       if (isWhole) this.#compare(await this.#inbox.look(this.#outlet.identity));
       else
         for (const ref of touched) {
-          const entry = await this.#inbox.entry(ref, this.#outlet.identity);
-          if (entry) this.#take(entry);
-          else this.#drop(apps.format(ref.app, ref.name));
+          const entries = await this.#inbox.entriesOf(ref, this.#outlet.identity);
+          const ids = entries.map(({ row }) => row.sessionId);
+          for (const id of this.#rowsOf(ref)) if (!ids.includes(id)) this.#drop(id);
+          for (const entry of entries) this.#take(entry);
         }
       this.#at = at;
     } catch (error) {
@@ -195,6 +205,30 @@ export class InboxStream implements Followed, Follower {
     this.#flush();
   }
 
+  /** The rows of a session that are known. */
+  #rowsOf(ref: SessionRef): readonly string[] {
+    const { apps } = this.#inbox.env;
+    if (ref.scope === this.scope) return [apps.format(ref.app, ref.name)];
+    return [...(this.#shared.get(textOfHome(ref))?.ids ?? [])];
+  }
+
+  #watch(ref: SessionRef, sessionId: string): void {
+    if (this.#isClosed) return;
+    const of = textOfHome(ref);
+    const shared = this.#shared.get(of) ?? { ids: new Set(), stop: this.#changes.watch(ref, this) };
+    shared.ids.add(sessionId);
+    this.#shared.set(of, shared);
+  }
+
+  #unwatch(ref: SessionRef, sessionId: string): void {
+    const of = textOfHome(ref);
+    const shared = this.#shared.get(of);
+    shared?.ids.delete(sessionId);
+    if (shared?.ids.size !== 0) return;
+    shared.stop();
+    this.#shared.delete(of);
+  }
+
   #compare({ entries, isWhole }: Look): void {
     const ids = new Set(entries.map(({ row }) => row.sessionId));
     for (const entry of entries) this.#take(entry);
@@ -202,12 +236,13 @@ export class InboxStream implements Followed, Follower {
   }
 
   /** Remembers a row. Whether it is another one than before. */
-  #know({ row, recordedAt }: Entry): boolean {
+  #know({ ref, row, recordedAt }: Entry): boolean {
     const { sessionId, app, unread, waiting } = row;
     const hash = hashOf(JSON.stringify(row));
     const before = this.#known.get(sessionId);
-    this.#known.set(sessionId, { app, unread, waiting, hash, recordedAt });
+    this.#known.set(sessionId, { ref, app, unread, waiting, hash, recordedAt });
     if (!before) this.#hash = (this.#hash ^ hashOf(sessionId)) >>> 0;
+    if (!before && ref.scope !== this.scope) this.#watch(ref, sessionId);
     this.#unread += unread - (before?.unread ?? 0);
     this.#waiting += waiting - (before?.waiting ?? 0);
     return before?.hash !== hash;
@@ -221,6 +256,7 @@ export class InboxStream implements Followed, Follower {
     const before = this.#known.get(sessionId);
     if (!before) return;
     this.#known.delete(sessionId);
+    if (before.ref.scope !== this.scope) this.#unwatch(before.ref, sessionId);
     this.#hash = (this.#hash ^ hashOf(sessionId)) >>> 0;
     this.#unread -= before.unread;
     this.#waiting -= before.waiting;

@@ -1,8 +1,10 @@
 import { fieldError } from '../../shared/errors.js';
+import { type GrantRole, grantName } from '../../shared/grants.js';
 import type { InboxPage, InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
+import type { FoundGrant, Grants } from '../grants/grants.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadPlace } from '../read-places/read-place.js';
@@ -24,14 +26,20 @@ const REMEMBERED = 1000;
 export interface InboxEnvironment {
   readonly store: Store;
   readonly apps: Pick<AppRegistry, 'format'>;
+  readonly grants: Pick<Grants, 'ofUser' | 'ofUserIn'>;
   /** The log of a session that is open. @throws GatewayError `SESSION_NOT_FOUND` */
   logOf(ref: SessionRef): Promise<LogView>;
-  /** Whether somebody may be told of a session. */
-  mayShow(ref: SessionRef, identity: Identity): MaybePromise<boolean>;
+  /** Whether somebody may be told of a session, of their own scope or of a grant. */
+  mayShow(
+    ref: SessionRef,
+    identity: Identity,
+    via?: { readonly grantId: string; readonly as: GrantRole },
+  ): MaybePromise<boolean>;
 }
 
 /** A session in somebody's inbox. */
 export interface Entry {
+  readonly ref: SessionRef;
   readonly row: InboxRow;
   /** When anything of its row was last changed, by the store's clock. */
   readonly changedAt: number;
@@ -66,20 +74,28 @@ export class Inbox {
     { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
     identity: Identity,
   ): Promise<InboxPage> {
-    const { store, apps } = this.env;
+    const { store } = this.env;
     const before = cursor === undefined ? undefined : placeIn(cursor);
     const { entries, at, unread, waiting } = await this.look(identity);
-    const rows = new Map(entries.map(({ row }) => [row.sessionId, row]));
+    const rows = new Map(entries.map(({ ref, row }) => [textOfHome(ref), row]));
+    const ids = entries.map(({ row }) => row.sessionId);
     const listed = await store.list(identity.scope, { limit, before });
     const sessions: InboxRow[] = [];
     for (const { ref } of listed.records) {
-      const row = rows.get(apps.format(ref.app, ref.name)) ?? (await this.entry(ref, identity))?.row;
+      const row = rows.get(textOfHome(ref)) ?? (await this.#own(ref, identity))?.row;
       if (row) sessions.push(row);
     }
+    // Lists of the store have one scope: what others share comes where its time puts it.
+    const [oldest, newest] = [listed.next?.updatedAt ?? 0, before?.updatedAt ?? Number.POSITIVE_INFINITY];
+    const isHere = ({ ref, row: { changedAt } }: Entry): boolean =>
+      ref.scope !== identity.scope && changedAt >= oldest && changedAt < newest;
+    const shared = entries.filter(isHere).map(({ row }) => row);
+    if (shared.length > 0) sessions.push(...shared);
+    if (shared.length > 0) sessions.sort((a, b) => b.changedAt - a.changedAt);
     const next = listed.next && `${listed.next.updatedAt}.${listed.next.ordinal}`;
     return {
       sessions,
-      ...{ unread, waiting, cursor: next, place: formatPlace({ at, sessions: hashOfAll(rows.keys()) }) },
+      ...{ unread, waiting, cursor: next, place: formatPlace({ at, sessions: hashOfAll(ids) }) },
     };
   }
 
@@ -98,28 +114,82 @@ export class Inbox {
       }
       before = page.next ?? undefined;
     } while (before && entries.length < INBOX_SESSIONS);
+    const shared = await this.#shared(identity, places);
+    entries.push(...shared.entries);
+    if (shared.entries.length > 0) entries.sort((a, b) => b.row.changedAt - a.row.changedAt);
     const sum = (field: 'unread' | 'waiting'): number =>
       entries.reduce((total, { row }) => total + row[field], 0);
-    return { entries, unread: sum('unread'), waiting: sum('waiting'), at, isWhole: !before };
+    return {
+      entries,
+      unread: sum('unread'),
+      waiting: sum('waiting'),
+      at,
+      isWhole: !before && shared.isWhole,
+    };
   }
 
-  /** One session of an inbox; null where it is not in it. */
-  async entry(ref: SessionRef, identity: Identity): Promise<Entry | null> {
+  /** The rows of one session in an inbox: one, or one for each grant; none where it is not in it. */
+  async entriesOf(ref: SessionRef, identity: Identity): Promise<readonly Entry[]> {
+    const { scope, userKey } = identity;
+    if (ref.scope === scope) {
+      const entry = await this.#own(ref, identity);
+      return entry ? [entry] : [];
+    }
+    const entries: Entry[] = [];
+    for (const grant of await this.env.grants.ofUserIn(ref, userKey)) {
+      const entry = await this.#granted(grant, await this.places.of(ref, userKey), identity);
+      if (entry) entries.push(entry);
+    }
+    return entries;
+  }
+
+  async #own(ref: SessionRef, identity: Identity): Promise<Entry | null> {
     const record = await this.env.store.record(ref);
     if (!record || record.closed || record.archived) return null;
     return this.#entryOf(record, await this.places.of(ref, identity.userKey), identity);
+  }
+
+  /** What others share with somebody. */
+  async #shared(
+    identity: Identity,
+    places: ReadonlyMap<string, ReadPlace>,
+  ): Promise<Pick<Look, 'entries' | 'isWhole'>> {
+    const entries: Entry[] = [];
+    let after: FoundGrant | null = null;
+    do {
+      const page = await this.env.grants.ofUser(identity.userKey, PAGE, after);
+      for (const grant of page.grants) {
+        if (grant.home.scope === identity.scope) continue;
+        const entry = await this.#granted(grant, places.get(textOfHome(grant.home)), identity);
+        if (entry) entries.push(entry);
+      }
+      after = page.next;
+    } while (after && entries.length < INBOX_SESSIONS);
+    return { entries, isWhole: !after };
+  }
+
+  /** A session that somebody reaches by a grant, as long as its conversation goes on. */
+  async #granted(
+    { home, kept: { epoch, grant } }: FoundGrant,
+    place: ReadPlace | undefined,
+    identity: Identity,
+  ): Promise<Entry | null> {
+    const record = await this.env.store.record(home);
+    if (!record || record.closed || record.archived || record.epoch !== epoch) return null;
+    return this.#entryOf(record, place, identity, grant);
   }
 
   async #entryOf(
     record: SessionRecord,
     place: ReadPlace | undefined,
     identity: Identity,
+    via?: { readonly grantId: string; readonly as: GrantRole },
   ): Promise<Entry | null> {
     const { ref, title, pending, activity, updatedAt, createdAt } = record;
-    if (!(await this.env.mayShow(ref, identity))) return null;
+    if (!(await this.env.mayShow(ref, identity, via))) return null;
     const current = place?.epoch === record.epoch ? place : undefined;
     const row: InboxRow = {
-      sessionId: this.env.apps.format(ref.app, ref.name),
+      sessionId: this.env.apps.format(ref.app, via ? grantName(via.grantId) : ref.name),
       app: ref.app,
       ...(title !== undefined && { title }),
       unread: await this.#unread(record, current),
@@ -130,7 +200,7 @@ export class Inbox {
       ...(current && { readTo: current.cursor }),
     };
     const changedAt = recordedAt(record);
-    return { row, changedAt: Math.max(changedAt, current?.at ?? 0), createdAt, recordedAt: changedAt };
+    return { ref, row, changedAt: Math.max(changedAt, current?.at ?? 0), createdAt, recordedAt: changedAt };
   }
 
   async #unread(record: SessionRecord, place: ReadPlace | undefined): Promise<number> {

@@ -1,3 +1,4 @@
+import type { NoticeKind } from '../../shared/notices.js';
 import type { Store } from '../stores/store.js';
 import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
 import type { PushSender } from './options.js';
@@ -25,8 +26,9 @@ export class BrowserTarget implements Target {
     this.#poster = new Poster({ allowPrivate, most: MOST });
   }
 
-  wants(): boolean {
-    return true;
+  // Browsers are of the session's person, who is not asked to take over.
+  wants(kind: NoticeKind): boolean {
+    return kind !== 'hand_off';
   }
 
   async send({ kept: { push, to }, told, signal }: Attempt): Promise<void> {

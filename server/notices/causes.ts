@@ -3,7 +3,7 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { PendingQuestion, SessionState } from '../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../shared/notices.js';
-import { userScope } from '../auth/scope.js';
+import { userOfScope, userScope } from '../auth/scope.js';
 import type { RecordChange } from '../stores/records.js';
 import type { LogRef } from '../stores/store.js';
 import { type KeptNotice, NOTICE, owing } from './notice-record.js';
@@ -36,11 +36,14 @@ export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[
 const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, epoch: string): string =>
   noticeId('input_required', runId ?? epoch, callId);
 
+const handOffId = ({ runId }: { readonly runId: string }): string => noticeId('hand_off', runId);
+
 /** What of an event is told, in words of its kind; null for one that nobody is told of. */
 function toldOf(
   event: GatewayEvent,
-  epoch: string,
-): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly question?: string }) | null {
+  { log: { epoch, scope }, before }: Cause,
+  seq: number,
+): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string }) | null {
   switch (event.type) {
     case 'message_end': {
       const { runId = '', stopReason } = event;
@@ -50,7 +53,7 @@ function toldOf(
     case 'input_required': {
       const { callId, runId, name } = event;
       const id = askedId({ callId, ...(runId !== undefined && { runId }) }, epoch);
-      return { id, kind: 'input_required', callId, ...(runId !== undefined && { runId }), question: name };
+      return { id, kind: 'input_required', callId, ...(runId !== undefined && { runId }), text: name };
     }
     case 'schedule_fired': {
       const { id: name, instant, runId } = event;
@@ -64,6 +67,24 @@ function toldOf(
         schedule,
       };
     }
+    case 'control_moved': {
+      const { to, reason: text } = event;
+      // Somebody who only keeps it for longer has taken over before.
+      if (to === null || to === before.control?.by) return null;
+      const owner = userOfScope(scope);
+      if (owner?.id === to) return null;
+      const id = noticeId('taken_over', epoch, seq);
+      const told = { id, kind: 'taken_over', by: to, ...(text !== undefined && { text }) } as const;
+      return { ...told, ...(owner && { userId: owner.id }) };
+    }
+    case 'hand_off_requested': {
+      const { runId = '', roles, reason: text } = event;
+      return {
+        ...{ id: handOffId({ runId }), kind: 'hand_off', runId },
+        ...(roles && { roles }),
+        ...(text !== undefined && { text }),
+      };
+    }
     default:
       return null;
   }
@@ -71,9 +92,10 @@ function toldOf(
 
 /** The notices of what is about to be appended, and those that are owed no more because of it. */
 export function noticesOf(
-  { log, term, sessionId, head, events, before, after, userOf, storeTime }: Cause,
+  cause: Cause,
   { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
 ): readonly RecordChange[] {
+  const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;
   const changes = new Map<string, RecordChange>();
   for (const asked of kinds.has('input_required') ? before.pending : []) {
@@ -81,14 +103,19 @@ export function noticesOf(
     const id = askedId(asked, epoch);
     changes.set(id, { kind: NOTICE, id });
   }
+  const { handOff } = before;
+  if (handOff && kinds.has('hand_off') && after.handOff?.runId !== handOff.runId) {
+    const id = handOffId(handOff);
+    changes.set(id, { kind: NOTICE, id });
+  }
   events.forEach((event, i) => {
-    const told = toldOf(event, epoch);
+    const seq = head + i + 1;
+    const told = toldOf(event, cause, seq);
     if (!told || !kinds.has(told.kind)) return;
-    const { question, ...about } = told;
+    const { text, ...about } = told;
     // What was asked and answered at once waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
     const user = told.runId === undefined ? null : userOf(told.runId);
-    const seq = head + i + 1;
     const at = event.ts ?? Date.now();
     const kept: KeptNotice = {
       notice: {
@@ -98,7 +125,7 @@ export function noticesOf(
       },
       to: user ? userScope(user) : scope,
       place: { epoch, seq },
-      ...(question !== undefined && { question }),
+      ...(text !== undefined && { text }),
     };
     changes.set(told.id, owing(kept, storeTime(at) + unseenMs));
   });

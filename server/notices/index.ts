@@ -11,7 +11,6 @@ export type {
   DeliverOptions,
   NotifyOptions,
   PushSender,
-  WebhookFormat,
   WebhookOptions,
 } from './options.js';
 export { type ReceivedWebhook, type VerifyOptions, verifyWebhook } from './verify.js';

@@ -19,8 +19,8 @@ export interface KeptNotice {
   readonly to: string;
   /** The place in the session's log of what it tells of; absent for a host's own. */
   readonly place?: { readonly epoch: string; readonly seq: number };
-  /** Of what is asked. */
-  readonly question?: string;
+  /** What it says of itself where content is asked for: the name of a question, a reason. */
+  readonly text?: string;
 }
 
 /** What is owed to one target. */

@@ -97,7 +97,8 @@ export class Notices {
     const { home, kind, id, token } = record;
     if (home.app === undefined) return;
     const kept = noticeOf(record);
-    const isSeen = await this.#isSeen(home, kept);
+    // Those who are asked to take over are others than whoever reads the session.
+    const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
     const changes = owed.map((each) => {
       const named = { id: deliveryId(id, each.target, each.push?.id), dueAt: now, token: 0 };
@@ -127,10 +128,10 @@ export class Notices {
     return owed;
   }
 
-  async #tell(home: SessionRef, { notice, question }: KeptNotice, content: boolean): Promise<ToldNotice> {
+  async #tell(home: SessionRef, { notice, text: said }: KeptNotice, content: boolean): Promise<ToldNotice> {
     const { sessionId, app, kind, runId } = notice;
     const url = this.#options.url?.({ sessionId, app });
-    let text = content ? question : undefined;
+    let text = content ? said : undefined;
     if (content && kind === 'run_ended' && runId !== undefined) text = await this.#textOf(home, runId);
     return { ...notice, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
   }

@@ -1,8 +1,5 @@
 import type { NoticeKind, PushBody, PushTarget, ToldNotice } from '../../shared/notices.js';
 
-/** How a webhook's body is written: as `WebhookBody`, or as OpenAI tells of background responses. */
-export type WebhookFormat = 'notice' | 'openai';
-
 /** Somebody who is told by a signed request, after Standard Webhooks. */
 export interface WebhookOptions {
   readonly url: string;
@@ -16,8 +13,6 @@ export interface WebhookOptions {
   readonly content?: boolean | undefined;
   /** How long it may take to answer, at most 13 s. @default 10 s */
   readonly timeoutMs?: number | undefined;
-  /** @default 'notice' */
-  readonly format?: WebhookFormat | undefined;
 }
 
 /** One attempt to tell somebody. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertPublicHost } from './addresses.js';
 import { secretProblem } from './signature.js';
 
-const kind = z.enum(['run_ended', 'input_required', 'schedule_fired']);
+const kind = z.enum(['run_ended', 'input_required', 'schedule_fired', 'taken_over', 'hand_off']);
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
 /** A delivery is due again after 15 s, so nobody is waited for as long. */
 const MOST_MS = 13_000;
@@ -20,7 +20,6 @@ const webhook = z.strictObject({
     .optional(),
   content: z.boolean().optional(),
   timeoutMs: z.number().positive().max(MOST_MS).optional(),
-  format: z.enum(['notice', 'openai']).optional(),
 });
 
 /** What is wrong with an address that is asked by this host; undefined for nothing. */

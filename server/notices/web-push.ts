@@ -25,6 +25,8 @@ const TITLES: Readonly<Record<NoticeKind, string>> = {
   run_ended: 'Your answer is there',
   input_required: 'You are asked something',
   schedule_fired: 'A scheduled task has begun',
+  taken_over: 'A person has taken over',
+  hand_off: 'A person is asked for',
   custom: 'There is something new',
 };
 

@@ -1,5 +1,4 @@
 import type { NoticeKind, WebhookBody } from '../../shared/notices.js';
-import { openAiBody } from './openai-body.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './posting.js';
 import { secretsOf } from './schema.js';
@@ -23,13 +22,13 @@ export class WebhookTarget implements Target {
   readonly #kinds: ReadonlySet<NoticeKind> | null;
 
   constructor(options: WebhookOptions, allowPrivate: boolean) {
-    const { url, name, content = false, timeoutMs = TIMEOUT_MS, on, format } = options;
+    const { url, name, content = false, timeoutMs = TIMEOUT_MS, on } = options;
     this.#options = options;
     this.#url = new URL(url);
     this.name = `webhook:${name ?? this.#url.hostname}`;
     this.content = content;
     this.timeoutMs = timeoutMs;
-    this.#kinds = format === 'openai' ? new Set(['run_ended']) : on ? new Set(on) : null;
+    this.#kinds = on ? new Set(on) : null;
     this.#poster = new Poster({ allowPrivate, most: MOST });
   }
 
@@ -38,7 +37,7 @@ export class WebhookTarget implements Target {
   }
 
   async send({ told, signal }: Attempt): Promise<void> {
-    const body = JSON.stringify(this.#options.format === 'openai' ? openAiBody(told) : bodyOf(told));
+    const body = JSON.stringify(bodyOf(told));
     const { id } = told;
     const timestamp = Math.floor(Date.now() / 1000);
     const signatures = secretsOf(this.#options).map((secret) => signatureOf({ id, timestamp, body }, secret));

@@ -89,10 +89,12 @@ export class Operations {
     this.#room = new Room(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#inbox = new Inbox({
-      ...{ store: env.store, apps: env.apps },
+      ...{ store: env.store, apps: env.apps, grants: env.grants },
       logOf: async (ref) => (await env.sessions.existing(ref)).log!,
-      mayShow: async (ref, identity) =>
-        (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'inbox', identity),
+      mayShow: async (ref, identity, via) =>
+        (!via || env.apps.has(ref.app)) &&
+        (await this.#access.mayUse(ref.app, identity)) &&
+        this.#access.mayReach(ref, 'inbox', identity, via),
     });
     this.#following = new Following(env, { authorize, inbox: this.#inbox });
     this.#invokeEnv = { ...env, access: this.#access };

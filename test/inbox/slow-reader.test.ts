@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Grants } from '../../server/grants/grants.js';
 import { InboxChanges } from '../../server/inbox/changes.js';
 import { Inbox } from '../../server/inbox/inbox.js';
 import { InboxStream } from '../../server/inbox/inbox-stream.js';
@@ -20,6 +21,7 @@ describe('a stream of an inbox whose reader does not keep up', () => {
     const inbox = new Inbox({
       store,
       apps: { format: (_app, name) => name },
+      grants: new Grants(store),
       logOf: () => Promise.reject(new Error('no log is to be read')),
       mayShow: () => true,
     });

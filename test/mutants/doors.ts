@@ -127,8 +127,8 @@ export const DOORS: readonly Mutant[] = [
     file: 'server/operations/file-operations.ts',
     edits: [
       [
-        'if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId);',
-        'if (!record) throw fileNotFound(fileId);',
+        'if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId, path);',
+        'if (!record) throw fileNotFound(fileId, path);',
       ],
     ],
     test: 'test/files/messages.test.ts',

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { takeUntil } from '../support/client.js';
+import { PEOPLE } from '../inbox/begin.js';
+import { connectClient, takeUntil } from '../support/client.js';
 import { until } from '../support/until.js';
 import { begin } from './begin.js';
 import { Receiver } from './receiver.js';
@@ -73,10 +74,12 @@ describe('notices, by a clock', () => {
       const isFirst = body.data.sessionId === 'main' && receiver.all[0]!.id === body.data.id;
       response.writeHead(isFirst && fails ? 503 : 204).end();
     });
-    const { client, gateway, clock } = await begin(receiver.url);
+    const { url, gateway, clock } = await begin(receiver.url, {}, { auth: PEOPLE, sessionScope: 'global' });
     const runIds: string[] = [];
-    for (const text of ['one', 'two', 'three']) runIds.push((await client.send('main', text).result).runId);
-    await client.send('other', 'four').result;
+    // Each of another person: whoever sends has read what came before.
+    for (const token of ['ann', 'ben', 'cyd'])
+      runIds.push((await connectClient(url, { token }).send('main', 'hi').result).runId);
+    await connectClient(url, { token: 'ann' }).send('other', 'hi').result;
     await until(() => counted(gateway, 'told') === 1);
     expect(receiver.told.at(-1)!.sessionId).to.equal('other');
     fails = false;
