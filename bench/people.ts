@@ -71,7 +71,7 @@ async function withMembers<T>(isPresent: boolean, work: () => Promise<T>): Promi
   return result;
 }
 
-const ways = {
+const ways: Readonly<Record<string, typeof round>> = {
   alone: round,
   [`${MEMBERS} follow`]: () => withMembers(false, round),
   [`${MEMBERS} present`]: () => withMembers(true, round),
