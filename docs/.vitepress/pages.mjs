@@ -71,7 +71,6 @@ export const GROUPS = [
   {
     text: 'The gateway',
     pages: [
-      ['people.md', 'People'],
       ['sessions.md', 'Sessions'],
       ['lives.md', 'Delete, export, import'],
       ['methods.md', 'Methods and channels'],
