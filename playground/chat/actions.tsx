@@ -1,6 +1,7 @@
 import type { Message } from 'agent-session-gateway/client';
+import type { SessionReactions } from 'agent-session-gateway/client/people';
 import type { SessionView } from 'agent-session-gateway/client/react';
-import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw } from 'lucide-react';
+import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { textOf } from '../../shared/messages.js';
 import { Code } from '../shell/code.js';
@@ -10,8 +11,12 @@ import { CopyButton } from '../ui/copy.js';
 import { IconButton } from '../ui/icon-button.js';
 
 /** How the conversation can be changed. The same object for as long as the session is shown. */
-export interface Changes extends Pick<SessionView, 'edit' | 'regenerate' | 'move' | 'fork'> {
+export interface Changes
+  extends Pick<SessionView, 'edit' | 'regenerate' | 'move' | 'fork'>,
+    SessionReactions {
   readonly sessionId: string;
+  /** Who looks at it. */
+  readonly user: string;
 }
 
 /** What can be done with a message that is part of the conversation, and its other versions. */
@@ -53,6 +58,7 @@ export function MessageActions({
         <div className="actions" role="toolbar" aria-label="Actions">
           <CopyButton label="Copy" text={() => textOf(message)} />
           {role === 'user' && <IconButton label="Edit" icon={Pencil} onClick={() => edit(true)} />}
+          {role === 'assistant' && <Thumbs message={message} changes={changes} attempt={attempt} />}
           {role === 'assistant' && (
             <IconButton label="Answer again" icon={RefreshCw} onClick={() => void regenerate(id)} />
           )}
@@ -70,6 +76,37 @@ export function MessageActions({
       )}
     </>
   );
+}
+
+const THUMBS = [
+  ['up', 'Good', ThumbsUp],
+  ['down', 'Bad', ThumbsDown],
+] as const;
+
+/** What is thought of an answer. Its button takes it back. */
+function Thumbs({
+  message: { id, reactions = [] },
+  changes: { react, user },
+  attempt,
+}: {
+  readonly message: Message;
+  readonly changes: Changes;
+  readonly attempt: (done: Promise<unknown>) => void;
+}) {
+  const own = reactions.find(({ by }) => by === user)?.value;
+  return THUMBS.map(([value, name, icon]) => {
+    const many = reactions.filter((each) => each.value === value).length;
+    return (
+      <IconButton
+        key={value}
+        label={many > 0 ? `${name} answer, ${many} so far` : `${name} answer`}
+        icon={icon}
+        className={own === value ? 'on' : ''}
+        aria-pressed={own === value}
+        onClick={() => attempt(react(id, { value: own === value ? null : value }))}
+      />
+    );
+  });
 }
 
 /** Leads to the other versions of a message: the conversation goes on from each as it did last. */

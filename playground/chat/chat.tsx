@@ -1,7 +1,15 @@
 import type { Message } from 'agent-session-gateway/client';
-import { type SessionView, useConnection, useSession } from 'agent-session-gateway/client/react';
+import { sessionReactions } from 'agent-session-gateway/client/people';
+import {
+  type SessionView,
+  useConnection,
+  useGateway,
+  usePresence,
+  useSession,
+} from 'agent-session-gateway/client/react';
 import { ArrowDown, CloudOff } from 'lucide-react';
 import { memo, useEffect, useMemo, useState } from 'react';
+import { People } from '../people/people.js';
 import { settings } from '../shell/settings.js';
 import { IconButton } from '../ui/icon-button.js';
 import type { Changes } from './actions.js';
@@ -13,21 +21,29 @@ import { moveBetweenRows } from './rows.js';
 import { Sending } from './sending.js';
 import { useStickyEnd } from './sticky-end.js';
 
+/** Of this page there is nothing to be told but whose it is. */
+const HERE = {};
+
 /** The conversation of a session, and what can be done in it. */
-export function Chat({ sessionId }: { readonly sessionId: string }) {
+export function Chat({ sessionId, user }: { readonly sessionId: string; readonly user: string }) {
+  const client = useGateway();
+  const presence = usePresence(sessionId, settings.readOnly ? undefined : HERE);
   const session = useSession(sessionId);
   const { run, queue, sending, regenerating, pending, status, error, hasMore } = session;
   const messages = withoutReplaced(session);
   const { edit, regenerate, move, fork } = session;
   const changes = useMemo<Changes>(
-    () => ({ sessionId, edit, regenerate, move, fork }),
-    [sessionId, edit, regenerate, move, fork],
+    () => ({ sessionId, user, edit, regenerate, move, fork, ...sessionReactions(client, sessionId) }),
+    [client, sessionId, user, edit, regenerate, move, fork],
   );
   const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
   const isEmpty = messages.length + queue.length + sending.length === 0 && !run;
   return (
     <section className="chat" aria-label={`Conversation ${sessionId}`}>
-      <Offline />
+      <div className="bars">
+        <Offline />
+        <People sessionId={sessionId} user={user} presence={presence} />
+      </div>
       <section
         className="messages"
         ref={box}
@@ -102,7 +118,7 @@ export function Chat({ sessionId }: { readonly sessionId: string }) {
         </p>
       )}
       <Announcer status={status} />
-      {!settings.readOnly && <Composer session={session} sessionId={sessionId} />}
+      {!settings.readOnly && <Composer session={session} sessionId={sessionId} onTyping={presence.typing} />}
     </section>
   );
 }

@@ -19,9 +19,11 @@ const ON_BUSY: Record<Exclude<OnBusy, 'reject'>, readonly [choice: string, place
 export function Composer({
   session,
   sessionId,
+  onTyping,
 }: {
   readonly session: SessionView;
   readonly sessionId: string;
+  readonly onTyping: () => void;
 }) {
   const { send, abort, run, queue, status } = session;
   const [text, setText] = useState('');
@@ -67,7 +69,10 @@ export function Composer({
           rows={1}
           value={text}
           placeholder={isBusy ? ON_BUSY[onBusy][1] : 'Write a message'}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => {
+            setText(target.value);
+            onTyping();
+          }}
           onKeyDown={onKeyDown}
           onPaste={uploads.onPaste}
         />

@@ -1,4 +1,4 @@
-import { marked, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 
 /**
@@ -6,7 +6,7 @@ import { memo, type ReactNode } from 'react';
  * to the web and to mail alone. Whatever a model or a tool writes is therefore text.
  */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  const blocks = marked.lexer(text, { gfm: true });
+  const blocks = Lexer.lex(text, { gfm: true });
   return (
     <div className="markdown">
       {blocks.map((block, at) => (

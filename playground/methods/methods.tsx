@@ -1,5 +1,4 @@
 import type { Client } from 'agent-session-gateway/client';
-import { Sharing } from '../people/sharing.js';
 import { Schedules } from '../schedules/schedules.js';
 import { useRead } from '../shell/catalogue.js';
 import { settings } from '../shell/settings.js';
@@ -28,7 +27,6 @@ export function Methods({ sessionId }: { readonly sessionId: string }) {
         <MethodCall key={method.path} method={method} />
       ))}
       {!settings.readOnly && <OtherMethod />}
-      <Sharing sessionId={sessionId} />
       <Schedules sessionId={sessionId} />
       <Channels sessionId={sessionId} channels={data.channels ?? []} events={data.events ?? []} />
     </section>

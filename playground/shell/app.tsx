@@ -91,7 +91,9 @@ function Page({
           </aside>
           <main className={hasPane ? '' : 'alone'}>
             <h1 className="unseen">Playground: {sessionId}</h1>
-            {(isWide || view === 'chat') && <Chat key={sessionId} sessionId={sessionId} />}
+            {(isWide || view === 'chat') && (
+              <Chat key={sessionId} sessionId={sessionId} user={standing.user} />
+            )}
             {hasPane && (
               <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
                 <Views view={view} sessionId={sessionId} isWide={isWide} />

@@ -145,6 +145,20 @@ export function unshareRecipe(sessionId: string, grantId: string): RecipeText {
   };
 }
 
+export function takeOverRecipe(sessionId: string): RecipeText {
+  return {
+    curl: post('take-over', { sessionId }),
+    sdk: `await sessionControl(client, ${code(sessionId)}).takeOver();`,
+  };
+}
+
+export function handBackRecipe(sessionId: string): RecipeText {
+  return {
+    curl: post('hand-back', { sessionId, answer: true }),
+    sdk: `await sessionControl(client, ${code(sessionId)}).handBack({ answer: true });`,
+  };
+}
+
 export function unscheduleRecipe(sessionId: string, id: string): RecipeText {
   return {
     curl: post('unschedule', { sessionId, id }),

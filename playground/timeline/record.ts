@@ -53,6 +53,8 @@ export class SessionRecord {
   };
 
   take(event: GatewayEvent): void {
+    // Who is there is in no log.
+    if (event.type === 'presence') return;
     this.cursor = event.cursor ?? this.cursor;
     this.#ledger = enter(this.#ledger, event);
     this.#entries.push({ event, at: performance.now(), size: encoder.encode(JSON.stringify(event)).length });

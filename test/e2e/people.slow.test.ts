@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import { createClient } from '../../client/index.js';
+import { sessionSharing } from '../../client/people/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createDemoGateway } from '../../server/demo/demo-gateway.js';
 import { needChromium } from '../support/browser.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
-import { answers, openPlayground, said, say, show } from './playground-page.js';
+import { answers, messageBox, openPlayground, said, say } from './playground-page.js';
 
 const TOKENS = { admin: 'the-token-of-an-admin-of-32-bytes-', guest: 'the-token-of-a-guest-of-32-bytes--' };
 
@@ -22,25 +24,62 @@ describe('a session that is shared in the playground, in Chromium', () => {
     const { page, problems } = await openPlayground(`${url}/#token=${TOKENS.admin}`);
     await say(page, 'hello');
     await answers(page, 1);
-    await show(page, 'Methods');
-    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    await page.getByRole('button', { name: 'Share…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share' });
+    await dialog.getByRole('button', { name: 'Share', exact: true }).click();
     const link = await page.getByRole('link', { name: 'The link, shown this once' }).getAttribute('href');
     expect(link).to.match(/#token=lnk_[\w-]{43}&\/chat\/~/);
     // Another browser has nothing of what this one keeps.
     const guest = await openPlayground(link!);
     await answers(guest.page, 1);
     expect(guest.page.url()).not.to.include('lnk_');
-    await show(page, 'Network');
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await say(page, 'and now live');
     await said(guest.page, 'and now live').first().waitFor();
     await answers(guest.page, 2);
-    await show(page, 'Methods');
-    await page.getByRole('button', { name: 'Take back' }).first().click();
-    await page.getByText('main is shared with nobody.').waitFor();
-    await show(page, 'Network');
+    await page.getByRole('button', { name: 'Share…' }).click();
+    await dialog.getByRole('button', { name: 'Take back' }).first().click();
+    await dialog.getByText('main is shared with nobody.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await say(page, 'only for us');
     await answers(page, 3);
     expect(await said(guest.page, 'only for us').count()).to.equal(0);
     expect(problems).to.deep.equal([]);
+  });
+
+  it('shows who is there and who types, to a colleague and to a guest, and has one of them take over in mid-answer', async function () {
+    this.timeout(120_000);
+    const gateway = createDemoGateway({ app: createDemoApp(200), tokens: TOKENS, port: 0 });
+    closeLater(gateway, (it) => it.close());
+    const { url } = await gateway.start();
+    const owner = await openPlayground(`${url}/#token=${TOKENS.admin}`);
+    await say(owner.page, 'hello');
+    await answers(owner.page, 1);
+    const main = sessionSharing(
+      closeLater(createClient({ baseUrl: url!, token: TOKENS.admin }), (it) => it.disconnect()),
+      'main',
+    );
+    const { grant } = await main.share({ with: { userId: 'guest' }, as: 'operator' });
+    const { token, grant: link } = await main.share({ with: { link: true }, as: 'member' });
+    const colleague = await openPlayground(`${url}/#token=${TOKENS.guest}&/chat/${grant.sessionId}`);
+    const stranger = await openPlayground(`${url}/#token=${token}&/chat/${link.sessionId}`);
+    const pages = [owner.page, colleague.page, stranger.page];
+    for (const page of pages) await page.locator('.face').nth(1).waitFor();
+    await messageBox(colleague.page).pressSequentially('I');
+    for (const page of [owner.page, stranger.page]) await page.getByText('guest is typing').waitFor();
+    await say(owner.page, 'story');
+    for (const page of pages) await page.locator('.caret').waitFor();
+    await colleague.page.getByRole('button', { name: 'Take over' }).click();
+    for (const page of pages) await page.locator('.outcome', { hasText: 'A person took over' }).waitFor();
+    await owner.page.getByText('guest answers here now.').waitFor();
+    await say(colleague.page, 'I am a person');
+    for (const page of pages)
+      await page.locator('.message.assistant', { hasText: 'I am a person' }).waitFor();
+    await colleague.page.getByRole('button', { name: 'Hand back' }).click();
+    for (const page of pages) await page.locator('.control-bar').waitFor({ state: 'detached' });
+    const thumb = (page: typeof owner.page) => page.getByRole('button', { name: /^Good answer/ }).last();
+    await thumb(stranger.page).click();
+    await owner.page.getByRole('button', { name: 'Good answer, 1 so far' }).waitFor();
+    for (const { problems } of [owner, colleague, stranger]) expect(problems).to.deep.equal([]);
   });
 });

@@ -184,6 +184,7 @@ describe('the playground in Chromium', () => {
     await said(page, 'in Bern,').waitFor();
     await page.getByRole('navigation', { name: 'Sessions' }).getByTitle('main', { exact: true }).click();
     await page.waitForURL(/#\/chat\/main$/);
+    await page.getByRole('region', { name: 'Conversation main', exact: true }).waitFor();
     await said(page, 'in Oslo,').waitFor();
     expect(await said(page, 'in Bern,').count()).to.equal(0);
     expect(problems).to.deep.equal([]);

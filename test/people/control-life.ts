@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Client, isGatewayError } from '../../client/index.js';
-import { sessionControl } from '../../client/people/index.js';
+import { sessionControl, sessionSharing } from '../../client/people/index.js';
 import { defineApp } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 
@@ -24,17 +24,22 @@ export const streaming = (resumable: boolean) =>
     },
   });
 
+/** Links for guests, of whom each has a session shared with it as a member. */
+export const shareLinks = { upTo: 'member' } as const;
+
 /** Gateways of one store. Ends are those of real deployments: whoever asks meanwhile waits. */
 export interface Gateways {
   /** A client of a user at one of them. */
   client(user: string, at: number): Client;
+  /** A client of whoever has a link. */
+  guest(token: string, at: number): Client;
   /** Ends one of them, and starts another one in its place. */
   end(how: End, at: number): Promise<void>;
 }
 
 export type End = 'restart' | 'kill';
 
-const USERS = ['ann', 'ben', 'guest'] as const;
+const USERS = ['ann', 'ben', 'guest', 'link'] as const;
 const WORK = ['send', 'send', 'take', 'take', 'race', 'back', 'answer'] as const;
 
 /** @param ends Whether gateways end meanwhile */
@@ -81,21 +86,33 @@ export async function live(gateways: Gateways, sessionId: string, steps: Steps):
   const acknowledged = new Set<string>();
   const begin = await gateways.client('guest', 0).send(sessionId, { id: 'first', content: 'first' }).accepted;
   acknowledged.add(begin.message.id);
+  const { token, grant } = await sessionSharing(gateways.client('ann', 0), sessionId).share({
+    with: { link: true },
+    as: 'member',
+  });
   let sent = 0;
   const does = async (who: string, what: (typeof WORK)[number], at: number): Promise<'done' | 'lost'> => {
-    const client = gateways.client(who, at);
-    const control = sessionControl(client, sessionId);
+    const isLink = who === 'link';
+    const client = isLink ? gateways.guest(token!, at) : gateways.client(who, at);
+    const id = isLink ? grant.sessionId : sessionId;
+    const control = sessionControl(client, id);
     try {
       if (what === 'send') {
-        const id = `m${++sent}`;
-        await client.send(sessionId, { id, content: `${who} ${id}` }).accepted;
-        acknowledged.add(id);
+        const messageId = `m${++sent}`;
+        await client.send(id, { id: messageId, content: `${who} ${messageId}` }).accepted;
+        acknowledged.add(messageId);
       } else if (what === 'take') await insist(() => control.takeOver());
       else await insist(() => control.handBack({ answer: what === 'answer' }));
+      expect(isLink && what !== 'send', 'a member moves control').to.equal(false);
       return 'done';
     } catch (error) {
       // Whoever lost is told so in a code, and by whom.
       const { code, details } = error as { code: string; details: { by: string } };
+      // A member may send, and neither take over nor hand back.
+      if (isLink && what !== 'send') {
+        expect(isGatewayError(error) && code, String(error)).to.equal('ACCESS_DENIED');
+        return 'lost';
+      }
       expect(isGatewayError(error) && code, String(error)).to.equal('CONTROL_TAKEN');
       expect(details.by).to.be.oneOf(['ann', 'ben', 'guest']);
       return 'lost';

@@ -55,14 +55,15 @@ async function processes(place: string): Promise<Gateways> {
     await over;
     node.child = await start(node.port);
   };
+  const clientOf = (token: string, at: number) => {
+    const name = `${token} ${at}`;
+    const client = clients.get(name) ?? connectClient(`http://127.0.0.1:${nodes[at]!.port}`, { token });
+    clients.set(name, client);
+    return client;
+  };
   return {
-    client(user, at) {
-      const name = `${user} ${at}`;
-      const client =
-        clients.get(name) ?? connectClient(`http://127.0.0.1:${nodes[at]!.port}`, { token: user });
-      clients.set(name, client);
-      return client;
-    },
+    client: clientOf,
+    guest: clientOf,
     end(how, at) {
       const node = nodes[at]!;
       node.ending = node.ending.then(() => end(how, node));

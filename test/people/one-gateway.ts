@@ -1,6 +1,6 @@
 import { type TestClient, testGateway } from '../../testing/index.js';
 import { closeLater } from '../support/resources.js';
-import { type Gateways, streaming } from './control-life.js';
+import { type Gateways, shareLinks, streaming } from './control-life.js';
 
 /** One gateway, which the testing kit ends and starts again. */
 export async function oneGateway(config: object, resumable: boolean): Promise<Gateways> {
@@ -8,6 +8,7 @@ export async function oneGateway(config: object, resumable: boolean): Promise<Ga
     await testGateway({
       app: streaming(resumable),
       sessionScope: 'global',
+      shareLinks,
       limits: { sendsPerSecond: 10_000, queueLength: 1000, drainMs: 50 },
       ...config,
     }),
@@ -19,6 +20,11 @@ export async function oneGateway(config: object, resumable: boolean): Promise<Ga
     client(user) {
       const client = clients.get(user) ?? kit.client({ user });
       clients.set(user, client);
+      return client as never;
+    },
+    guest(token) {
+      const client = clients.get(token) ?? kit.client({ token, transport: 'sse' });
+      clients.set(token, client);
       return client as never;
     },
     end(how) {

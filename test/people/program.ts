@@ -3,7 +3,7 @@ import { createGateway } from '../../server/index.js';
 import { postgresStore } from '../../server/stores/postgres/index.js';
 import { redisStore } from '../../server/stores/redis/index.js';
 import { byName } from '../support/users.js';
-import { streaming } from './control-life.js';
+import { shareLinks, streaming } from './control-life.js';
 
 const [url = '', port = ''] = process.argv.slice(2);
 const leaseMs = 1500;
@@ -13,6 +13,7 @@ const gateway = createGateway({
   port: Number(port),
   auth: byName,
   sessionScope: 'global',
+  shareLinks,
   limits: { sendsPerSecond: 10_000, queueLength: 1000, drainMs: 200 },
 });
 await gateway.start();

@@ -1,0 +1,114 @@
+import type { PresenceView } from 'agent-session-gateway/client/people';
+import { useControl } from 'agent-session-gateway/client/react';
+import { Hand, Share2, Undo2 } from 'lucide-react';
+import { useState } from 'react';
+import { Code } from '../shell/code.js';
+import { handBackRecipe, takeOverRecipe } from '../shell/recipes.js';
+import { settings } from '../shell/settings.js';
+import { Sharing } from './sharing.js';
+
+/** Avatars that there is room for. */
+const MOST = 5;
+
+/** Who else is in the session, who answers in it, and how that is changed. */
+export function People({
+  sessionId,
+  user,
+  presence: { members, me },
+}: {
+  readonly sessionId: string;
+  readonly user: string;
+  readonly presence: PresenceView;
+}) {
+  const { control, handOff, takeOver, handBack } = useControl(sessionId);
+  const [shares, setShares] = useState(false);
+  const [problem, setProblem] = useState('');
+  const others = members.filter(({ id }) => id !== me);
+  const attempt = (done: Promise<unknown>) => {
+    setProblem('');
+    done.catch((error: Error) => setProblem(error.message));
+  };
+  const isOwn = control?.by === user;
+  return (
+    <div className="people">
+      <section className="row" aria-label="People">
+        <ul className="row" aria-label="Who is here">
+          {others.slice(0, MOST).map(({ id, userId, state }) => (
+            <li key={id} className={`face ${state}`} data-tip={userId}>
+              <span className="unseen">{userId}</span>
+              <span aria-hidden="true">{userId.slice(0, 1).toUpperCase()}</span>
+            </li>
+          ))}
+        </ul>
+        <Typing names={others.filter(({ state }) => state === 'typing').map(({ userId }) => userId)} />
+        <span className="space" />
+        {!settings.readOnly && !control && (
+          <button type="button" className="quiet" onClick={() => attempt(takeOver())}>
+            <Hand aria-hidden="true" />
+            Take over
+          </button>
+        )}
+        {!settings.readOnly && (
+          <button type="button" className="quiet" onClick={() => setShares(true)}>
+            <Share2 aria-hidden="true" />
+            Share…
+          </button>
+        )}
+      </section>
+      {control && (
+        <p className="control-bar" role="status">
+          <Hand aria-hidden="true" />
+          {isOwn ? 'You have control: what you send is the answer.' : `${control.by} answers here now.`}
+          <span className="space" />
+          {isOwn && !settings.readOnly && (
+            <button type="button" onClick={() => attempt(handBack({ answer: true }))}>
+              <Undo2 aria-hidden="true" />
+              Hand back
+            </button>
+          )}
+        </p>
+      )}
+      {handOff && (
+        <p className="control-bar" role="status">
+          The app asks for a person{handOff.reason && `: ${handOff.reason}`}
+        </p>
+      )}
+      {problem && (
+        <p className="notice bad" role="alert">
+          {problem}
+        </p>
+      )}
+      {!settings.readOnly && (
+        <Code
+          what={control ? 'hand back' : 'take over'}
+          of={() => (control ? handBackRecipe(sessionId) : takeOverRecipe(sessionId))}
+        />
+      )}
+      {shares && <ShareDialog sessionId={sessionId} onClose={() => setShares(false)} />}
+    </div>
+  );
+}
+
+function Typing({ names }: { readonly names: readonly string[] }) {
+  const all = [...new Set(names)];
+  return (
+    <span className="muted" role="status">
+      {all.length > 0 && `${all.join(', ')} ${all.length > 1 ? 'are' : 'is'} typing`}
+    </span>
+  );
+}
+
+const showModal = (dialog: HTMLDialogElement | null): void => {
+  if (dialog?.open === false) dialog.showModal();
+};
+
+function ShareDialog({ sessionId, onClose }: { readonly sessionId: string; readonly onClose: () => void }) {
+  return (
+    <dialog ref={showModal} className="confirm wide" aria-label="Share" onClose={onClose}>
+      <Sharing sessionId={sessionId} />
+      <form method="dialog" className="row end">
+        <button type="submit">Done</button>
+      </form>
+    </dialog>
+  );
+}
