@@ -166,7 +166,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'a client that sees no hole',
     file: TRACK,
-    edits: [['        if (isAfter(place, { ...wire, seq: wire.seq + 1 })) return;\n', '']],
+    edits: [['        if (isAfter(place, { ...wire, seq: wire.seq + (count ?? 1) })) return;\n', '']],
     test: 'test/client/events.test.ts',
   },
   {
