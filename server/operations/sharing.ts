@@ -104,9 +104,9 @@ export class Sharing {
     this.#env.quotas.sends.take(caller.identity);
     const { ref } = await this.#parts.authorize(sessionId, 'unshare', caller);
     const by = caller.identity.user.id;
-    await this.#env.sessions.perform(ref, { type: 'unshare', grantId, by, reason: 'revoked' });
+    const unshared = { type: 'unshare', grantId, by, reason: 'revoked' } as const;
     // Whoever asked is told when it is so here, whichever gateway holds the session.
-    this.#env.presence.endGrant(grantId);
+    if (await this.#env.sessions.perform(ref, unshared)) this.#env.presence.endGrant(grantId);
     return { ok: true };
   }
 

@@ -63,11 +63,11 @@ export async function addGrant(
   return grant;
 }
 
-/** Ends a grant, if there is one, and what is open by it. */
-export async function endGrant(session: Session, { grantId, by, reason }: EndedGrant): Promise<void> {
+/** Ends a grant, and what is open by it. Whether there was one: the session has no say in those of others. */
+export async function endGrant(session: Session, { grantId, by, reason }: EndedGrant): Promise<boolean> {
   const writer = session.writer!;
   const record = (await recordsOf(session.store, session.ref)).find(({ id }) => id === grantId);
-  if (!record) return;
+  if (!record) return false;
   const isPresent = keptGrant(record).epoch === writer.ref.epoch;
   const draft: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
   await writer.commit(isPresent ? [draft] : [], {
@@ -75,4 +75,5 @@ export async function endGrant(session: Session, { grantId, by, reason }: EndedG
     refusable: true,
   });
   session.endGrant(grantId);
+  return true;
 }

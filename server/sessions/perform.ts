@@ -101,8 +101,8 @@ export interface SessionWork {
   unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
   /** Has somebody else reach the session. */
   share: { readonly input: NewGrant; readonly output: Omit<Grant, 'sessionId'> };
-  /** Ends a grant, if there is one. */
-  unshare: { readonly input: EndedGrant; readonly output: void };
+  /** Ends a grant. Whether there was one. */
+  unshare: { readonly input: EndedGrant; readonly output: boolean };
   /** Gives a person control. */
   'take-over': { readonly input: TakingOver; readonly output: Control };
   /** Gives control back to the app. */

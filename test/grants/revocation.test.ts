@@ -39,6 +39,18 @@ describe('a grant that is taken back', () => {
     ]);
   });
 
+  it('is one of the session that is named: another session has no say in it', async () => {
+    const { url, send, shared, unshare } = await begin();
+    await send('hi');
+    await send('hi', as('cy'), 'other');
+    const { grantId, sessionId } = await shared({ with: { userId: 'ben' }, as: 'viewer' });
+    const stream = await openStream(`${url}/events?sessionId=${sessionId}`, { headers: ben });
+    await stream.until(({ event }) => event === 'heartbeat');
+    expect((await unshare(grantId, as('cy'), 'other')).status).to.equal(200);
+    const { body } = await send('after');
+    await stream.until(({ event, data }) => event === 'message_end' && data.runId === body.runId);
+  });
+
   it('ends sockets, streams of runs and of methods, and what waits for a run is told nothing of it', async () => {
     const held = gate();
     const app = defineApp({
