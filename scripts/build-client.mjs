@@ -8,7 +8,10 @@ const TARGET = '.cache/client';
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** Entries of `agent-session-gateway/client` and below, by what they are here: `.`, `./react`. */
-const subpathOf = (entry) => entry.replace('client', '.').replace(/\/index$/, '');
+const SUBPATHS = new Map(
+  Object.entries(manifest.exports).map(([subpath, { default: file }]) => [file, subpath]),
+);
+const subpathOf = (entry) => SUBPATHS.get(`./dist/${entry}.js`).replace('./client', '.');
 const entries = ENTRIES.filter((entry) => entry.startsWith('client/'));
 const pick = (from, names) =>
   Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));

@@ -2,7 +2,8 @@
 export interface Reaction {
   /** Id of the user. */
   readonly by: string;
-  readonly value: 'up' | 'down' | (string & {});
+  /** `up`, `down`, or a short text such as an emoji. */
+  readonly value: string;
   readonly comment?: string;
   /** In milliseconds since the epoch. */
   readonly at: number;
@@ -13,7 +14,7 @@ export interface ReactionGiven {
   readonly messageId: string;
   readonly by: string;
   /** In the place of what the same person thought before; null takes it back. */
-  readonly value: Reaction['value'] | null;
+  readonly value: string | null;
   readonly comment?: string;
 }
 

@@ -39,7 +39,7 @@ export interface ClientInbox {
  * ```ts
  * const inbox = clientInbox(client);
  * const { sessions, unread, place } = await inbox.list();
- * for await (const change of inbox.events({ from: place })) show(change);
+ * for await (const change of inbox.events({ from: place })) console.log(sessions, unread, change);
  * ```
  */
 export function clientInbox(client: Pick<Client, 'connection'>): ClientInbox {

@@ -19,6 +19,12 @@ const SHOWN = [
  * the page is shown. Returns what ends that. What the gateway refuses is left to the next time.
  *
  * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ *
+ * @example
+ * ```ts
+ * const stop = readWhileVisible(client, 'main');
+ * window.addEventListener('pagehide', stop);
+ * ```
  */
 export function readWhileVisible(client: Client<any>, sessionId: string): () => void {
   const inbox = clientInbox(client);

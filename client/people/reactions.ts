@@ -24,6 +24,7 @@ export interface SessionReactions {
  *
  * @example
  * ```ts
+ * const { message } = await client.send('main', 'What is new?').result;
  * await sessionReactions(client, 'main').react(message.id, { value: 'down', comment: 'Out of date' });
  * ```
  */

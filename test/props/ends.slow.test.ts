@@ -130,15 +130,20 @@ for (const on of STORES) {
             const { runId } = await run.accepted;
             if (!early) for (let i = 0; i < delay; i++) await turn();
             const nextResult = await endIt(end, session, runId, gateway);
-            const { stopReason, message, cursor } = await run.result;
-            for (let i = 0; i < 5; i++) await turn();
             if (end === 'drain' && on.refuses) {
+              const stored = await run.result.then(
+                () => true,
+                ({ code }) => code === 'SHUTTING_DOWN',
+              );
+              expect(stored, 'it is told how it ended, or that nobody can tell here').to.equal(true);
               // What could not be stored by then is ended by the next to open the session.
               model.hostile.relent();
               await embedGateway({ app, store: model.store }).session('main').send('next').result;
               check(model.eventsOf('main'), runId);
               return;
             }
+            const { stopReason, message, cursor } = await run.result;
+            for (let i = 0; i < 5; i++) await turn();
             const log = model.logs.get(model.epochsOf('main')[0]!)!;
             check(log, runId);
             const last = log.find((event) => event.type === 'message_end' && event.runId === runId)!;

@@ -92,7 +92,7 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
     await until(async () => (await b.record(refOf('forgotten')))?.closed === true);
     expect(await b.record(refOf('removed'))).to.equal(null);
     expect(await b.kept('alice', { limit: 9 })).to.deep.equal([refOf('forgotten')]);
-    expect(own.cli('KEYS', '*')).to.include('run of forgotten').and.not.include('removed');
+    expect(own.cli('KEYS', '*')).to.include('forgotten').and.not.include('removed');
     await TestWriter.acquire(b, refOf('removed'));
   });
 
