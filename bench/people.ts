@@ -10,7 +10,10 @@ const MEMBERS = 10;
 const PIECES = 50;
 const PIECE_MS = 10;
 
-const limits = { sendsPerSecond: 1e6, readsPerSecond: 1e6, loopDelayMs: 1e9, connectionsPerUser: 1e6 };
+const limits = {
+  ...{ sendsPerSecond: 1e6, readsPerSecond: 1e6, subscribesPerSecond: 1e6, loopDelayMs: 1e9 },
+  ...{ connectionsPerUser: 1e6, streamsPerUser: 1e6, connectionsPerAddress: 1e6, requestsPerAddress: 1e6 },
+};
 const app = defineApp({
   async *run() {
     for (let n = 0; n < PIECES; n++) {
