@@ -1,10 +1,10 @@
-import { fieldError } from '../../shared/errors.js';
 import { type GrantRole, grantName } from '../../shared/grants.js';
 import type { InboxPage, InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { FoundGrant, Grants } from '../grants/grants.js';
+import { formatListPlace, parseListPlace } from '../list-place.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadPlace } from '../read-places/read-place.js';
@@ -75,7 +75,7 @@ export class Inbox {
     identity: Identity,
   ): Promise<InboxPage> {
     const { store } = this.env;
-    const before = cursor === undefined ? undefined : placeIn(cursor);
+    const before = parseListPlace(cursor, 'cursor');
     const { entries, at, unread, waiting } = await this.look(identity);
     const rows = new Map(entries.map(({ ref, row }) => [textOfHome(ref), row]));
     const ids = entries.map(({ row }) => row.sessionId);
@@ -90,12 +90,18 @@ export class Inbox {
     const isHere = ({ ref, row: { changedAt } }: Entry): boolean =>
       ref.scope !== identity.scope && changedAt >= oldest && changedAt < newest;
     const shared = entries.filter(isHere).map(({ row }) => row);
-    if (shared.length > 0) sessions.push(...shared);
-    if (shared.length > 0) sessions.sort((a, b) => b.changedAt - a.changedAt);
-    const next = listed.next && `${listed.next.updatedAt}.${listed.next.ordinal}`;
+    if (shared.length > 0) {
+      sessions.push(...shared);
+      sessions.sort((a, b) => b.changedAt - a.changedAt);
+    }
     return {
       sessions,
-      ...{ unread, waiting, cursor: next, place: formatPlace({ at, sessions: hashOfAll(ids) }) },
+      ...{
+        unread,
+        waiting,
+        cursor: formatListPlace(listed.next),
+        place: formatPlace({ at, sessions: hashOfAll(ids) }),
+      },
     };
   }
 
@@ -225,10 +231,3 @@ export class Inbox {
 /** When anything that lists say of a session was last changed, by the store's clock. */
 export const recordedAt = ({ updatedAt, arrivals = NO_ARRIVALS }: SessionRecord): number =>
   Math.max(updatedAt, arrivals.changedAt);
-
-/** @throws GatewayError `INVALID_PARAMS` */
-function placeIn(cursor: string): ListPlace {
-  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError('cursor', 'not a cursor of this list');
-  const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
-  return { updatedAt, ordinal };
-}

@@ -1,5 +1,5 @@
 import type { ToldNotice } from '../../shared/notices.js';
-import { settleWithin } from '../async/deadline.js';
+import { settleWithin, within } from '../async/deadline.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
@@ -120,7 +120,7 @@ export class Deliveries {
 
   async #send(owed: Owed, target: Target): Promise<void> {
     const { record, kept } = owed;
-    const { tell, tally, store } = this.#parts;
+    const { tell, tally } = this.#parts;
     const attempt = kept.attempts + 1;
     const aborted = new AbortController();
     const late = (): { readonly error: Error } => ({
@@ -142,8 +142,7 @@ export class Deliveries {
       return;
     }
     tally.count(kept, 'told');
-    const { id, kind, token } = record;
-    await store.changeRecords(record.home, [{ id, kind, token }]);
+    await this.#drop(owed);
   }
 
   async #drop({ record: { home, id, kind, token } }: Owed): Promise<void> {
@@ -171,8 +170,7 @@ export class Deliveries {
 
   /** Begins nothing more. What is under way has so many milliseconds to end. */
   async stop(ms: number): Promise<void> {
-    const all = Promise.allSettled([...this.#sending]);
-    await settleWithin(all, ms, () => ({ error: null })).catch(() => {});
+    await within(Promise.allSettled([...this.#sending]), ms);
     this.#stopped.abort(new Error('The gateway ends'));
     await Promise.allSettled([...this.#sending]);
     for (const target of this.#parts.targets.values()) target.close?.();

@@ -1,14 +1,15 @@
 import { parseCursor } from '../../shared/cursor.js';
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { formatListPlace, parseListPlace } from '../list-place.js';
 import { historyPage } from '../log/page.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
-import type { ListPlace, RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
+import type { RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
@@ -86,10 +87,14 @@ export class Reading {
     { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
     mayShow: (ref: SessionRef) => MaybePromise<boolean>,
   ): Promise<ResultOf<'sessions'>> {
-    const page = await this.#env.store.list(scope, { limit, before: placeOf(before) }, filter);
+    const page = await this.#env.store.list(
+      scope,
+      { limit, before: parseListPlace(before, 'before') },
+      filter,
+    );
     const sessions = [];
     for (const record of page.records) if (await mayShow(record.ref)) sessions.push(this.#summaryOf(record));
-    return { sessions, cursor: page.next && `${page.next.updatedAt}.${page.next.ordinal}` };
+    return { sessions, cursor: formatListPlace(page.next) };
   }
 
   #summaryOf(record: SessionRecord): SessionSummary {
@@ -176,12 +181,4 @@ export class Reading {
     const state = stateOf(record, session);
     return { runId, sessionId: reach.sessionId, state, cursor, ...(shown && { result: shown }) };
   }
-}
-
-/** The place that a cursor of the list of sessions names. @throws GatewayError `INVALID_PARAMS` */
-function placeOf(cursor: string | undefined): ListPlace | undefined {
-  if (cursor === undefined) return undefined;
-  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError('before', 'not a cursor of this list');
-  const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
-  return { updatedAt, ordinal };
 }

@@ -2,6 +2,7 @@ import type { PresenceChange, PresenceMember } from '../../shared/presence.js';
 import { within } from '../async/deadline.js';
 import { type Errands, errand } from '../cluster/errands.js';
 import type { Report } from '../diagnostics/log-facts.js';
+import { textOfHome } from '../stores/records.js';
 import type { SessionRef } from '../stores/store.js';
 import { Roster, type RosterListener } from './roster.js';
 
@@ -18,7 +19,7 @@ const ASK = errand<null, Told>('present');
 
 /** What presence works with. */
 export interface PresenceOptions {
-  /** How to reach the other gateways; null where there are none. */
+  /** How to reach the other gateways. */
   readonly errands: Errands;
   readonly heartbeatMs: number;
   readonly report: Report;
@@ -26,8 +27,6 @@ export interface PresenceOptions {
 
 /** How long the others are waited for that are asked who they have, in milliseconds. */
 const ASK_MS = 500;
-
-const keyOf = ({ scope, app, name }: SessionRef): string => JSON.stringify([scope, app, name]);
 
 /**
  * Who is in the sessions, at all gateways. Nothing of it is stored: each gateway tells the others of its own when that changes, and all
@@ -54,7 +53,7 @@ export class PresenceBoard {
 
   /** Who is in a session, by now. */
   members(ref: SessionRef): readonly PresenceMember[] {
-    return this.#rosters.get(keyOf(ref))?.members() ?? [];
+    return this.#rosters.get(textOfHome(ref))?.members() ?? [];
   }
 
   /** The roster of a session, to be told of it or to be in it. Whoever lets go of it calls `settle`. */
@@ -62,12 +61,12 @@ export class PresenceBoard {
     this.#start();
     // One that does not answer has none for now.
     if (this.#asked) await within(this.#asked, ASK_MS);
-    return this.#rosterOf(keyOf(ref));
+    return this.#rosterOf(textOfHome(ref));
   }
 
   /** Stops telling somebody of a session, and takes one out who was in it. */
   leave(ref: SessionRef, id: string, listener: RosterListener): void {
-    const key = keyOf(ref);
+    const key = textOfHome(ref);
     const roster = this.#rosters.get(key);
     roster?.unlisten(listener);
     roster?.drop(id, '');
