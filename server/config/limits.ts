@@ -133,6 +133,8 @@ export interface Limits {
   readonly storeMs: number;
   /** How late the event loop may be, twice in a row, before new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
+  /** How long pieces of answers may wait for those that follow, to be sent as one, while the event loop is busy; 0 for never. @default 50 ms */
+  readonly gatherMs: number;
 }
 
 /** Every limit where a host sets none. */
@@ -203,4 +205,5 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 25_000,
   storeMs: 10_000,
   loopDelayMs: 250,
+  gatherMs: 50,
 };

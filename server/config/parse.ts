@@ -78,6 +78,7 @@ const limits = z.strictObject({
   drainMs: count.optional(),
   storeMs: count.optional(),
   loopDelayMs: count.optional(),
+  gatherMs: z.number().min(0).max(1000).optional(),
   retention: z
     .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
     .optional(),

@@ -32,6 +32,8 @@ export interface GatewayStats {
     readonly delayMs: number;
     /** Whether new work is refused for it (`limits.loopDelayMs`). */
     readonly refusing: boolean;
+    /** How long pieces of answers wait for others now, in milliseconds, to be sent as one (`limits.gatherMs`). */
+    readonly gatherMs: number;
   };
   readonly store: {
     readonly durability: Store['durability'];

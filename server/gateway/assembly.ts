@@ -32,6 +32,7 @@ import { Quotas } from '../limits/quotas.js';
 import { RequestGate } from '../limits/request-gate.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { RateLimiter } from '../limits/token-bucket.js';
+import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
 import { Notices } from '../notices/notices.js';
 import { OpenCalls } from '../operations/open-calls.js';
@@ -76,6 +77,7 @@ export interface Assembly {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
   readonly load: LoopDelay;
+  readonly moderation: Moderation;
   readonly apps: AppRegistry;
   readonly authenticator: Authenticator;
   readonly connections: Connections;
@@ -182,6 +184,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     },
     admits: () => logger.warn({ gateway: id }, 'new work is taken again'),
   });
+  const moderation = new Moderation(limits.gatherMs);
   const used = (rate: number, key: string): void => rates?.used(rate, key);
   const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit);
   const ticker = new Ticker(limits, report);
@@ -236,6 +239,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       holder,
       apps,
       quotas,
+      moderation,
       files,
       reaches,
       ungranted,
@@ -347,6 +351,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       config,
       state,
       load,
+      moderation,
       apps,
       authenticator,
       connections,
@@ -377,7 +382,16 @@ function sessionEnvironment(
   config: ParsedConfig,
   parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
     SessionEnvironment,
-    'store' | 'notices' | 'holder' | 'files' | 'reaches' | 'ungranted' | 'notify' | 'report' | 'now'
+    | 'store'
+    | 'moderation'
+    | 'notices'
+    | 'holder'
+    | 'files'
+    | 'reaches'
+    | 'ungranted'
+    | 'notify'
+    | 'report'
+    | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
   const { limits, id, onDisconnect } = config;
@@ -393,6 +407,7 @@ function sessionEnvironment(
     reaches: parts.reaches,
     ungranted: parts.ungranted,
     retention,
+    moderation: parts.moderation,
     pageBytes,
     queueLength,
     titleLength,

@@ -3,7 +3,16 @@ import type { Assembly } from './assembly.js';
 
 type Parts = Pick<
   Assembly,
-  'apps' | 'calls' | 'config' | 'connections' | 'load' | 'notices' | 'sessions' | 'state' | 'unread'
+  | 'apps'
+  | 'calls'
+  | 'config'
+  | 'connections'
+  | 'load'
+  | 'moderation'
+  | 'notices'
+  | 'sessions'
+  | 'state'
+  | 'unread'
 >;
 
 /** Counts what a gateway's parts have on their hands. */
@@ -13,6 +22,7 @@ export function statsOf({
   config,
   connections,
   load,
+  moderation,
   notices,
   sessions,
   state,
@@ -39,7 +49,7 @@ export function statsOf({
   return {
     gatewayId: config.id,
     draining: state.draining,
-    load: { delayMs: load.delayMs, refusing: load.refusing },
+    load: { delayMs: load.delayMs, refusing: load.refusing, gatherMs: moderation.waitMs },
     store: { durability: config.store.durability, open: state.open },
     sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },

@@ -1,9 +1,8 @@
 import { type EventOf, type GatewayEvent, isDelta } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
+import { JoinedDelta } from './joined-delta.js';
 import { withVersions } from './versions.js';
-
-type Delta = EventOf<'content_delta' | 'reasoning_delta'>;
 
 /** Deltas that are put together before they are folded. */
 const GATHERED = 64;
@@ -23,10 +22,8 @@ export class LazyFold {
   sureFrom: string | undefined;
   /** Ids of messages that were reacted to since rows were last written. */
   readonly reacted = new Set<string>();
-  /** The first of the deltas that are not folded yet; all are pieces of the same block. */
-  #delta: Delta | null = null;
-  #text = '';
-  #gathered = 0;
+  /** The deltas that are not folded yet. */
+  readonly #delta = new JoinedDelta({ pieces: GATHERED });
 
   constructor(state: SessionState) {
     this.#state = state;
@@ -34,19 +31,14 @@ export class LazyFold {
   }
 
   add(event: GatewayEvent): void {
-    const delta = this.#delta;
-    if (delta && continues(delta, event)) {
-      this.#text += event.delta;
-      this.#gathered += 1;
-      if (this.#gathered >= GATHERED) this.#fold();
+    if (isDelta(event)) {
+      if (this.#delta.add(event)) return;
+      this.#fold();
+      this.#delta.add(event);
       return;
     }
-    if (delta) this.#fold();
-    if (isDelta(event)) {
-      this.#delta = event;
-      this.#text = event.delta;
-      this.#gathered = 1;
-    } else if (event.type === 'history_moved') this.#move(event);
+    this.#fold();
+    if (event.type === 'history_moved') this.#move(event);
     else {
       if (event.type === 'reaction') this.reacted.add(event.messageId);
       this.#state = reduce(this.#state, event);
@@ -79,23 +71,17 @@ export class LazyFold {
   }
 
   get state(): SessionState {
-    if (this.#delta) this.#fold();
+    if (!this.#delta.isEmpty) this.#fold();
     return this.#state;
   }
 
   set state(state: SessionState) {
+    this.#delta.take();
     this.#state = state;
-    this.#delta = null;
   }
 
   #fold(): void {
-    const event = { ...this.#delta!, delta: this.#text };
-    this.#delta = null;
-    this.#text = '';
-    this.#state = reduce(this.#state, event);
+    const delta = this.#delta.take();
+    if (delta) this.#state = reduce(this.#state, delta as GatewayEvent);
   }
-}
-
-function continues(delta: Delta, next: GatewayEvent): next is Delta {
-  return next.type === delta.type && next.runId === delta.runId && next.index === delta.index;
 }

@@ -4,6 +4,7 @@ import type { Arrivals } from '../stores/about.js';
 import type { RecordChange } from '../stores/records.js';
 import type { EndingRun } from './append-group.js';
 import type { LogBatch } from './batch.js';
+import type { Moderation } from './moderation.js';
 import type { Retention } from './retention.js';
 
 /** Size of the messages of a page where nothing else is said, in bytes of JSON. */
@@ -36,6 +37,8 @@ export interface SessionChange {
 export interface LogOptions {
   readonly retention: Retention;
   readonly listener: LogListener;
+  /** How long pieces of answers wait for others. */
+  readonly moderation: Moderation;
   /** What has arrived in it so far, as its record says. @default nothing */
   readonly arrivals?: Arrivals | undefined;
   /** Records that come of a change, written in the same append: the same ones each time it is asked. It must not throw. @default none */

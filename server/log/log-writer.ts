@@ -28,8 +28,10 @@ import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import { LogBatch } from './batch.js';
 import { type Entry, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
+import { type Delta, JoinedDelta } from './joined-delta.js';
 import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
+import type { DueFlush, Moderation } from './moderation.js';
 import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { notTried, unavailable } from './unavailable.js';
@@ -38,6 +40,9 @@ import { notTried, unavailable } from './unavailable.js';
 const MAX_HELD = 8 * 1024 * 1024;
 /** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
 const DOUBT_MS = 30_000;
+
+/** Characters of gathered pieces of an answer that become one event. */
+const MAX_JOINED = 16 * 1024;
 
 /** What was handed to the store. */
 interface Written {
@@ -56,10 +61,15 @@ export class LogWriter {
   readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
+  readonly #moderation: Moderation;
   readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
   /** The entries of the last group, while others may be written with them. */
   #gathering: Entry[] | null = null;
+  /** The pieces of an answer that are no entry yet. */
+  readonly #pieces = new JoinedDelta({ chars: MAX_JOINED });
+  /** The flush that the last group waits for, while it has nothing but such pieces. */
+  #due: DueFlush | null = null;
   #batch = 0;
   #scheduled = false;
   /** What the store has not answered yet. */
@@ -85,6 +95,7 @@ export class LogWriter {
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
+    this.#moderation = options.moderation;
     this.#recordsOf = options.recordsOf;
     this.view = view;
     this.term = term;
@@ -131,13 +142,35 @@ export class LogWriter {
     const entry = toEntry(draft);
     const size = entry.record.body.length;
     if (this.#broken || this.#closed) return size;
-    if (this.#gathering) this.#gathering.push(entry);
-    else {
-      this.#gathering = [entry];
-      this.#groups.push({ entries: this.#gathering, options: null, waiter: null });
-    }
+    this.#gathered().push(entry);
     this.#schedule();
     return size;
+  }
+
+  /**
+   * Appends a piece of an answer. While the event loop is busy it waits for those that follow it, at most as long as `moderation` says:
+   * the pieces of one block become one event. Anything else that is appended takes them along.
+   */
+  gather(piece: Delta): void {
+    if (this.#broken || this.#closed) return;
+    const isFirst = !this.#due && !this.#scheduled && !this.#gathering;
+    if (isFirst) this.#due = this.#moderation.within(this.#flushDue);
+    if (!this.#due) return void this.append(piece);
+    const entries = this.#gathering ?? this.#gathered();
+    if (this.#pieces.add(piece)) return;
+    entries.push(toEntry(this.#pieces.take()!));
+    this.#pieces.add(piece);
+  }
+
+  /** The entries of the last group, with the pieces so far. */
+  #gathered(): Entry[] {
+    let entries = this.#gathering;
+    if (!entries) {
+      entries = [];
+      this.#gathering = entries;
+      this.#groups.push({ entries, options: null, waiter: null });
+    } else if (!this.#pieces.isEmpty) entries.push(toEntry(this.#pieces.take()!));
+    return entries;
   }
 
   /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
@@ -147,7 +180,7 @@ export class LogWriter {
       if (this.#broken) return reject(unavailable(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
       if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
-      this.#gathering = null;
+      this.#seal();
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
     });
@@ -189,16 +222,35 @@ export class LogWriter {
     }
   }
 
+  /** Adds nothing more to the last group. */
+  #seal(): void {
+    if (this.#gathering) this.#gathered();
+    this.#gathering = null;
+  }
+
+  #callOff(): void {
+    if (this.#due) this.#due.flush = null;
+    this.#due = null;
+  }
+
+  /** What was appended is written with the end of this turn of the event loop, and nothing waits any more. */
   #schedule(): void {
+    this.#callOff();
     if (this.#scheduled || this.#writing || this.#retry?.waiting) return;
     this.#scheduled = true;
     flushSoon(this.#flush);
   }
 
+  readonly #flushDue = (): void => {
+    this.#due = null;
+    if (!this.#writing && !this.#retry?.waiting) this.#flush();
+  };
+
   readonly #flush = (): void => {
     this.#scheduled = false;
-    this.#gathering = null;
-    while (this.#groups.length > 0 && !this.#writing && !this.#broken && !this.#retry?.pausing) {
+    if (!this.#due) this.#seal();
+    const waiting = this.#due ? 1 : 0;
+    while (this.#groups.length > waiting && !this.#writing && !this.#broken && !this.#retry?.pausing) {
       const group = this.#groups.shift()!;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
@@ -394,6 +446,8 @@ export class LogWriter {
   /** Tells everybody who waits that it was not stored. */
   #giveUp(error: unknown): void {
     this.view.settleCut = null;
+    this.#callOff();
+    this.#seal();
     const groups = this.#groups;
     this.#groups = [];
     this.#retry?.succeeded();

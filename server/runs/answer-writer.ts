@@ -3,11 +3,14 @@ import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
+import type { Delta } from '../log/joined-delta.js';
 
 /** What an answer is written to. */
 interface EventLog {
   /** Logs an event and returns the size of its body. */
   append(draft: EventDraft): number;
+  /** Logs a piece of text or reasoning, alone or together with those that follow. */
+  gather(piece: Delta): void;
 }
 
 /** The answer as its app makes it: turns what it yields into events, and counts the blocks so that each delta names its own. */
@@ -53,14 +56,14 @@ export class AnswerWriter {
     if (delta === '') return;
     this.#grow(delta.length);
     const index = this.#index('text');
-    this.#log.append({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#log.gather({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
     this.#grow(delta.length);
     const index = this.#index('reasoning');
-    this.#log.append({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#log.gather({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   #grow(size: number): void {

@@ -27,7 +27,10 @@ export interface RunSetting {
 /** All that a run reaches of its session. */
 export interface RunPort {
   readonly setting: RunSetting;
-  readonly log: Pick<LogWriter, 'append' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'>;
+  readonly log: Pick<
+    LogWriter,
+    'append' | 'gather' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'
+  >;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'dropRun'>;
   /** The time by the store's clock, in milliseconds since the epoch. */

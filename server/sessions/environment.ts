@@ -3,6 +3,7 @@ import type { Application, OnDisconnect } from '../apps/application.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
+import type { Moderation } from '../log/moderation.js';
 import type { Retention } from '../log/retention.js';
 import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
@@ -20,6 +21,7 @@ export interface SessionEnvironment {
   /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
   readonly holder: string;
   readonly retention: Retention;
+  readonly moderation: Moderation;
   /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
   readonly pageBytes: number;
   readonly queueLength: number;

@@ -168,6 +168,7 @@ export class Holding implements LogListener {
     const view = session.viewOf(head);
     const opened = LogWriter.open(this.#env.store, view, head.term, {
       retention: this.#env.retention,
+      moderation: this.#env.moderation,
       now: this.#env.now,
       arrivals: record.arrivals,
       listener: this,

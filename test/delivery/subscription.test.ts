@@ -6,6 +6,7 @@ import { objectForm } from '../../server/delivery/wire-form.js';
 import type { LogBatch } from '../../server/log/batch.js';
 import { LogView } from '../../server/log/log-view.js';
 import { LogWriter } from '../../server/log/log-writer.js';
+import { Moderation } from '../../server/log/moderation.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newTestEpoch, refOf, TestWriter } from '../../testing/stores/records.js';
 import { closeLater } from '../support/resources.js';
@@ -59,6 +60,7 @@ async function setUp(on: StoreKind, retained: number) {
   const log = await LogWriter.open(model.store, view, acquired.head.term, {
     retention: { events: retained, bytes: 1e9, ageMs: 1e9 },
     now: Date.now,
+    moderation: new Moderation(0),
     listener: {
       committed: (batch) => batches.push(batch),
       broken: (error) => {

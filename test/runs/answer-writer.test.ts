@@ -61,7 +61,10 @@ describe('the writer of an answer', () => {
         ];
         const writer = new AnswerWriter(
           'r',
-          { append: (draft) => log.push(toEntry(draft).event) },
+          {
+            append: (draft) => log.push(toEntry(draft).event),
+            gather: (piece) => log.push(toEntry(piece).event),
+          },
           { began: () => {}, maxSize: Number.POSITIVE_INFINITY },
         );
         const written: (string | AppEvent)[] = [];

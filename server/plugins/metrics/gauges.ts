@@ -76,6 +76,11 @@ const NOW: readonly Row[] = [
     ({ load }) => Number(load.refusing),
   ],
   [
+    'gather_milliseconds',
+    'How long pieces of answers wait for others now, to be sent as one: 0 while the event loop has room',
+    ({ load }) => load.gatherMs,
+  ],
+  [
     'draining',
     '1 while new work is turned away, because the gateway closes',
     ({ draining }) => Number(draining),

@@ -1,0 +1,11 @@
+import { performance } from 'node:perf_hooks';
+import { closeLater } from './resources.js';
+
+/** Has the event loop of this process pass for one that is busy for a share of its time, until the test ends or says another. */
+export function pretendLoad(utilization: number): void {
+  const measure = performance.eventLoopUtilization;
+  performance.eventLoopUtilization = () => ({ idle: 1 - utilization, active: utilization, utilization });
+  closeLater(measure, (original) => {
+    performance.eventLoopUtilization = original;
+  });
+}
