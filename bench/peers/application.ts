@@ -34,12 +34,19 @@ export const createDelta = (madeAt = nowMicros(), padding = PADDING): Delta => (
  * with one every MS milliseconds, `open:N:MS` the same as a model says them: when they are due, whether the ones before were taken or
  * not. Those carry the time when they were due, so that a server that falls behind cannot hide it.
  */
-export async function* reply(message: string): AsyncGenerator<Delta, void, undefined> {
+export function reply(message: string): AsyncGenerator<Delta, void, undefined> {
   const [mode, count, ms] = message.split(':');
-  if (mode === 'open') return yield* open(Number(count), Number(ms));
-  for (let n = 0; n < Number(count); n++) {
+  return mode === 'open' ? open(Number(count), Number(ms)) : closed(mode, Number(count), Number(ms));
+}
+
+async function* closed(
+  mode: string | undefined,
+  count: number,
+  ms: number,
+): AsyncGenerator<Delta, void, undefined> {
+  for (let n = 0; n < count; n++) {
     if (mode === 'turn') await nextTurn();
-    else if (mode === 'paced') await sleep(Number(ms));
+    else if (mode === 'paced') await sleep(ms);
     yield createDelta();
   }
 }

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
 import type { Message, StopReason } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
-import { isPromise } from '../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Ending } from './ending.js';
 import type { LiveRun } from './live-run.js';
 import { LiveTurn } from './live-turn.js';
@@ -21,7 +22,6 @@ export class Execution {
   readonly #log: RunPort['log'];
   readonly #scope: RunScope;
   #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
-  #burst = 0;
 
   constructor(run: LiveRun, port: RunPort) {
     this.#run = run;
@@ -62,37 +62,34 @@ export class Execution {
       return this.#fail(error);
     }
     if (this.#scope.ended) this.#releaseIterator();
-    else this.#next();
+    else void this.#drive(this.#iterator);
   };
 
-  #next(): void {
+  /** Takes what the app yields. Nobody waits for it: a pending `next()` must not hold up the end of the run. */
+  async #drive(iterator: AsyncIterator<string | AppEvent, unknown>): Promise<void> {
     try {
-      Promise.resolve(this.#iterator!.next()).then(this.#step, this.#fail);
+      for (let burst = 1; ; burst++) {
+        // What an iterator of the app's own has at once takes no promise.
+        const next = iterator.next() as MaybePromise<IteratorResult<string | AppEvent, unknown>>;
+        const result = isPromise(next) ? await next : next;
+        if (this.#scope.ended) return;
+        if (result.done) return this.#complete(result.value);
+        this.#scope.take(result.value);
+        if (burst < BURST && !this.#log.stalled) continue;
+        burst = 0;
+        await this.#breathe();
+        if (this.#scope.ended) return;
+      }
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  // Callbacks instead of `for await`: a pending `next()` must not hold up the end of the run.
-  readonly #step = (result: IteratorResult<string | AppEvent, unknown>): void => {
-    if (this.#scope.ended) return;
-    try {
-      // An iterator of the app's own may answer with anything.
-      if (result.done) return this.#complete(result.value);
-      this.#scope.take(result.value);
-    } catch (error) {
-      return this.#fail(error);
-    }
-    if (++this.#burst < BURST && !this.#log.stalled) return this.#next();
-    this.#burst = 0;
-    setImmediate(() => void this.#breathe());
-  };
-
   /** Lets the event loop turn and the store catch up before the app goes on. */
   async #breathe(): Promise<void> {
+    await nextTurn();
     await Promise.resolve(this.#log.settled()).catch(() => {});
     await this.#log.flowing();
-    if (!this.#scope.ended) this.#next();
   }
 
   #complete(value: unknown): void {
