@@ -41,12 +41,23 @@ export async function sourceOf(log: LogView, tip: string | null): Promise<LogSou
   return isRow || messages.length > 0 ? { log: log.ref, tip: before, messages } : null;
 }
 
-/** How many messages the path to one has, whether or not the log shows that; 0 where there is no such message. */
+/**
+ * How many messages the path to one has, whether or not the log shows that; 0 where there is no such message. Rows are followed only where
+ * the path joins the one that is shown further back than memory reaches.
+ */
 export async function pathLength(log: LogView, tip: string | null): Promise<number> {
-  const source = await sourceOf(log, tip);
-  if (!source) return 0;
-  const { messages, tip: stored } = source;
-  return messages.length + (stored === undefined ? 0 : await log.storedLength(stored));
+  const { messages, messageCount } = log.state;
+  let length = 0;
+  let end = tip;
+  while (end !== null) {
+    const at = messages.findLastIndex(({ id }) => id === end);
+    if (at >= 0) return length + messageCount - (messages.length - 1 - at);
+    const other = log.aside.get(end);
+    if (!other) return length + (await log.storedLength(end));
+    length += 1;
+    end = other.parentId ?? null;
+  }
+  return length;
 }
 
 /** What is shown before a message of the path: as much as memory keeps, also where a move has left less than that in it. */

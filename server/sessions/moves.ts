@@ -167,6 +167,8 @@ async function isShown(log: LogView, id: string): Promise<boolean> {
     const path: readonly Message[] = await pathTo(log, end, STEP);
     if (path.some((message) => message.id === id)) return true;
     end = path[0]?.parentId ?? null;
+    // A store that answers at once would have all of a long path followed in one turn.
+    await new Promise(setImmediate);
   }
   return false;
 }

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
-import { defineApp, type GatewayConfig, isGatewayError, type SessionHandle } from '../../server/index.js';
+import {
+  defineApp,
+  type GatewayConfig,
+  isGatewayError,
+  memoryStore,
+  type SessionHandle,
+} from '../../server/index.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
+import { overriding } from '../support/overriding.js';
 import { puppets } from '../support/puppet.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
@@ -38,6 +45,41 @@ async function refusalOf(work: PromiseLike<unknown>): Promise<{ code: string; de
   }
   throw new Error('it was not refused');
 }
+
+describe('a conversation that is long', () => {
+  it('is edited, answered again, moved and left again without its rows being followed', async () => {
+    const followed: string[] = [];
+    const inner = memoryStore();
+    const store = overriding(inner, {
+      pathLength(log, tip) {
+        followed.push(tip);
+        return inner.pathLength(log, tip);
+      },
+    });
+    const gateway = embedGateway({ app: echo, store });
+    const session = gateway.session('main');
+    const messages = Array.from({ length: 3000 }, (_, i) => ({
+      ...{ id: `m${i}`, role: i % 2 ? ('assistant' as const) : ('user' as const), content: `${i}` },
+    }));
+    await session.import(messages);
+    const counted = async (): Promise<number> => (await gateway.sessions()).sessions[0]!.messageCount;
+    const edited = session.send('edited', { replaces: 'm2990' });
+    await edited.result;
+    expect(await counted()).to.equal(2992);
+    await session.regenerate({ messageId: (await edited.accepted).message.id }).result;
+    expect(await counted()).to.equal(2992);
+    await session.move('m2999');
+    expect(await counted()).to.equal(3000);
+    await session.move('m2500');
+    await session.move((await edited.accepted).message.id);
+    expect(await counted()).to.equal(2991);
+    expect(followed).to.deep.equal([]);
+    // Further back than memory reaches.
+    await session.move('m99');
+    expect(await counted()).to.equal(100);
+    expect(followed).to.deep.equal(['m99']);
+  });
+});
 
 describe('a message that is edited', () => {
   it('takes the place of the old one, which stays as a version beside it', async () => {
