@@ -307,6 +307,8 @@ export const KEYS: Readonly<Record<string, Key>> = {
   ),
   'load-100': atLoad(100),
   'load-300': atLoad(300),
+  'load-600': atLoad(600),
+  'load-900': atLoad(900),
   ...viewers('raw:socket express gateway', 'sse'),
   ...viewers('ws:frame socket.io gateway', 'ws'),
   'quiet-10000': quiet(10_000),
