@@ -1,7 +1,4 @@
-/**
- * The part of a repeated model answer that readers have not received. If the answer differs from the one before, all of it counts from
- * there on.
- */
+/** The part of a repeated model answer that readers have not received. If the answer differs from the one before, all of it counts from there on. */
 export class Unsaid {
   #said: string;
   #at = 0;

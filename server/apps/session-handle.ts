@@ -89,10 +89,7 @@ export interface SessionHandle<Channels = any> {
    * version beside the old one.
    */
   regenerate(options?: HostRegenerateOptions): HostRun;
-  /**
-   * Moves the end of the conversation to another message, shown or not; to the latest end behind a `version`; or to the beginning with
-   * `null`.
-   */
+  /** Moves the end of the conversation to another message, shown or not; to the latest end behind a `version`; or to the beginning with `null`. */
   move(to: string | null | { readonly version: string }): Promise<HistoryPlace>;
   /**
    * Begins a session of the same app with the messages up to one of these.
@@ -140,10 +137,7 @@ export interface SessionHandle<Channels = any> {
   /** The grants, the oldest first. */
   grants(): Promise<readonly Grant[]>;
   close(): Promise<void>;
-  /**
-   * Ends the conversation and drops everything that is kept of the session. Its followers receive `session_closed` with the reason
-   * `deleted`.
-   */
+  /** Ends the conversation and drops everything that is kept of the session. Its followers receive `session_closed` with the reason `deleted`. */
   delete(): Promise<void>;
   /** The messages on the current path, or the retained events, the oldest first. Items are read as you ask for them. */
   export(what?: 'messages'): AsyncIterable<Message>;

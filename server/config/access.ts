@@ -5,10 +5,7 @@ import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/**
- * The use of a session that must be authorized: an operation, its events, a call of one of its tools by another protocol, or a notice about
- * it.
- */
+/** The use of a session that must be authorized: an operation, its events, a call of one of its tools by another protocol, or a notice about it. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify';
 
 /** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */

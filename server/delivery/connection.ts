@@ -162,7 +162,7 @@ export class EventConnection implements Outlet {
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
-  /** Events of a vector stream carry no ids. Without this heartbeat, the client would resume in a log that it has left. */
+  /** Events of a vector stream carry no ids. Without a heartbeat here, the client would resume in a log that it has left. */
   moved(): void {
     if (this.#vector) this.#checkpoint();
   }

@@ -22,10 +22,7 @@ export interface NoticeCount {
   readonly count: number;
 }
 
-/**
- * The present state of a gateway in numbers, for this process only. Counting takes time in proportion to the sessions and connections in
- * memory.
- */
+/** The present state of a gateway in numbers, for this process only. Counting takes time in proportion to the sessions and connections in memory. */
 export interface GatewayStats {
   readonly gatewayId: string;
   /** Whether new work is refused because the gateway drains. */

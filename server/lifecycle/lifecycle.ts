@@ -28,10 +28,7 @@ export interface LifecycleEvents {
   'caller:withdrawn': { readonly user: UserContext; readonly reason: string };
   /** An address failed too often, or has too many requests under way, and its requests are refused unread. */
   'address:blocked': { readonly address: string; readonly reason: string };
-  /**
-   * A request came from a page of another site, or for a host name that is not the gateway's. `message` names the option that would allow
-   * it.
-   */
+  /** A request came from a page of another site, or for a host name that is not the gateway's. `message` names the option that would allow it. */
   'origin:refused': { readonly origin?: string | undefined; readonly host: string; readonly message: string };
   custom: { readonly sessionId?: string; readonly name: string; readonly payload: unknown };
   started: { readonly url?: string };

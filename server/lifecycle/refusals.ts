@@ -16,10 +16,7 @@ export interface OriginRefusal {
   readonly message: string;
 }
 
-/**
- * Reports refused callers to the log and the gateway's listeners, with the reason and the option that would admit them. Never logs a
- * credential.
- */
+/** Reports refused callers to the log and the gateway's listeners, with the reason and the option that would admit them. Never logs a credential. */
 export class Refusals {
   readonly #logger: Logger;
   readonly #lifecycle: Lifecycle;

@@ -44,7 +44,7 @@ export class LogView implements ReadableLog {
   readonly pageBytes: number;
   head: number;
   readonly #store: Store;
-  /** First retained sequence number by the store's last head, used while nothing is folded. */
+  /** First retained sequence number by the store's last head, used while there is no usable fold. */
   #first: number;
   #terms: LogHead['terms'];
   #activity: Activity;
@@ -135,10 +135,7 @@ export class LogView implements ReadableLog {
     return this.#folded!.fold.aside;
   }
 
-  /**
-   * Messages with reactions since their rows were written: those on the path up to `tip`, and others that `isOther` picks. Needs a folded
-   * view.
-   */
+  /** Messages with reactions since their rows were written: those on the path up to `tip`, and others that `isOther` picks. Needs a folded view. */
   reactedTo(tip: string | null, isOther: (id: string) => boolean): readonly Message[] {
     const { reacted, state, aside } = this.#folded!.fold;
     if (reacted.size === 0) return [];

@@ -4,7 +4,7 @@ import { flushAll } from './flushes.js';
 
 /** Interval at which the load of the event loop is measured while pieces come, in milliseconds. */
 const LOOK_MS = 50;
-/** Share of busy time above which the event loop counts as busy, and below which as free. */
+/** Share of busy time above which the event loop counts as busy. Below `ROOM` it counts as free. */
 const BUSY = 0.75;
 const ROOM = 0.55;
 /** Most flushes in one turn of the event loop. More would delay all other work. */

@@ -59,7 +59,7 @@ export class LiveRun {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;
-  /** Monotonic milliseconds of the acceptance here. The next two: when the app was called, and its first text or reasoning. */
+  /** Monotonic milliseconds, as in the next two fields: acceptance here, call of the app, first text or reasoning. */
   readonly acceptedAt = performance.now();
   startedAt: number | null = null;
   firstDeltaAt: number | null = null;

@@ -46,10 +46,7 @@ export async function filesIn(log: LogView, { tip, messages }: LogSource): Promi
   return [...ids];
 }
 
-/**
- * Appends the first events of a log that begins with messages, a title or metadata. A reader that starts at the beginning of the log needs
- * them.
- */
+/** Appends the first events of a log that begins with messages, a title or metadata. A reader that starts at the beginning of the log needs them. */
 export function tellFirst(writer: LogWriter, by: string | undefined): MaybePromise<unknown> {
   const { view } = writer;
   const { tip, title, metadata } = view.state;

@@ -76,7 +76,7 @@ export class Holding implements LogListener {
   }
 
   /**
-   * Takes the log for writing. With `create`, an absent or closed session begins anew; without it, the result is null.
+   * Takes the log for writing. If no session is open, `create` begins one; without `create` the result is null.
    *
    * @throws HeldElsewhere also names the gateway that takes over, if this one is ending
    * @throws GatewayError `SHUTTING_DOWN` if there is no such gateway

@@ -255,10 +255,7 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
   }
 }
 
-/**
- * Accepts a run, or returns the record of a run that was accepted already. The session is held, so everything that others wrote in it is
- * stored.
- */
+/** Accepts a run, or returns the record of a run that was accepted already. The session is held, so everything that others wrote in it is stored. */
 function once(
   { store, ref }: Session,
   { repeatable, runId }: Pick<RunRequest, 'repeatable' | 'runId'>,

@@ -21,10 +21,7 @@ import { Viewers } from './viewers.js';
 /** Reason of a close that deletes the session. */
 export const DELETED = 'deleted';
 
-/**
- * One live session: the view of its log, its holder's part, its runs and its followers. It outlives a close: the next send begins a new
- * log.
- */
+/** One live session: the view of its log, its holder's part, its runs and its followers. It outlives a close: the next send begins a new log. */
 export class Session implements Subscribable {
   readonly ref: SessionRef;
   readonly id: string;
@@ -95,7 +92,7 @@ export class Session implements Subscribable {
     return !this.runs.busy && this.results.size === 0 && this.unfollowed;
   }
 
-  /** Whether the session has no follower and no work under way here. Waiting for a run does not count: it works without a view. */
+  /** Whether the session has no follower and no work under way here. Awaited results do not count: they come from the store. */
   get unfollowed(): boolean {
     const used = this.viewers.any || (this.#calls?.busy ?? false);
     return !used && !this.holding.taking && !this.#closing;

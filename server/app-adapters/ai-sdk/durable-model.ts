@@ -78,10 +78,7 @@ export class ModelSteps {
     return this.#begun.shift();
   }
 
-  /**
-   * Resolves when the model's last answer is complete. Its calls are made only then, because a truncated answer may be repeated with other
-   * calls.
-   */
+  /** Resolves when the model's last answer is complete. Its calls are made only then, because a truncated answer may be repeated with other calls. */
   get answered(): Promise<unknown> {
     return this.#last;
   }
