@@ -5,7 +5,7 @@ import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** The use of a session that must be authorized: an operation, its events, a call of one of its tools by another protocol, or a notice about it. */
+/** The use to authorize: an operation, a session's events, a tool call by another protocol, or a notice about the session. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify';
 
 /** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */
@@ -39,7 +39,7 @@ export type Allowance =
   | readonly string[]
   | ((user: UserContext, app: string) => MaybePromise<boolean | readonly string[]>);
 
-/** Settings of what clients' messages may contain. */
+/** Allowed contents of clients' messages. */
 export interface ClientMessages {
   /** Roles of messages that clients may write. @default ['user'] */
   readonly roles?: readonly Role[] | undefined;

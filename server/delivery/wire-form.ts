@@ -19,8 +19,8 @@ export type TransientPayload<T extends TransientEventType> = TransientEventData[
 type TakeEvent = (type: string, cursor: string, data: string) => void;
 
 /**
- * Encodes stored events for the wire. The event's id carries its cursor. A delta omits its session and answer if they are those of the
- * delta before it; its cursor shows that both are in the same log.
+ * Encodes stored events for the wire. The event's id carries its cursor. A delta omits its session and answer if the delta before has the
+ * same. The cursors show that both are in one log.
  *
  * @param whole Whether each event names its session and cursor, for streams without such ids.
  */

@@ -10,7 +10,7 @@ import { findDoors } from './doors.js';
 import { type DemoSettings, readSettings } from './settings.js';
 import { welcome } from './welcome.js';
 
-/** The output of the demo, and the command that starts it, for people who want to start it again. */
+/** The output of the demo, and the command that starts it, to be shown to people. */
 export interface DemoTerminal {
   say(text: string): void;
   warn(text: string): void;

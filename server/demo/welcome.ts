@@ -16,7 +16,7 @@ export interface Welcome {
   readonly command: string;
 }
 
-/** The text that the demo prints when it has started: its address, its tokens, and commands that work unchanged. */
+/** The text that the demo prints at its start: its address, its tokens, and commands that work unchanged. */
 export function welcome(
   url: string,
   { tokens: { admin, guest }, madeUp, database, doors, lacks, command }: Welcome,

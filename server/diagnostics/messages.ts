@@ -58,7 +58,7 @@ export interface RunMessage extends TraceOutcome<RunResult> {
   readonly epoch?: string | undefined;
   readonly runId: string;
   readonly user: UserContext | null;
-  /** The trace of the send that began it. Stored with the run, so that another process that resumes it has it too. */
+  /** The trace of the send that began it. Stored with the run, for another process that resumes it. */
   readonly trace?: TraceOrigin | undefined;
   /** Id of the request that began it. Absent if a former process began the run. */
   readonly requestId?: string | undefined;

@@ -246,7 +246,7 @@ export class Files {
   }
 
   /**
-   * Drops the files of a scope, or those that only one session of it names.
+   * Drops the files of a scope, or the files that only a single session of the scope names.
    *
    * @returns the number of dropped files
    */

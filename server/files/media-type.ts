@@ -7,8 +7,8 @@ const TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/;
 const TEXT = /^text\/|^application\/(?:json|xml|javascript|x-ndjson|yaml|toml)$|\+(?:json|xml)$/;
 
 /**
- * The media type of a file, detected from its bytes. For text and unknown binary data, the declared type is used if it is compatible, so
- * that a file never passes for an image unless it is one.
+ * The media type of a file, detected from its bytes. For text and unknown binary data, a compatible declared type is used. So only an image
+ * passes for an image.
  *
  * @param head The first `HEAD_BYTES` bytes of the file, or all of a shorter one.
  * @param declared Media type that the uploader declares.

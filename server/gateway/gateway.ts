@@ -350,8 +350,8 @@ export function mayUpgrade(gateway: Gateway<any, any, any>, path: string): boole
 }
 
 /**
- * Starts an embedded gateway for a host that does not wait for it, once the host's own code has attached its plugins and listeners. Errors
- * go to the log, and to callers of `start()`.
+ * Starts an embedded gateway without waiting for it, once the host's own code has attached its plugins and listeners. Errors go to the log,
+ * and to callers of `start()`.
  */
 export function startForHost(gateway: Gateway<any, any, any>): void {
   const { config, state, report } = partsOf(gateway);

@@ -52,8 +52,8 @@ interface Written {
 }
 
 /**
- * The writer of one session's log, while it is held. It batches what one turn of the event loop appended, and hands it to the view once the
- * store has acknowledged it. Readers see nothing earlier.
+ * The writer of one session's log, while it is held. Batches the events of one turn of the event loop, and passes them to the view once the
+ * store has acknowledged them. Readers see nothing earlier.
  */
 export class LogWriter {
   readonly view: LogView;

@@ -10,7 +10,7 @@ import { showing } from './showing.js';
 /** Number of messages in a snapshot. `history` has the older ones. */
 export const SNAPSHOT_MESSAGES = 50;
 
-/** A state that is being folded, and the last one that was, as long as it is referenced. */
+/** The state that is being folded, and the last folded one while somebody references it. */
 interface Shared {
   readonly seq: number;
   readonly folding: Promise<SessionState | null> | null;

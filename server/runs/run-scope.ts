@@ -119,7 +119,7 @@ export class RunScope implements ToolCaller {
     if (batch) this.#asked = { with: this.port.log.gathering, batch };
   }
 
-  /** Questions in one append form one batch, named after its first, so that readers can show them together and see where the batch ends. */
+  /** Questions in one append form one batch, named after the first, so that readers can show them together and know the last. */
   #batchOf({ callId }: { readonly callId: string }): string {
     const { gathering } = this.port.log;
     return gathering !== null && gathering === this.#asked?.with ? this.#asked.batch : callId;

@@ -57,7 +57,7 @@ export class RunSteps {
     for (const { name, outcome = '' } of left) this.#size += sizeOf(name, outcome);
   }
 
-  /** @throws GatewayError as `Turn.step`; what the function throws; an `AbortError` once the run has ended */
+  /** @throws GatewayError as `Turn.step`; errors of the function; an `AbortError` once the run has ended */
   async run<T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<Wire<T>> {
     this.#check(name);
     const number = ++this.#last;

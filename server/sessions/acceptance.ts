@@ -30,14 +30,14 @@ export type AcceptedRun =
       readonly position: number;
       /** Place just before `message_accepted`. */
       readonly cursor: string;
-      /** The accepted message, if it differs from the one that was sent. */
+      /** The accepted message, if it differs from the sent one. */
       readonly message?: Message;
     }
   | { readonly duplicate: RunRecord };
 
 /** The place that a message is to take in the conversation. */
 export interface Standing {
-  /** The place, if it is not behind the last message, and the user who chose it. Runs that are active or queued end in the same append. */
+  /** The place, unless it is behind the last message, and the user who chose it. Runs that are active or queued end in the same append. */
   readonly at?: (Place & { readonly by: string }) | undefined;
   /** Id of the message that must be the last one (see `lastMessage`). @default any */
   readonly behind?: string | null | undefined;
@@ -46,7 +46,8 @@ export interface Standing {
 /**
  * Accepts a message as a new run.
  *
- * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` when the store can't take it.
+ * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` if the store
+ * can't take it.
  */
 export function accept(
   runs: SessionRuns,
@@ -93,7 +94,7 @@ export async function regenerate(
  * Moves the end of the conversation to another message, or to the latest version behind one. Runs that are active or queued end in the same
  * append.
  *
- * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it
+ * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` if the store can't take it
  */
 export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<HistoryPlace> {
   const view = runs.session.writer?.view;

@@ -52,7 +52,7 @@ const moved = (move: ControlMove): EventDraft => ({ type: 'control_moved', ts: D
 
 /**
  * Gives a person control, in one append with the ends of all active and queued runs. Queued messages stay in the conversation. A person who
- * has control already keeps it, and may set a new time for it.
+ * has control already keeps it, and may change its end.
  *
  * @throws GatewayError `CONTROL_TAKEN` naming who has it; `OVERLOADED`: nothing has happened
  */

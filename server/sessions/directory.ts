@@ -103,7 +103,7 @@ export class SessionDirectory {
     });
   }
 
-  /** Does what another gateway asks. */
+  /** Does the work that another gateway asks for. */
   async #serve(ref: SessionRef, input: SessionInput): Promise<{ readonly output: unknown } | null> {
     const session = this.#served(ref) ? this.get(ref) : this.peek(ref);
     if (!session) return null;
@@ -160,8 +160,8 @@ export class SessionDirectory {
   /**
    * Does a piece of work in a session.
    *
-   * @throws GatewayError `SESSION_NOT_FOUND`, what the work itself says, and `OVERLOADED` with an unknown outcome where that takes longer
-   * than the store is waited for
+   * @throws GatewayError `SESSION_NOT_FOUND`, what the work itself throws, and `OVERLOADED` with an unknown outcome if the work takes
+   * longer than the time limit of the store
    */
   perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
     return this.#deadlines.bound(this.#perform(ref, input), unanswered);
@@ -296,7 +296,7 @@ export class SessionDirectory {
   /**
    * Drops everything that is kept of a session, open or closed, in one step. Its followers receive the end.
    *
-   * @throws GatewayError `SESSION_NOT_FOUND` where there is nothing
+   * @throws GatewayError `SESSION_NOT_FOUND` if there is nothing
    */
   delete(ref: SessionRef): Promise<void> {
     return this.#deadlines.bound(this.#delete(ref), unanswered);
@@ -359,7 +359,7 @@ export class SessionDirectory {
     this.#gone.register(session, key);
   }
 
-  /** Takes up what former processes left unfinished. */
+  /** Takes up the work that former processes left unfinished. */
   async recover(): Promise<void> {
     await atOnce(await this.#env.store.unfinished(), TAKEN_AT_ONCE, async ({ from, ...ref }) => {
       if (this.#served(ref)) await this.#take(ref, from);

@@ -11,9 +11,9 @@ const LOOK_MS = 100;
 /** How sessions are drained. */
 export interface DrainOptions {
   readonly drainMs: number;
-  /** How long the store may take to keep what was appended. */
+  /** Time that the store may take to keep appended events, in milliseconds. */
   readonly storeMs: number;
-  /** Whether the store hands on what is not finished. */
+  /** Whether the store passes unfinished work on. */
   readonly handOver: boolean;
   /** Other work that may use sessions. Draining waits for it within the same bound. */
   readonly others: Promise<void>;

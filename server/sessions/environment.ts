@@ -44,7 +44,7 @@ export interface SessionEnvironment {
   app(name: string): Application;
   /** Canonical form of a key. */
   format(app: string, name: string): string;
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
   /** Called when a session opened its log. */
   opened(ref: SessionRef): void;

@@ -50,7 +50,7 @@ async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerat
 /**
  * The messages on the current path. The store walks from the last one to the first, so only the end of each part is remembered on the way.
  *
- * @throws GatewayError `SESSION_NOT_FOUND` when it was deleted meanwhile
+ * @throws GatewayError `SESSION_NOT_FOUND` if the session was deleted meanwhile
  */
 async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator<Message> {
   const { tip } = await log.folded();

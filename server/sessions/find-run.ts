@@ -16,7 +16,7 @@ export interface RunOrigin {
   readonly cursor: string;
 }
 
-/** Finds where a run was accepted, also in a conversation that is over. */
+/** Finds the acceptance of a run, also in a past conversation. */
 export async function originOf(
   store: Store,
   session: Session,

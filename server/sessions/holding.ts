@@ -262,7 +262,7 @@ export class Holding implements LogListener {
     }
   }
 
-  /** Tries again later what the store refused. */
+  /** Repeats later a call that the store refused. */
   tryAgain(what: () => void): void {
     setTimeout(() => {
       if (!this.#abandoned) what();

@@ -101,7 +101,7 @@ export class LoneCall implements ToolCaller {
     this.#resolve(result);
   }
 
-  /** Ends the call, whatever it is doing. */
+  /** Ends the call in any state. */
   stop(reason: string): void {
     if (this.#ended) return;
     this.#end({ content: [{ type: 'text', text: reason }], isError: true });

@@ -77,8 +77,8 @@ export class MessageSender {
   }
 
   /**
-   * @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, and what the session throws; `OVERLOADED` with an unknown outcome if
-   * the work takes longer than the time limit of the store
+   * @throws GatewayError `IDEMPOTENCY_CONFLICT`, errors of `admit` and of the session; `OVERLOADED` with an unknown outcome if the work
+   * takes longer than the time limit of the store
    */
   send(session: Session, request: SendRequest): Promise<SentMessage> {
     return this.#deadlines.bound(this.#send(session, request), unanswered);

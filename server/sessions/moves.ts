@@ -58,7 +58,7 @@ export class Move {
    * Plans a move.
    *
    * @param find Finds the id of the new last message, or null for the beginning
-   * @throws GatewayError `MESSAGE_NOT_FOUND`, or what `find` throws
+   * @throws GatewayError `MESSAGE_NOT_FOUND`, and errors of `find`
    */
   static async plan(log: LogView, by: string, find: () => Promise<string | null>): Promise<Move> {
     const { base, moves } = log;

@@ -54,7 +54,7 @@ export interface SessionWork {
     };
     readonly output: HistoryPlace;
   };
-  /** Answers a message again: the one named, the one that a named answer belongs to, or the last one. */
+  /** Answers a message again: the named one, the one of a named answer, or the last one. */
   regenerate: {
     readonly input: {
       readonly request: Omit<RunRequest, 'message' | 'preceding' | 'onBusy'>;
@@ -81,7 +81,7 @@ export interface SessionWork {
   expire: { readonly input: DueQuestion; readonly output: void };
   /** Tells that the last viewer at another gateway left. */
   deserted: { readonly input: Readonly<Record<never, never>>; readonly output: void };
-  /** Asks the question of a tool call that belongs to no run. Returns the holder that asks it; null if nobody would see it. */
+  /** Asks the question of a tool call that belongs to no run. Results in its holder; null if nobody would see the question. */
   ask: { readonly input: LoneQuestion; readonly output: string | null };
   /** Returns whether such a call still has an open question, and whether anybody sees it. */
   asks: {
@@ -92,7 +92,7 @@ export interface SessionWork {
   record: { readonly input: { readonly callId: string; readonly event: EventDraft }; readonly output: void };
   /** Takes back the question of such a call. */
   withdraw: { readonly input: Withdrawn; readonly output: void };
-  /** Changes what is kept with the session. */
+  /** Changes the title, metadata or archived mark of the session. */
   update: {
     readonly input: { readonly changes: SessionChanges; readonly by: string };
     readonly output: void;
@@ -161,7 +161,7 @@ export type OutputOf<Input extends SessionInput> = SessionWork[Input['type']]['o
  *
  * @param from A dead holder that the session may be taken from
  * @throws HeldElsewhere
- * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one, and what the work itself throws
+ * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one, and errors of the work itself
  */
 export function performHere<Input extends SessionInput>(
   session: Session,
@@ -272,7 +272,7 @@ function once(
 function createdBy(input: SessionInput, begun: () => void): Beginning | undefined {
   if (input.type === 'accept') {
     const { request, at, behind } = input;
-    // A message that names another one needs a session that has it.
+    // A message that names another one can't begin a session.
     const names = behind != null || (at && ('replaces' in at || at.parent !== null));
     return names ? undefined : { userId: request.user?.id, runId: request.runId };
   }

@@ -13,7 +13,7 @@ export class Publisher {
     this.#env = env;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel. */
   publish(channel: string, type: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('channels', channel, payload);
     const event = { type, payload };
@@ -52,7 +52,7 @@ export class Publisher {
     stored?.catch(() => {});
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the event. */
   emit(name: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('events', name, payload);
     this.#session.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });

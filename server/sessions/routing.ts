@@ -20,11 +20,11 @@ const NOT_DONE: ReadonlySet<string> = new Set(['OVERLOADED', 'SHUTTING_DOWN']);
 const ENDS: ReadonlySet<SessionInput['type']> = new Set(['close', 'delete']);
 
 /**
- * Does a piece of work in a session. If this gateway or nobody holds the session, the work is done here, in the same tick if it is held
- * already; otherwise the gateway that holds the session does it. The only way in for work, at every door.
+ * Does a piece of work in a session. Works here if this gateway or nobody holds the session, and in the same tick if it is held already.
+ * Otherwise asks the holder. The only way in for work, at every door.
  *
- * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one; `OVERLOADED` if the gateway that holds it did
- * not answer; and what the work itself throws
+ * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one; `OVERLOADED` if the holder did not answer; and
+ * errors of the work itself
  */
 export function perform<Input extends SessionInput>(
   session: Session,
@@ -114,8 +114,8 @@ async function route(session: Session, given: SessionInput, heldBy: string): Pro
 }
 
 /**
- * Makes work that is safe to send more than once, and to more than one holder: "the active run" is resolved to its id here, a run is looked
- * up before it is accepted, and published messages get a name. Null if there is nothing to do.
+ * Makes work safe to send more than once, and to more than one holder. "The active run" is resolved to its id here, a run is looked up
+ * before it is accepted, and published messages get a name. Null if there is nothing to do.
  */
 async function settled(session: Session, input: SessionInput, id: string): Promise<SessionInput | null> {
   if (input.type === 'abort' && input.runId === undefined) {

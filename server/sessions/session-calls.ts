@@ -21,7 +21,7 @@ export type ToolProgressListener = (progress: LoggedEventData['tool_progress']) 
  * Receives a confirmation that a call waits for and asks somebody, who answers with the operation `tool-response`. If the listener throws,
  * only the followers of the session are asked; without followers, the call fails.
  *
- * @param open Aborted when the question has been answered or taken back.
+ * @param open Aborted when the question is answered or taken back.
  */
 export type ConfirmationListener = (question: Confirmation, open: AbortSignal) => MaybePromise<void>;
 
@@ -42,7 +42,7 @@ export interface CallRequest {
 export interface LoneQuestion {
   readonly callId: string;
   readonly name: string;
-  /** The gateway where the call runs. */
+  /** The gateway that runs the call. */
   readonly asker: string;
   /** The event that asks the question. */
   readonly event: EventDraft;

@@ -277,9 +277,9 @@ export class SessionRuns {
   }
 
   /**
-   * Ends a run by id, or the active one, at once; resolves when that is stored. False when there is nothing to end.
+   * Ends a run by id, or the active one, at once. Resolves when the end is stored; false if there is nothing to end.
    *
-   * @throws GatewayError `OVERLOADED` when the store did not take it
+   * @throws GatewayError `OVERLOADED` if the store did not take the end
    */
   async abort(runId?: string, reason?: string): Promise<boolean> {
     const run = runId === undefined ? this.queue.active : this.queue.find(runId);

@@ -38,7 +38,7 @@ export class Session implements Subscribable {
   #seenLast: string | undefined;
   /** Epoch of the notice that a delete from here left. */
   #notice: string | undefined;
-  /** When it was last used, for eviction; monotonic milliseconds. */
+  /** Time of the last use, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
   /** Stops watching the store for writes of others. */

@@ -2,7 +2,7 @@ import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 
 /** Options of `telemetryPlugin`. */
 export interface TelemetryOptions {
-  /** Receives spans. @default the provider that is registered with `@opentelemetry/api` when the gateway starts */
+  /** Receives spans. @default the provider registered with `@opentelemetry/api` when the gateway starts */
   readonly tracerProvider?: TracerProvider;
   /** Receives metrics. @default as for `tracerProvider` */
   readonly meterProvider?: MeterProvider;

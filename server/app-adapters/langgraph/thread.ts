@@ -74,7 +74,7 @@ function unseen({ history, message }: Turn, ids: ReadonlySet<string>): Message[]
   return [...(last < 0 ? [] : history.slice(last + 1)), message];
 }
 
-/** Answers are left out, because the thread has its own. It does not know that one was truncated. */
+/** Answers are left out, because the thread has its own, though it does not know which were truncated. */
 function sentIn(messages: readonly Message[]): Message[] {
   return tellOfCuts(messages).filter(
     ({ role }, at) => role === 'user' || role === 'system' || at === messages.length - 1,
